@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
     kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers \
-    schemathesis python-client all-but-the-release
+    schemathesis page python-client all-but-the-release install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -95,6 +95,13 @@ python-client:
 	@.ci/quietly "Installing the Python client" \
 	    $(PYTHON)/bin/pip install -q --upgrade pytest -r Tests/OpenAPI/requirements.txt ./clients/python
 
+# The page of the control API in Debian's Chromium; its pictures are in .build/page.
+page: python-client
+	@.ci/need chromium chromium-driver
+	@$(PYTHON)/bin/pip install -q -r Tests/Page/requirements.txt
+	@KEEP='^[0-9]+ |^10,000|^a filter|^the page' .ci/quietly "Using the page in a browser" \
+	    timeout 900 $(PYTHON)/bin/python Tests/Page/run --mynah .build/debug/mynah
+
 # Requests of every kind, made from the control API's OpenAPI document, for 5 minutes or so many seconds. Each run has
 # another seed, and make test always the same one; OPENAPI_SEED repeats a run: make schemathesis OPENAPI_SEED='--seed 7'
 schemathesis: OPENAPI_SECONDS := 300
@@ -111,6 +118,26 @@ docs:
 	@.ci/need $(PACKAGES)
 	@.ci/quietly "Building the library and its tests" swift build $(DEBUG) --build-tests
 	@.ci/quietly "Making the documentation pages" .ci/docs
+
+# Installs the program with its manual pages, completions, profiles and service; PREFIX and DESTDIR are as usual.
+PREFIX := /usr/local
+DESTDIR :=
+install: PACKAGES := $(BUILD_PACKAGES) binutils python3
+install: build
+	@packaging/stage $(MYNAH) "$(DESTDIR)" "$(PREFIX)"
+	@echo "mynah is in $(DESTDIR)$(PREFIX)/bin"
+
+# The Debian package, .build-release/mynah_VERSION_ARCHITECTURE.deb, and mynah.deb, which is a link to it.
+deb: PACKAGES := $(BUILD_PACKAGES) binutils python3 dpkg-dev
+deb: build
+	@package=$$(packaging/deb $(MYNAH) .build-release) && ln -f $$package .build-release/mynah.deb && echo $$package
+
+# The package in bare trees of bookworm and trixie: installed, played and purged; and the container's root.
+packages: PACKAGES := $(BUILD_PACKAGES) binutils python3 dpkg-dev debootstrap lintian systemd python3-seccomp
+packages: deb
+	@lintian --fail-on error,warning .build-release/mynah.deb
+	@Tests/Packages/service packaging/mynah@.service $(MYNAH)
+	@Tests/Packages/run .build-release/mynah.deb
 
 # Data races in code with threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine
 # alone.
@@ -137,6 +164,7 @@ all-but-the-release:
 	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory without-headers
 	@$(MAKE) --no-print-directory python
+	@$(MAKE) --no-print-directory page
 
 lab-bookworm: lab-slow
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)

@@ -81,6 +81,10 @@ let package = Package(
             ]),
 
         // Level 5
+        // From the backends it uses the codecs alone: it has no radio.
+        .target(
+            name: "MynahImport",
+            dependencies: ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"]),
         .target(
             name: "MynahControl",
             dependencies: [
@@ -102,7 +106,7 @@ let package = Package(
             name: "MynahCLI",
             dependencies: [
                 "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
-                "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -177,6 +181,13 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
+            name: "MynahImportTests",
+            dependencies: [
+                "MynahImport", "Mynah", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+                "MynahProfiles",
+                "MynahSupport", "MynahTestSupport",
+            ]),
+        .testTarget(
             name: "MynahConsoleTests",
             dependencies: [
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
@@ -218,7 +229,7 @@ if let build = Context.environment["MYNAH_FUZZ"] {
             name: "mynah-fuzz",
             dependencies: [
                 "CLibFuzzer", "Mynah", "MynahCDBus", "MynahCore", "MynahDBus", "MynahHCI", "MynahHost",
-                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahImport", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ],
             path: "Tests/Fuzz/Program", linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
     ])

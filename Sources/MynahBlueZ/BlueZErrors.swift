@@ -34,12 +34,15 @@ enum BlueZErrors {
         DBusError(DBusError.Name(rawValue: "org.bluez.Error." + name), message)
     }
 
+    /// The error if bluetoothd's name has no owner.
+    static let notRunning = RadioError(
+        .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+
     /// Returns the error of a failed call, with a remedy.
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
         switch error.name.rawValue {
         case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue:
-            return RadioError(
-                .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+            return notRunning
         case let name
         where name.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
             || name.hasPrefix("org.freedesktop.systemd1."):
@@ -73,13 +76,16 @@ enum BlueZErrors {
         }
     }
 
+    /// The error if other applications have every advertising set.
+    static let noAdvertisingSet = RadioError(
+        .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
+        remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
+
     /// Returns the error of a refused advertisement, because bluetoothd's own messages say little.
     static func advertisementError(_ error: DBusError) -> RadioError {
         switch (error.name.rawValue, error.message) {
         case ("org.bluez.Error.NotPermitted", _):
-            return RadioError(
-                .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
-                remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
+            return noAdvertisingSet
         case ("org.bluez.Error.Failed", let text) where text.contains("register advertisement"):
             return RadioError(
                 .advertisementRefused,

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahDBus
+import MynahSupport
 
 import Glibc
 
@@ -85,10 +86,7 @@ package struct BlueZProbe: Sendable {
         do throws(DBusError) {
             let isRunning = try await connection.nameHasOwner(BlueZ.service)
             guard isRunning || startsDaemon else {
-                return .failure(
-                    RadioError(
-                        .unreachable, "bluetoothd is not running",
-                        remedy: "start it: systemctl start bluetooth"))
+                return .failure(BlueZErrors.notRunning)
             }
             let reply = try await connection.call(
                 BlueZ.service, .root, BlueZ.objectManager, "GetManagedObjects")
@@ -100,14 +98,6 @@ package struct BlueZProbe: Sendable {
 
     /// Whether the kernel has an adapter, even if bluetoothd reports none.
     package static var kernelHasAdapter: Bool {
-        guard let folder = opendir("/sys/class/bluetooth") else { return false }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasPrefix("hci") { return true }
-        }
-        return false
+        Directory.names(in: "/sys/class/bluetooth")?.contains { $0.hasPrefix("hci") } ?? false
     }
 }

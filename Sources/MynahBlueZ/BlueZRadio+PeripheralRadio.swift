@@ -9,9 +9,7 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
     }
 
     /// Withdraws services and advertisements, and restores the adapter's properties.
-    public func stop() async {
-        await end()
-    }
+    public func stop() async { await end() }
 
     /// Registers services as one GATT application.
     @discardableResult
@@ -20,9 +18,7 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
     }
 
     /// Withdraws a GATT application.
-    public func withdraw(_ services: PublishedServices.ID) async {
-        await remove(services)
-    }
+    public func withdraw(_ services: PublishedServices.ID) async { await remove(services) }
 
     /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
@@ -51,18 +47,21 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
         try notify(value, of: attribute, to: centrals)
     }
 
-    package var bondedAddresses: [DeviceAddress] {
-        centrals.ownBonds.compactMap { adapter.address(ofDevice: $0) }
-    }
+    package func setRequestSink(_ sink: (any RadioSink)?) { stage.setRequestSink(sink) }
+
+    package var bondedAddresses: [DeviceAddress] { centrals.ownBonds.compactMap(adapter.address) }
 
     package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
-        for id in centrals.ids(where: { adapter.address(ofDevice: $0) == address }) { pending.refuse(of: id) }
+        let ids = centrals.ids { adapter.address(ofDevice: $0) == address }
+        pending.linksEnd(of: ids)
+        defer { pending.linksEnded(of: ids) }
         return try await adapter.removeDevice(address)
     }
 
     /// Turns the adapter off, for other programs too.
     package func vanish() async throws(RadioError) {
-        pending.refuse(of: nil)
+        pending.linksEnd(of: [nil])
+        defer { pending.linksEnded(of: [nil]) }
         try await adapter.setPower(false)
     }
 
@@ -71,7 +70,8 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
 
     /// Ends a central's link; bluetoothd takes two seconds for it.
     public func disconnect(_ central: Peer.ID) async {
-        pending.refuse(of: central)
+        pending.linksEnd(of: [central])
+        defer { pending.linksEnded(of: [central]) }
         await adapter.disconnect(centrals.path(of: central))
     }
 }

@@ -28,7 +28,7 @@ extension BlueZRadio {
         case .answer(let value):
             call.finish(.success(value), isRead: isRead)
             guard isRead else { return }
-            report(request.event(key, from: central.id, answered: value, wantsResponse: true))
+            ask(request.event(key, from: central.id, answered: value, wantsResponse: true))
         case .refuse(let error):
             if call.wantsNoReply, let warning = attribute.droppedWriteWarning(error, request) {
                 warnOnce(warning, about: attribute.uuid.description)
@@ -36,7 +36,7 @@ extension BlueZRadio {
             call.finish(.failure(error), isRead: isRead)
         case .askSink:
             let event = request.event(key, from: central.id, wantsResponse: !call.wantsNoReply)
-            let (answer, isFirst) = (report(event), pending.isEmpty)
+            let (answer, isFirst) = (ask(event), pending.isEmpty)
             let (limit, send) = (environment.options.answerLimit, events)
             let waiting = PendingRequests.Request(
                 call: call, central: central.id, attribute: key, isRead: isRead, due: RadioClock.now + limit)

@@ -120,6 +120,10 @@ public actor BlueZRadio {
         return stage.sink?.handle(event) ?? .none
     }
 
+    /// Passes on a read or a write of a central.
+    @discardableResult
+    func ask(_ request: RadioEvent) -> RadioAnswer { stage.requestSink?.handle(request) ?? .none }
+
     /// Reports a warning, once for each `subject`, which is its message if `nil`.
     func warnOnce(_ warning: RadioWarning, about subject: String? = nil) {
         guard warned.insert(warning.code + " " + (subject ?? warning.message)).inserted else { return }

@@ -34,7 +34,8 @@ extension BusObjects {
             }
             guard known.isEmpty else {
                 throw RadioError(
-                    .noAdapter, "the adapter \(names[0]) cannot be a peripheral: it has no LE advertising")
+                    .noAdapter, "the adapter \(names[0]) cannot be a peripheral: it has no LE advertising",
+                    remedy: "use another one, or another mode: set ControllerMode = dual in main.conf")
             }
             throw RadioError(
                 .noAdapter, "bluetoothd has no Bluetooth adapter",

@@ -17,6 +17,13 @@ struct BusObjects {
         var hasAdvertisingManager = false
         /// LEAdvertisingManager1 has this only if intervals are kept: with `--experimental`, or from 5.77 on.
         var tellsAdvertisingFeatures = false
+        /// The roles that it can have at the same time, `central` and `peripheral`, or `nil` if not reported.
+        var roles: [String]?
+        /// The advertising sets in use and those that are left, or `nil` if they are not reported.
+        var activeSets: Int?
+        var freeSets: Int?
+        /// The services that bluetoothd and its applications publish.
+        var services: [String] = []
 
         /// Whether it has all the interfaces that a peripheral needs.
         var isComplete: Bool { hasGattManager && hasAdvertisingManager }
@@ -98,6 +105,10 @@ struct BusObjects {
             case BlueZ.device: Self.set(&devices[path], key, value)
             case BlueZ.advertisingManager where key == "SupportedFeatures" || key == "SupportedCapabilities":
                 adapters[path]?.tellsAdvertisingFeatures = true
+            case BlueZ.advertisingManager where key == "ActiveInstances":
+                adapters[path]?.activeSets = value.integer()
+            case BlueZ.advertisingManager where key == "SupportedInstances":
+                adapters[path]?.freeSets = value.integer()
             default: break
             }
         }
@@ -115,6 +126,8 @@ struct BusObjects {
         case "Powered": adapter?.isPowered = value.boolValue ?? false
         case "Pairable": adapter?.isPairable = value.boolValue ?? false
         case "Modalias": adapter?.modalias = value.stringValue ?? ""
+        case "Roles": adapter?.roles = value.stringsValue
+        case "UUIDs": adapter?.services = value.stringsValue ?? []
         default: break
         }
     }

@@ -2,15 +2,18 @@ import Glibc
 
 extension BlueZVersion {
     /// The paths of bluetoothd in distributions.
-    private static let programs = [
+    package static let programs = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
     /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is
     /// found.
     ///
-    /// It runs the program, which takes some milliseconds, away from the caller's executor.
-    @concurrent static func installed() async -> BlueZVersion? {
+    /// It runs the program, which takes some milliseconds, away from the caller's executor. A program that
+    /// does not end within the limit is killed.
+    @concurrent package static func installed(
+        programs: [String] = programs, limit: Duration = .seconds(5)
+    ) async -> BlueZVersion? {
         guard let program = programs.first(where: { access($0, X_OK) == 0 }) else { return nil }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -30,12 +33,20 @@ extension BlueZVersion {
         guard code == 0 else { return nil }
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64)
+        let end = ContinuousClock.now + limit
         while text.count < 64 {
+            let left = ContinuousClock.now.duration(to: end)
+            var output = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            let ready = poll(&output, 1, Int32(max(0, left / .milliseconds(1))))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { break }
             let count = read(ends[0], &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             text += buffer[..<count]
         }
+        // It has said its version, or never will.
+        kill(process, SIGKILL)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return BlueZVersion(String(decoding: text, as: UTF8.self))

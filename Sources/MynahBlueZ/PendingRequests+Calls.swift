@@ -11,17 +11,20 @@ extension PendingRequests<MethodCall> {
         switch answer {
         case .none, .pairing, .pairingLater: request.finish(.failure(.unlikelyError))
         case .answer(let outcome): request.finish(outcome)
-        case .later(let later): return (add(request), later)
+        case .later(let later) where mayWait(request.central): return (add(request), later)
+        case .later: request.finish(.failure(.unlikelyError))
         }
         return nil
     }
 
-    /// Refuses what a central, or every central if it is `nil`, still waits for, before its link is ended.
+    /// Refuses what some centrals, `nil` being all, wait for, before their links are ended.
+    ///
+    /// Until `linksEnded`, a later request is refused too if it has no answer at once.
     ///
     /// bluetoothd can crash if a link ends with a request that is not answered, 5 s later in 5.66
     /// (bluez#2447).
-    mutating func refuse(of central: Peer.ID?) {
-        for request in takeAll(of: central) { request.finish(.failure(.unlikelyError)) }
+    mutating func linksEnd(of centrals: [Peer.ID?]) {
+        for request in takeAll(ofLinksThatEnd: centrals) { request.finish(.failure(.unlikelyError)) }
     }
 }
 

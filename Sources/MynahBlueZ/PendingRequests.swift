@@ -28,6 +28,8 @@ struct PendingRequests<Call> {
 
     private var requests: [UInt64: Request] = [:]
     private var lastNumber: UInt64 = 0
+    /// The centrals whose links are being ended, with `nil` for all.
+    private var ending: Set<Peer.ID?> = []
 
     var isEmpty: Bool { requests.isEmpty }
 
@@ -49,13 +51,22 @@ struct PendingRequests<Call> {
     /// Removes all requests.
     mutating func removeAll() {
         requests = [:]
+        ending = []
     }
 
-    /// Removes the requests of a central, or of all if it is `nil`, and returns them in the order of their
-    /// arrival.
-    mutating func takeAll(of central: Peer.ID?) -> [Request] {
-        take { central == nil || $0.central == central }
+    /// Lets no request of some centrals, `nil` being all, wait until `linksEnded`.
+    ///
+    /// Removes those that wait, and returns them in the order of their arrival.
+    mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
+        ending.formUnion(centrals)
+        return take { [self] in !mayWait($0.central) }
     }
+
+    /// The links have ended, or could not be ended.
+    mutating func linksEnded(of centrals: [Peer.ID?]) { ending.subtract(centrals) }
+
+    /// Whether a request of a central may wait for its answer.
+    func mayWait(_ central: Peer.ID) -> Bool { !ending.contains(central) && !ending.contains(nil) }
 
     /// Removes the overdue requests, and returns them in the order of their arrival.
     mutating func takeOverdue(at now: Duration) -> [Request] {

@@ -1,32 +1,58 @@
 import Glibc
-import MynahCore
+package import MynahCore
+import MynahSupport
 
 /// The kernel's rfkill switches, which bluetoothd 5.66 does not report.
-struct RFKill {
+package struct RFKill: Sendable {
+    /// A switch.
+    package struct Switch: Hashable, Sendable {
+        /// The adapter, `hci0`, or the name of a switch of the machine.
+        package var name: String
+        /// Whether it is a switch in hardware or firmware that is off.
+        package var isHard: Bool
+        /// Whether software has turned it off.
+        package var isSoft: Bool
+
+        /// The error of a radio that it blocks, or `nil` if it is on.
+        package var error: RadioError? {
+            if isHard {
+                return RadioError(
+                    .blocked, "the adapter \(name) is blocked by a switch (rfkill, hard)",
+                    remedy: "turn the machine's wireless switch on, or Bluetooth on in its firmware")
+            }
+            guard isSoft else { return nil }
+            return RadioError(
+                .blocked, "the adapter \(name) is blocked by rfkill", remedy: "rfkill unblock bluetooth")
+        }
+    }
+
     /// The directory in which the kernel lists the switches.
-    var directory = "/sys/class/rfkill"
+    package var directory: String
+
+    /// The switches in a directory.
+    package init(directory: String = "/sys/class/rfkill") { self.directory = directory }
 
     /// Returns the error if rfkill blocks the adapter `hciN`, or `nil` if it does not.
     func error(for adapter: String) -> RadioError? {
-        guard let list = opendir(directory) else { return nil }
-        defer { closedir(list) }
-        while let entry = readdir(list) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name.hasPrefix("rfkill"), read("\(name)/name") == adapter else { continue }
-            if read("\(name)/hard") == "1" {
-                return RadioError(
-                    .blocked, "the adapter \(adapter) is blocked by a switch (rfkill, hard)",
-                    remedy: "turn the machine's wireless switch on, or Bluetooth on in its firmware")
-            }
-            if read("\(name)/soft") == "1" {
-                return RadioError(
-                    .blocked, "the adapter \(adapter) is blocked by rfkill",
-                    remedy: "rfkill unblock bluetooth")
-            }
+        switches { read("\($0)/name") == adapter }.lazy.compactMap(\.error).first
+    }
+
+    /// The switches for Bluetooth, or `nil` if the kernel lists none at all.
+    package var bluetooth: [Switch]? {
+        guard access(directory, R_OK) == 0 else { return nil }
+        return switches { read("\($0)/type") == "bluetooth" }
+    }
+
+    private func switches(where isWanted: (_ entry: String) -> Bool) -> [Switch] {
+        var found: [Switch] = []
+        for entry in Directory.names(in: directory) ?? [] {
+            guard entry.hasPrefix("rfkill"), isWanted(entry) else { continue }
+            found.append(
+                Switch(
+                    name: read("\(entry)/name") ?? entry, isHard: read("\(entry)/hard") == "1",
+                    isSoft: read("\(entry)/soft") == "1"))
         }
-        return nil
+        return found.sorted { $0.name < $1.name }
     }
 
     /// Returns the first line of a short file.

@@ -6,6 +6,8 @@ enum RadioStage {
     struct Session {
         let identity: DeviceIdentity
         let sink: any RadioSink
+        /// The sink of reads and writes.
+        var requestSink: any RadioSink
         /// The number of the start, by which work of an earlier one notices that it is late.
         let epoch: UInt64
     }
@@ -26,6 +28,16 @@ enum RadioStage {
     /// The sink of the radio's events, or `nil` if the radio is stopped.
     var sink: (any RadioSink)? { session?.sink }
 
+    /// The sink of reads and writes, or `nil` if the radio is stopped.
+    var requestSink: (any RadioSink)? { session?.requestSink }
+
+    /// Sends reads and writes to another sink, or to that of the other events with `nil`.
+    mutating func setRequestSink(_ sink: (any RadioSink)?) {
+        guard case .started(var session) = self else { return }
+        session.requestSink = sink ?? session.sink
+        self = .started(session)
+    }
+
     /// The epoch of this start, or of the last one if the radio is stopped.
     var epoch: UInt64 {
         if case .stopped(let epoch) = self { epoch } else { session?.epoch ?? 0 }
@@ -38,7 +50,7 @@ enum RadioStage {
         guard case .stopped(let last) = self else {
             throw RadioError(.invalidState, "the radio has been started already")
         }
-        self = .starting(Session(identity: identity, sink: sink, epoch: last + 1))
+        self = .starting(Session(identity: identity, sink: sink, requestSink: sink, epoch: last + 1))
     }
 
     /// The start is complete.

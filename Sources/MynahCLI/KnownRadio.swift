@@ -35,11 +35,16 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// Its advertising for an advertisement.
-    func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
+    /// Its advertising for an advertisement, with these capabilities.
+    func report(
+        _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
+    ) throws(AdvertisementError) -> AdvertisingReport {
         switch self {
         case .bluez:
-            return try BlueZAdvertising(advertisement, keepsInterval: true).report
+            let places = (known ?? capabilities).advertising.placesScanResponse
+            return try BlueZAdvertising(
+                advertisement, keepsInterval: true, placesScanResponse: places
+            ).report
         case .virtual:
             let bytes = try AccessoryAdvertising.compose(advertisement)
             return AdvertisingReport(
@@ -49,13 +54,15 @@ enum KnownRadio: String, CaseIterable {
     }
 
     /// Errors for parts of a profile that it cannot play, and warnings for parts that it plays differently.
-    func issues(with profile: Profile) -> [ProfileIssue] {
-        var issues = profile.issues(with: capabilities, isChosen: true)
+    ///
+    /// `known` are the capabilities of the installed version, or `nil` to assume the oldest.
+    func issues(with profile: Profile, _ known: RadioCapabilities? = nil) -> [ProfileIssue] {
+        var issues = profile.issues(with: known ?? capabilities, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
         if self == .bluez, let issue = profile.centralIssueWithBlueZ { issues.append(issue) }
         if let advertising = profile.advertising, profile.app == nil {
             do throws(AdvertisementError) {
-                _ = try report(advertising.advertisement)
+                _ = try report(advertising.advertisement, known)
             } catch {
                 issues.append(profile.issue(.error, at: advertising.marks[error.field], "\(error)"))
             }

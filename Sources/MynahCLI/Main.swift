@@ -21,13 +21,15 @@ struct MynahCommand: AsyncParsableCommand {
               mynah run strap.yaml                  plays the device until Ctrl-C
               mynah scan                            lists the devices that a phone hears
               mynah connect 'Mynah HRM'             connects as a phone; type help
+              mynah doctor                          reports what stops a run here
 
             Tests control devices through mynah serve, mynah ctl and mynah run --control.
+            mynah import makes a profile of a device in a Bluetooth capture.
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ScanCommand.self,
-            ConnectCommand.self, ServeCommand.self, CtlCommand.self,
+            RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ImportCommand.self,
+            ScanCommand.self, ConnectCommand.self, DoctorCommand.self, ServeCommand.self, CtlCommand.self,
         ])
 
     static let _errorLabel = "error"
@@ -66,7 +68,8 @@ struct MynahCommand: AsyncParsableCommand {
     }
 }
 
-/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage.
+/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage; `doctor` has 2 for
+/// a loss.
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)

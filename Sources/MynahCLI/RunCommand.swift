@@ -226,15 +226,10 @@ struct RunCommand: AsyncParsableCommand {
     private func scenario(of profiles: [Profile], _ names: DeviceNames) throws -> ScenarioRun? {
         guard let text = scenarioOptions.scenario else { return nil }
         do throws(ScenarioChoice.Problem) {
-            let choice = try ScenarioChoice(text, in: profiles, names)
-            guard let problem = scenarioOptions.report.flatMap(ScenarioRun.problem) else {
-                return ScenarioRun(choice)
-            }
-            StandardError.print("error: \(PrintableText.of(problem))")
+            return ScenarioRun(try ScenarioChoice(text, in: profiles, names))
         } catch {
             throw Exit.wrongUsage("--scenario: \(error.message)", of: Self.self)
         }
-        throw Exit.problems
     }
 
     /// Writes the report about the scenario; returns `false` after an error.
@@ -368,9 +363,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let failure {
             StandardError.print("error: \(failure)")
-            if radio.usesAdapters, [.noAdapter, .unreachable, .timedOut].contains(failure.code) {
-                StandardError.print("hint: --radio virtual needs no adapter")
-            }
+            if radio.usesAdapters, let hint = Self.hint(for: failure.code) { StandardError.print(hint) }
             throw Exit.problems
         }
         if let problem = watch.complaint ?? watch.problem {
@@ -378,6 +371,17 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         if !isReported { throw Exit.problems }
+    }
+
+    /// The hint for an error of BlueZ, or `nil` if nothing more is known.
+    private static func hint(for code: RadioError.Code) -> String? {
+        switch code {
+        case .noAdapter, .unreachable, .timedOut:
+            "hint: `mynah doctor` lists what to mend; --radio virtual needs no adapter"
+        case .blocked, .notPermitted, .noAdvertisingSet, .advertisementRefused, .servicesRefused:
+            "hint: `mynah doctor` lists what to mend"
+        default: nil
+        }
     }
 
     private func makeRadios(

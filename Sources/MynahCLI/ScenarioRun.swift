@@ -89,8 +89,8 @@ final class ScenarioRun: Sendable {
 
     // MARK: The file
 
-    /// Why a report cannot be written to a file, or `nil` if it can: before a run that may take long.
-    static func problem(with path: String) -> String? {
+    /// Why a report cannot be written to a file, as far as that is known before, or `nil`.
+    private static func problem(with path: String) -> String? {
         var status = stat()
         if path.isEmpty { return "the path is empty; name a file for --report" }
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -105,6 +105,7 @@ final class ScenarioRun: Sendable {
 
     /// Writes the report in one step; throws if that fails.
     static func write(_ text: String, to path: String) throws(KeptFile.Problem) {
+        if let problem = problem(with: path) { throw KeptFile.Problem(description: problem) }
         try KeptFile(path: path).replace(Array(text.utf8))
         // It is for others too, unlike what a program keeps for itself.
         let mask = umask(0o077)

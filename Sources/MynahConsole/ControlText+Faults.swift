@@ -17,9 +17,14 @@ extension ControlText {
 
     /// The names of the faults of the devices that a command line names, or of all.
     package static func faultNames(_ answer: JSON, of words: [String]) -> [String] {
-        guard let devices = answer["devices"]?.arrayValue else { return [] }
+        devices(answer, of: words).flatMap { list(of: $0).map(\.name) }
+    }
+
+    /// The devices that a command line names, or all.
+    static func devices(_ answer: JSON, of words: [String]) -> [JSON] {
+        let devices = answer["devices"]?.arrayValue ?? []
         let named = devices.filter { words.contains($0["device"]?.stringValue ?? "") }
-        return (named.isEmpty ? devices : named).flatMap { list(of: $0).map(\.name) }
+        return named.isEmpty ? devices : named
     }
 
     private static func list(of answer: JSON) -> [DeviceFault] {

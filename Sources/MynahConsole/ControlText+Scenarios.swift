@@ -27,9 +27,7 @@ extension ControlText {
 
     /// The names of the scenarios of the devices that a command line names, or of all.
     package static func scenarioNames(_ answer: JSON, of words: [String]) -> [String] {
-        let devices = answer["devices"]?.arrayValue ?? []
-        let named = devices.filter { words.contains($0["device"]?.stringValue ?? "") }
-        return (named.isEmpty ? devices : named).flatMap { device in
+        devices(answer, of: words).flatMap { device in
             scenarios(device).compactMap { $0["name"]?.stringValue }
         }
     }

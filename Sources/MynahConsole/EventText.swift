@@ -35,7 +35,8 @@ package enum EventText {
                 "\($0) plays on \(event.string("radio") ?? "")" + address
             }
             let control = event.string("control").map { "control \($0)" }
-            return PrintableText.of([played, control].compactMap { $0 }.joined(separator: "  "))
+            let page = page(of: event).map { "page \($0)" }
+            return PrintableText.of([played, control, page].compactMap { $0 }.joined(separator: "  "))
         case .advertisingStarted, .advertisingChanged:
             let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
             return device + advertising(event)
@@ -54,6 +55,11 @@ package enum EventText {
         default:
             return event.fields.map { plain($0) }.joined(separator: "  ")
         }
+    }
+
+    /// The address of the page for browsers, or `nil` if no browser reaches the control API.
+    static func page(of ready: DeviceEvent) -> String? {
+        ready.string("control").flatMap { $0.hasPrefix("http://") ? "\($0)/" : nil }
     }
 
     /// The number comes before the link, because a narrow terminal cuts the end.

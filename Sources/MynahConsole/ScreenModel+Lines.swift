@@ -57,12 +57,13 @@ extension ScreenModel {
     }
 
     private var keys: [String] {
-        guard hasApps else { return ["Ctrl-C ends the run"] }
+        let page = page.map { ["page \($0)"] } ?? []
+        guard hasApps else { return page + ["Ctrl-C ends the run"] }
         let choices = "1-\(min(apps.count, 9))"
         let choice =
             apps.firstIndex { $0.device == chosen }.map { "\(choices) app, now \($0 + 1)" }
             ?? "\(choices) choose the app"
-        return (apps.count > 1 ? [choice] : []) + [
+        return page + (apps.count > 1 ? [choice] : []) + [
             "f foreground", "b background", "s suspend", "t terminate", "q quit the app",
         ] + (central.isUsed ? ["o open the alert"] : []) + ["Ctrl-C ends the run"]
     }

@@ -56,6 +56,9 @@ package struct ScreenModel: LiveModel {
     /// The scans and devices of apps that are centrals, and the alerts that wait for the user.
     private(set) var central = CentralScreen()
 
+    /// The address of the page for browsers, or `nil` if there is none.
+    private(set) var page: String?
+
     /// The device of the app that keys act on, or `nil` if none was chosen.
     private(set) var chosen: String?
 
@@ -75,6 +78,7 @@ package struct ScreenModel: LiveModel {
         let device = event.string("device") ?? ""
         switch event.name {
         case .ready:
+            page = EventText.page(of: event) ?? page
             change(device) {
                 $0.state = "running"
                 $0.radio = event.string("radio") ?? ""

@@ -1,18 +1,21 @@
 package import MynahEmulator
 import MynahSupport
 
-/// The query of `GET /v1/events`: `?since=&match=&limit=`.
+/// The query of `GET /v1/events`: `?since=&last=&match=&limit=`.
 ///
 /// - `since`: the number of the first event; the last mark if it is missing, else the first event since the
 ///   run started or the journal was emptied.
+/// - `last`: begins with so many of the last events that there are now, 1 to 10,000, but not before `since`.
 /// - `match`: only events that match; an `EventMatch` in its object form or its text form.
 /// - `limit`: how many events at most, 1 to 10,000; 1,000 if it is missing.
 package struct EventsQuery: Hashable, Sendable {
     /// The names of its parameters.
-    package static let parameters = ["since", "match", "limit"]
+    package static let parameters = ["since", "last", "match", "limit"]
 
     /// The number of the first event, or `nil` for the default.
     package var since: UInt64?
+    /// How many of the last events there are at most before those that follow, or `nil` for all.
+    package var last: UInt64?
     /// The match of the events, or `nil` for all; its device names are those of events.
     package var match: EventMatch?
     /// How many events a page has at most.
@@ -29,6 +32,7 @@ package struct EventsQuery: Hashable, Sendable {
         }
         let body = try ControlBody(.object(members), known: Self.parameters)
         since = try body.since()
+        last = try body.number("last", in: 1...10_000).map { UInt64($0) }
         match = try body.match("match")
         if let limit = try body.number("limit", in: 1...10_000) { self.limit = limit }
     }
@@ -44,11 +48,22 @@ package struct EventsQuery: Hashable, Sendable {
         }
     }
 
+    /// The number of the first event.
+    ///
+    /// Throws a problem of status 400 if `since` does not exist yet.
+    package func start(in journal: Journal) throws(ControlProblem) -> UInt64 {
+        guard let last else { return try journal.start(since: since) }
+        // The last events may be before the last mark.
+        let kept = journal.kept
+        let first = max(kept.lowerBound, kept.upperBound > last ? kept.upperBound - last : 1)
+        return since == nil ? first : max(try journal.start(since: since), first)
+    }
+
     /// The events that there are now.
     ///
     /// Throws a problem of status 400 if `since` does not exist yet.
     package func page(of journal: Journal) throws(ControlProblem) -> FoundEvents {
-        let start = try journal.start(since: since)
+        let start = try start(in: journal)
         var events: [Journal.Entry] = []
         var lost: UInt64 = 0
         journal.forEachSlice(from: start) { slice in

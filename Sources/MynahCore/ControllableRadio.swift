@@ -16,6 +16,12 @@ package protocol ControllableRadio: PeripheralRadio {
     ///
     /// Throws `unsupported` if the radio cannot set the reason.
     func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError)
+
+    /// Sends reads and writes of centrals to another sink than other events, or to the same with `nil`.
+    ///
+    /// It lasts until the radio stops. A layer around the radio that has nothing to change uses it to be no
+    /// longer in the way of requests.
+    func setRequestSink(_ sink: (any RadioSink)?)
 }
 
 extension ControllableRadio {

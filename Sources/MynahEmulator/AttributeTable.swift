@@ -40,6 +40,8 @@ struct AttributeTable {
         var writeError: ATTError?
         /// How often the value is sent to subscribers.
         var every: Duration?
+        /// When its values are sent to subscribers, if they are of a recording.
+        var recording: RecordedValues?
         /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
         var layout: ValueLayout?
         /// The requests that a test answers.
@@ -63,6 +65,8 @@ struct AttributeTable {
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
     private var longReads = LongReads()
+    /// The last tick that was sent of each recording.
+    private var recordedTicks: [AttributeKey: Int64] = [:]
     /// The device's own state, which values may read.
     var variables = Variables()
 
@@ -77,6 +81,11 @@ struct AttributeTable {
 
     /// The parts that all events of an attribute share; they are empty if it is unknown.
     func eventParts(of key: AttributeKey) -> EventParts { eventParts[key] ?? EventParts() }
+
+    /// The name of an attribute for people: the one that distinguishes it, else its type.
+    func name(of key: AttributeKey) -> String {
+        entries[key].map { $0.path ?? $0.characteristic.description } ?? "an attribute"
+    }
 
     /// The layout of an attribute's value: its own, else the SIG's for its UUID.
     func layout(of key: AttributeKey) -> ValueLayout? {
@@ -96,17 +105,25 @@ struct AttributeTable {
 
     /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
-        entries[key].map { value(of: $0, at: elapsed) }
+        entries[key].map { value(of: $0, key, at: elapsed) }
     }
 
-    private func value(of entry: Entry, at elapsed: Duration) -> [UInt8] {
-        let tick = TickSchedule.number(at: elapsed, every: entry.every ?? Self.usualTick)
+    private func value(of entry: Entry, _ key: AttributeKey, at elapsed: Duration) -> [UInt8] {
+        let tick =
+            entry.recording == nil
+            ? TickSchedule.number(at: elapsed, every: entry.every ?? Self.usualTick)
+            : recordedTicks[key] ?? 0
         return value(of: entry, at: UInt64(max(0, tick)))
     }
 
     /// The value that a tick sends.
     func value(of tick: TickSchedule.Tick) -> [UInt8]? {
         entries[tick.attribute].map { value(of: $0, at: UInt64(max(0, tick.number))) }
+    }
+
+    /// The tick of a recording was sent, and reads have its value from now on.
+    mutating func noteSent(_ tick: TickSchedule.Tick) {
+        if entries[tick.attribute]?.recording != nil { recordedTicks[tick.attribute] = tick.number }
     }
 
     /// Answers a read with the bytes from its offset on (Core Specification, Vol 3, Part F, 3.4.4.5).
@@ -117,7 +134,7 @@ struct AttributeTable {
         if let begun = longReads.value(continuedBy: request) {
             value = begun
         } else {
-            value = self.value(of: entry, at: elapsed)
+            value = self.value(of: entry, request.attribute, at: elapsed)
             if request.offset == 0 { begin(request, value) }
         }
         guard (0...value.count).contains(request.offset) else { return .failure(.invalidOffset) }

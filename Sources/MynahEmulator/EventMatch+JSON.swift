@@ -67,6 +67,9 @@ extension EventMatch {
     private static func comparisons(
         _ key: String, _ members: [JSON.Member]
     ) throws(Problem) -> [(Comparison, Double)] {
+        if members.isEmpty {
+            throw Problem(message: "\(key) has no comparison; write one, as in {\">=\": 60}")
+        }
         var comparisons: [(Comparison, Double)] = []
         for member in members { comparisons.append(try comparison(key, member)) }
         return comparisons

@@ -183,17 +183,22 @@ public struct EventMatch: Hashable, Sendable {
     /// A named number equals the number and its name.
     private static func isEqual(_ value: FieldValue, to expected: String) -> Bool {
         switch value {
-        case .named(let number, let name): name == expected || Double(expected) == Double(number)
+        case .named(let number, let name): name == expected || isEqual(number, to: expected)
         case .text(let text): text == expected
         case .list(let values): values.contains { isEqual($0, to: expected) }
         case .integer, .number, .boolean, .bytes: isEqual(value.json, to: expected, "fields")
         }
     }
 
+    /// `72.0` and `7.2e1` are 72; digits alone are compared as they are, because a `Double` holds 53 bits.
+    private static func isEqual(_ number: some BinaryInteger, to expected: String) -> Bool {
+        Int(expected).map { $0 == number } ?? (Double(expected) == Double(number))
+    }
+
     private static func isEqual(_ value: JSON, to expected: String, _ key: String) -> Bool {
         switch value {
         case .string(let text): isEqual(text, to: expected, key)
-        case .integer(let number): Double(expected) == Double(number)
+        case .integer(let number): isEqual(number, to: expected)
         case .number(let number): Double(expected) == number
         case .bool(let value): expected == (value ? "true" : "false")
         case .null: expected == "null"

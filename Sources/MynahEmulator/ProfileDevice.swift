@@ -55,11 +55,13 @@ extension EmulatedDevice {
         _ behaving: inout BehavingService?, table: inout AttributeTable
     ) -> CharacteristicDefinition {
         let source: AttributeTable.Source
+        var recording: RecordedValues?
         switch characteristic.value {
         case .bytes(let bytes):
             source = .stored(bytes)
         case .generated(let definition):
             let generator = definition.makeGenerator(for: run)
+            recording = (definition as? RecordedDefinition)?.values
             if let reader = generator as? any VariableReader, !reader.names.isEmpty {
                 source = .computed(reader)
             } else {
@@ -73,7 +75,7 @@ extension EmulatedDevice {
             readError: characteristic.readError,
             writeError: characteristic.writeError,
             every: behaving?.sends(characteristic.uuid) == true ? nil : characteristic.every,
-            layout: characteristic.layout, asked: characteristic.asked)
+            recording: recording, layout: characteristic.layout, asked: characteristic.asked)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
             permissions: characteristic.permissions,
@@ -96,7 +98,7 @@ extension EmulatedDevice {
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
             (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)
-            (entry.layout, entry.asked) = (nil, [])
+            (entry.recording, entry.layout, entry.asked) = (nil, nil, [])
             table.add(entry, as: definition.key)
             result.descriptors.append(definition)
         }

@@ -1,10 +1,13 @@
 import MynahCore
+import MynahProfiles
 
-/// When the values with `every` are due, on a time that begins at zero when the device starts.
+/// The times at which values with `every`, and those of recordings, are due.
+///
+/// Time begins at zero when the device starts.
 ///
 /// Pure: the emulator asks what is due and reports what was sent. Tick *n* of a value is due at *n* × its
-/// period, counted from the start whether or not anyone listened, so that a run can be repeated. Ticks that
-/// were missed since the last one sent are caught up one by one.
+/// period, counted from the start whether or not anyone listened, so that a run can be repeated. A recording
+/// begins when somebody listens. Ticks that were missed since the last one sent are caught up one by one.
 struct TickSchedule {
     struct Tick: Hashable {
         var attribute: AttributeKey
@@ -14,8 +17,20 @@ struct TickSchedule {
     }
 
     private struct Entry {
-        var period: Duration
+        enum Times {
+            case every(Duration)
+            case recorded(RecordedValues, since: Duration)
+        }
+        var times: Times
         var next: Int64
+
+        /// When the next tick is due, or `nil` if there is none.
+        var due: Duration? {
+            switch times {
+            case .every(let period): period * next
+            case .recorded(let values, let since): values.due(next).map { since + $0 }
+            }
+        }
     }
 
     private var entries: [AttributeKey: Entry] = [:]
@@ -25,7 +40,8 @@ struct TickSchedule {
     var earliest: Tick? {
         var found: Tick?
         for (attribute, entry) in entries {
-            let tick = Tick(attribute: attribute, number: entry.next, due: entry.period * entry.next)
+            guard let due = entry.due else { continue }
+            let tick = Tick(attribute: attribute, number: entry.next, due: due)
             guard let other = found else {
                 found = tick
                 continue
@@ -38,7 +54,14 @@ struct TickSchedule {
     /// Begins to listen at `now`: the first tick is the next one due after it.
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
         guard entries[attribute] == nil else { return }
-        entries[attribute] = Entry(period: period, next: Self.number(at: now, every: period) + 1)
+        entries[attribute] = Entry(
+            times: .every(period), next: Self.number(at: now, every: period) + 1)
+    }
+
+    /// Begins a recording at `now`, unless it goes on already.
+    mutating func start(_ attribute: AttributeKey, _ recording: RecordedValues, now: Duration) {
+        guard entries[attribute] == nil else { return }
+        entries[attribute] = Entry(times: .recorded(recording, since: now), next: 1)
     }
 
     mutating func stop(_ attribute: AttributeKey) {

@@ -25,8 +25,14 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     }
 
     func subscribe(_ attribute: AttributeKey) {
-        guard let every = player.table.entries[attribute]?.every else { return }
-        ticker.start(attribute, every: every, now: player.elapsed)
+        guard let entry = player.table.entries[attribute] else { return }
+        if let recording = entry.recording {
+            ticker.start(attribute, recording, now: player.elapsed)
+        } else if let every = entry.every {
+            ticker.start(attribute, every: every, now: player.elapsed)
+        } else {
+            return
+        }
         keepTicking()
     }
 
@@ -49,7 +55,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     /// The app runs again: subscribed values go on from now.
     func resume() {
         for (attribute, entry) in player.table.entries
-        where entry.every != nil && !targets(of: attribute).isEmpty {
+        where (entry.every != nil || entry.recording != nil) && !targets(of: attribute).isEmpty {
             subscribe(attribute)
         }
         player.answers.deliver()
@@ -129,6 +135,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
             }
         }
         ticker.sent(tick)
+        player.table.noteSent(tick)
         if isSent { reportNotified(value, of: tick.attribute, tick: tick.number) }
     }
 

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahProfiles
 
 /// Which values with `every` are due, and what waits for room on a link.
 ///
@@ -46,6 +47,10 @@ struct Ticker {
 
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
         schedule.start(attribute, every: period, now: now)
+    }
+
+    mutating func start(_ attribute: AttributeKey, _ recording: RecordedValues, now: Duration) {
+        schedule.start(attribute, recording, now: now)
     }
 
     mutating func stop(_ attribute: AttributeKey) {

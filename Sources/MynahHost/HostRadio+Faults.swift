@@ -12,6 +12,8 @@ extension HostRadio: FaultableRadio {
         sinks.faults?.release(central, verdict, of: links)
     }
 
+    package func setRequestSink(_ sink: (any RadioSink)?) { sinks.requests = sink ?? sinks.peripheral }
+
     package func ended(_ central: Peer.ID) { sinks.faults?.ended(central) }
 
     package func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond) {

@@ -4,20 +4,19 @@ import Yams
 
 /// The fields of one mapping whose keys are known.
 struct Fields {
-    let mark: SourceMark
-    let nodes: [String: Node]
-    let keyMarks: [String: SourceMark]
-
-    init(mark: SourceMark, nodes: [String: Node], keyMarks: [String: SourceMark]) {
-        self.mark = mark
-        self.nodes = nodes
-        self.keyMarks = keyMarks
+    /// A key and its value.
+    struct Entry {
+        let mark: SourceMark?
+        let value: Node
     }
 
-    subscript(key: String) -> Node? { nodes[key] }
-    func mark(of key: String) -> SourceMark { keyMarks[key] ?? mark }
+    let mark: SourceMark
+    let entries: [String: Entry]
+
+    subscript(key: String) -> Node? { entries[key]?.value }
+    func mark(of key: String) -> SourceMark { entries[key]?.mark ?? mark }
     /// The position of each value.
-    var marks: [String: SourceMark] { nodes.compactMapValues { ProfileDecoder.mark($0) } }
+    var marks: [String: SourceMark] { entries.compactMapValues { ProfileDecoder.mark($0.value) } }
 }
 
 /// Reads a profile out of YAML nodes and notes every problem with its place.
@@ -117,20 +116,18 @@ struct ProfileDecoder {
             error(at: node, "\(what) must be a mapping of \(Self.list(known)), not \(Self.shape(of: node))")
             return nil
         }
-        var nodes: [String: Node] = [:]
-        var keyMarks: [String: SourceMark] = [:]
+        var entries: [String: Fields.Entry] = [:]
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
                 error(at: key, "a key of \(what) must be a word, not \(Self.shape(of: key))")
                 continue
             }
             if ignoredKeys.contains(name) { continue }
-            if nodes[name] != nil {
+            if entries[name] != nil {
                 // Yams takes keys of different tags for different ones.
                 error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
             } else if known.contains(name) {
-                nodes[name] = value
-                keyMarks[name] = Self.mark(key)
+                entries[name] = Fields.Entry(mark: Self.mark(key), value: value)
             } else if let reason = refused[name] {
                 error(at: key, reason)
             } else if name == "<<" {
@@ -139,7 +136,7 @@ struct ProfileDecoder {
                 error(at: key, Self.unknown("key \(Self.quote(name)) in \(what)", name, among: known))
             }
         }
-        return Fields(mark: Self.mark(node) ?? .start, nodes: nodes, keyMarks: keyMarks)
+        return Fields(mark: Self.mark(node) ?? .start, entries: entries)
     }
 
     /// The members of a mapping whose keys are the user's own.

@@ -32,6 +32,7 @@ extension ProfileDecoder {
             services: services, app: app, centrals: centrals, warnings: [], sourceLines: lines, marks: marks)
         profile.variables = variables
         reactions(of: &profile)
+        recordings(of: &profile)
         let errorsBeforeFaults = errorCount
         if let node = fields["faults"] {
             profile.faults = faults(node, in: FaultScope(profile, isWhole: isWhole))

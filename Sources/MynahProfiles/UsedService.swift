@@ -115,9 +115,8 @@ extension ProfileDecoder {
 extension Fields {
     /// These fields, and of other ones those that these do not have; `whole` replaces both.
     fileprivate func merged(into other: Fields, with whole: [String: Node]) -> Fields {
-        Fields(
-            mark: mark,
-            nodes: other.nodes.merging(nodes) { $1 }.merging(whole) { $1 },
-            keyMarks: other.keyMarks.merging(keyMarks) { $1 })
+        var entries = other.entries.merging(entries) { $1 }
+        for (key, value) in whole { entries[key] = Entry(mark: entries[key]?.mark, value: value) }
+        return Fields(mark: mark, entries: entries)
     }
 }

@@ -46,5 +46,5 @@ protocol DecodableGenerator: GeneratorDefinition {
 
 /// The generators that a profile can name.
 enum Generators {
-    static let all: [any DecodableGenerator.Type] = [HeartRateDefinition.self]
+    static let all: [any DecodableGenerator.Type] = [HeartRateDefinition.self, RecordedDefinition.self]
 }

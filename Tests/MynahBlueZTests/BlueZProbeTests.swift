@@ -100,16 +100,3 @@ import Testing
         #expect(await running.value?.code == .lost)
     }
 }
-
-/// Has bluetoothd's name, and answers nothing.
-private final class SilentDaemon: DBusObject {
-    let interfaces = [
-        DBusInterface(
-            "org.freedesktop.DBus.ObjectManager",
-            methods: [.init("GetManagedObjects", returns: "a{oa{sa{sv}}}")])
-    ]
-
-    private let calls = Lock<[MethodCall]>([])
-
-    func handle(_ call: MethodCall, _ method: DBusInterface.Method) { calls.withLock { $0.append(call) } }
-}

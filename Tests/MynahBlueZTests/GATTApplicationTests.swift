@@ -142,49 +142,6 @@ import Testing
     }
 }
 
-@Suite struct PendingRequestsTests {
-    @Test func `a request is answered once, or is overdue`() {
-        var pending = PendingRequests<String>()
-        let key = AttributeKey()
-        let numbers = [1, 2, 3].map { due in
-            pending.add(
-                .init(
-                    call: "call \(due)", central: Peer.ID(1), attribute: key, isRead: true,
-                    due: .seconds(due)))
-        }
-        #expect(pending.nextDue == .seconds(1))
-        #expect(pending.take(numbers[0])?.call == "call 1")
-        #expect(pending.take(numbers[0]) == nil)
-        #expect(pending.takeOverdue(at: .milliseconds(1999)).isEmpty)
-        #expect(pending.takeOverdue(at: .seconds(3)).map(\.call) == ["call 2", "call 3"])
-        #expect(pending.take(numbers[1]) == nil)
-        #expect(pending.isEmpty && pending.nextDue == nil)
-    }
-
-    @Test func `the requests of one central are taken, or of all`() {
-        var pending = PendingRequests<String>()
-        for (call, central) in [("a", 1), ("b", 2), ("c", 1)] as [(String, UInt32)] {
-            _ = pending.add(
-                .init(
-                    call: call, central: Peer.ID(central), attribute: AttributeKey(),
-                    isRead: true, due: .seconds(1)))
-        }
-        #expect(pending.takeAll(of: Peer.ID(1)).map(\.call) == ["a", "c"])
-        #expect(pending.takeAll(of: Peer.ID(3)).isEmpty)
-        #expect(pending.takeAll(of: nil).map(\.call) == ["b"])
-        #expect(pending.isEmpty)
-    }
-
-    @Test func `a number is not used again after a stop`() {
-        var pending = PendingRequests<String>()
-        let request = PendingRequests<String>.Request(
-            call: "", central: Peer.ID(1), attribute: AttributeKey(), isRead: false, due: .zero)
-        let first = pending.add(request)
-        pending.removeAll()
-        #expect(pending.add(request) != first)
-    }
-}
-
 @Suite(.timeLimit(.minutes(15))) struct RecoveryLoopTests {
     @Test(.timeLimit(.minutes(15)))
     func `one task carries the jobs out in order, each once`() async throws {

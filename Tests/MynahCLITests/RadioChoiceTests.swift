@@ -113,9 +113,9 @@ import Testing
         }
         let script = try await Program.run("--generate-completion-script", "bash").output
         let offers = script.split(separator: "\n").filter { $0.contains("netsim:instance=N") }
-        // run, serve, scan and connect; of them run and serve may use BlueZ.
-        #expect(offers.count == 4)
-        #expect(offers.count { $0.contains("bluez") } == 2)
+        // run, doctor, serve, scan and connect; of them run, doctor and serve may use BlueZ.
+        #expect(offers.count == 5)
+        #expect(offers.count { $0.contains("bluez") } == 3)
     }
 
     @Test(arguments: ["virtual", "netsim", "hci:tcp-client:127.0.0.1:1"])

@@ -9,11 +9,14 @@ import Testing
     @Test func `every profile in them is clean`() async throws {
         let app = "mynah: 1\nname: x\nadvertising: {serviceUUIDs: [180D]}\nservices: [{uuid: 180D}]\n"
         let recording = try ProfileFile("level\n100\n99\n")
+        let values = try ProfileFile(
+            #"{"at": 1, "service": "180D", "characteristic": "2A37", "value": "0048"}"#)
         var whole = 0
         for page in Self.pages {
             for block in page.blocks(of: "yaml").map(\.text) where !block.hasPrefix("jobs:") {
                 whole += block.contains("mynah: 1") ? 1 : 0
                 let text = block.replacing("ride.csv", with: recording.path)
+                    .replacing("strap.jsonl", with: values.path)
                 let file = try ProfileFile(text.hasPrefix("app:") ? app + text : text)
                 let result = try await Program.run("check", "--radio", "virtual", file.path)
                 #expect(result.status == .exited(0), "\(page.path): \(result.output)")

@@ -16,7 +16,8 @@ import Testing
 
     @Test func `no bus is told, with what to do`() async throws {
         let result = try await Program.run("run", RunTests.profile, "--events", "json", "--radio", "bluez")
-        expectRefusal(result, "no D-Bus system bus", "systemctl start dbus", "--radio virtual")
+        expectRefusal(
+            result, "no D-Bus system bus", "systemctl start dbus", "--radio virtual", "`mynah doctor`")
     }
 
     @Test func `a bus without bluetoothd is told, with what to do`() async throws {

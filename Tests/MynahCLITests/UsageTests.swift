@@ -2,7 +2,7 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct UsageTests {
-    @Test(arguments: ["run", "check", "show", "new"])
+    @Test(arguments: ["run", "check", "show", "new", "doctor"])
     func `each command explains itself`(command: String) async throws {
         for arguments in [["help", command], [command, "--help"]] {
             let result = try await Program(arguments).end()
@@ -16,7 +16,7 @@ import Testing
     func `the program explains itself in lines of 80 columns`(arguments: [String]) async throws {
         let result = try await Program(arguments).end()
         #expect(result.status == .exited(0))
-        for command in ["run", "check", "show", "new"] {
+        for command in ["run", "check", "show", "new", "doctor"] {
             #expect(result.output.contains("\n  mynah \(command) "))
         }
         // Text that is set in columns stays so: no line was wrapped.
@@ -74,7 +74,7 @@ import Testing
         #expect(result.error.contains("\n  mynah run "))
     }
 
-    @Test(arguments: ["run", "check", "show", "new", "scan", "connect"])
+    @Test(arguments: ["run", "check", "show", "new", "scan", "connect", "doctor"])
     func `no option states its default twice`(command: String) async throws {
         let help = try await Program.run("help", command).output
         let options = help.split(separator: "\n  -").map { $0.lowercased() }

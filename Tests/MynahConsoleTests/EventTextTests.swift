@@ -91,6 +91,16 @@ import Testing
         #expect(EventText.detail(of: event) == text)
     }
 
+    @Test(arguments: [
+        ("http://127.0.0.1:8080", "control http://127.0.0.1:8080  page http://127.0.0.1:8080/"),
+        ("unix:/tmp/s", "control unix:/tmp/s"),
+    ])
+    func `the event ready names the page for browsers, if one can reach it`(control: String, text: String) {
+        let event = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .ready, fields: [.init("control", .string(control))])
+        #expect(EventText.detail(of: event) == text)
+    }
+
     @Test func `a line begins with the device that its event names, else with the given one`() {
         var event = DeviceEvent(time: WallTime(microseconds: 0), name: .appForeground)
         let line = EventText.line(of: event)

@@ -44,6 +44,20 @@ import Testing
 
     private static let straps = (1...30).map { "Strap \($0)" }
 
+    @Test func `the page for browsers is named beside the keys, and a Unix socket has none`() {
+        for (control, line) in [
+            ("http://127.0.0.1:8080", "  page http://127.0.0.1:8080/  Ctrl-C ends the run"),
+            ("unix:/tmp/s", "  Ctrl-C ends the run"),
+        ] {
+            var model = model(["Mynah HRM"])
+            model.take(
+                DeviceEvent(
+                    time: WallTime(microseconds: 0), name: .ready,
+                    fields: [.init("control", .string(control))]))
+            #expect(lines(model, 80, 24).last == line)
+        }
+    }
+
     @Test func `one device has everything on a terminal with room for it`() {
         let lines = lines(model(["Mynah HRM"]), 80, 24)
         #expect(lines.first == "Mynah HRM  running  virtual radio")

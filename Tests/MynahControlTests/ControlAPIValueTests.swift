@@ -30,6 +30,32 @@ import Testing
         await rig.run.stop()
     }
 
+    @Test func `a layout has the names of attributes and the fields of their values`() async throws {
+        let text =
+            APIRig.lock + """
+
+                      - {uuid: 6D796E61-0201-4C61-8000-6C6162000000, properties: [read], value: {hex: 00}}
+                """
+        let rig = try await APIRig([text])
+        let answer = try await rig.send("GET /v1/devices/Lock/layout")
+        let attributes = answer.json["attributes"]?.arrayValue ?? []
+        #expect(
+            attributes.map { $0["path"]?.stringValue } == [
+                "180D/2A37", "180D/2A38", "180D/2A39", "180D/6D796E61-0201-4C61-8000-6C6162000000",
+            ])
+        #expect(attributes.first?["names"] == .array(["Heart Rate", "Heart Rate Measurement"]))
+        #expect(
+            attributes.first?["fields"]?.arrayValue?.first?.text == """
+                {"name":"heartRate","kind":"number","minimum":0,"maximum":65535,"step":1,"shortMaximum":255,\
+                "unit":"bpm"}
+                """)
+        #expect(
+            attributes.last?["names"] == .array(["Heart Rate", "6D796E61-0201-4C61-8000-6C6162000000"]))
+        #expect(attributes.last?["fields"] == .array([]))
+        #expect(try await rig.send("GET /v1/devices/Nothing/layout").status == 404)
+        await rig.run.stop()
+    }
+
     @Test func `links end, bonds go, advertising changes and an app changes its state`() async throws {
         let rig = try await APIRig([APIRig.lock, APIRig.app])
         try await rig.connect()

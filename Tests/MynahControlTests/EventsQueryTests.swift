@@ -23,7 +23,9 @@ import Testing
             ([("limit", "2")], [1, 2], 3), ([("match", "write"), ("since", "2")], [3, 4], 5),
             ([("match", "write value=01")], [1, 4], 5), ([("match", "paired")], [], 1),
             ([("match", #" {"event": "write", "value": "02"}"#)], [3], 4),
-            ([("limit", "1"), ("match", "read")], [2], 3),
+            ([("limit", "1"), ("match", "read")], [2], 3), ([("last", "2")], [4, 5], 6),
+            ([("last", "9")], [1, 2, 3, 4, 5], 6), ([("last", "4"), ("since", "4")], [4, 5], 6),
+            ([("last", "2"), ("since", "1"), ("match", "read")], [5], 6),
         ] as [([(String, String)], [UInt64], UInt64)])
     func `a page has the events that match, and the number after the last of them`(
         items: [(String, String)], numbers: [UInt64], next: UInt64
@@ -40,6 +42,8 @@ import Testing
             ([("since", "1"), ("since", "2")], "the member \"since\" is there twice"),
             ([("since", "x")], "\"since\" must be a whole number, 0 or more, not \"x\""),
             ([("since", "7")], "\"since\" is 7, but the next event is 6"),
+            ([("last", "0")], "\"last\" must be a whole number, from 1 to 10000, not 0"),
+            ([("last", "1"), ("since", "7")], "\"since\" is 7, but the next event is 6"),
             ([("limit", "0")], "\"limit\" must be a whole number, from 1 to 10000, not 0"),
             ([("match", "wirte")], "match: there is no event \"wirte\"; did you mean \"write\"?"),
             ([("match", "{")], "match is not JSON: a key in quotation marks is expected at byte 1"),
@@ -49,6 +53,16 @@ import Testing
         let problem = await thrown { () throws(ControlProblem) in _ = try Self.page(items) }
         #expect(problem?.status == 400)
         #expect(problem?.detail.hasPrefix(reason) == true, "\(problem?.detail ?? "it was read")")
+    }
+
+    @Test func `the last events are there after a mark, and those that are not kept are not counted`() throws
+    {
+        let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
+        journal.mark("now")
+        #expect(try Self.page([("last", "4")], journal).events.map(\.seq) == [3, 4, 5])
+        #expect(try Self.page([("last", "4")], journal).lost == 0)
+        journal.clear()
+        #expect(try Self.page([("last", "4")], journal).json.text == #"{"events":[],"next":6}"#)
     }
 
     @Test func `a page says how many events are not kept any more`() throws {

@@ -243,6 +243,15 @@ import Testing
         #expect(try EventMatch(parsing: text).matches(Self.event) == isTaken)
     }
 
+    // A Double holds whole numbers up to 2^53.
+    @Test(arguments: [("9007199254740993", true), ("9007199254740992", false), ("9007199254740993.0", true)])
+    func `great whole numbers are compared digit by digit`(text: String, isTaken: Bool) throws {
+        let event = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .notified,
+            fields: [.init("tick", .integer(9_007_199_254_740_993))])
+        #expect(try EventMatch(parsing: "notified tick=\(text)").matches(event) == isTaken)
+    }
+
     @Test func `a word without a number after the sign belongs to the value before it`() throws {
         let warning = DeviceEvent(
             time: WallTime(microseconds: 0), name: .warning,
@@ -286,11 +295,12 @@ import Testing
         (#"{"event": "write", "value": 1}"#, "value is text"),
         (#"{"event": "write", "value": "xy"}"#, "is not hexadecimal"),
         (#"{"event": "write", "of": "@3"}"#, "is a handle"),
+        (#"{"event": "write", "rssi": {}}"#, "rssi has no comparison; write one, as in"),
         (#"{"event": "write", "rssi": {"=>": 1}}"#, "known are <, <=, >, >="),
         (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
         (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
         (#"{"event": "write", "event": "read"}"#, "event is there twice"),
-        (#"{"event": "write", "mtu": {}, "mtu": 23}"#, "mtu is there twice"),
+        (#"{"event": "write", "mtu": 24, "mtu": 23}"#, "mtu is there twice"),
     ])
     func `an invalid match is reported`(text: String, message: String) throws {
         let json = try JSON(parsing: Array(text.utf8))

@@ -23,33 +23,16 @@ import Testing
           - {name: refused, on: read, of: 2A38, error: 0x80, off: true}
         """
 
-    let radio: FakeRadio
-    let clock = ManualClock()
-    let log = EventLog()
-    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
-
-    init() {
-        var capabilities = RadioCapabilities(name: "fake")
-        capabilities.readErrors = .init([0x0E, 0x80])
-        radio = FakeRadio(capabilities: capabilities)
-    }
-
-    func emulator(_ texts: [String] = [profile], isControlled: Bool = true) throws -> Emulator<ManualClock> {
-        let log = log
-        let devices = try texts.map { text in
-            var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
-            if isControlled { device.requestNumbers = RequestNumbers() }
-            return device
-        }
-        return Emulator(
-            devices, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
-            observer: { log.append($0) })
-    }
+    private let rig = DeviceRig()
+    private var radio: FakeRadio { rig.radio }
+    private var clock: ManualClock { rig.clock }
+    private var log: EventLog { rig.log }
+    private var peer: Peer { rig.peer }
 
     func start(
         _ texts: [String] = [profile], isControlled: Bool = true
     ) async throws -> Emulator<ManualClock> {
-        let emulator = try emulator(texts, isControlled: isControlled)
+        let emulator = try rig.emulator(texts, isControlled: isControlled)
         try await emulator.start()
         await radio.simulate(.connected(peer))
         return emulator

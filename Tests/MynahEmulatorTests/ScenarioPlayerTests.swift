@@ -44,32 +44,17 @@ import Testing
         value: {fields: {level: {from: level}}}}]}]
         """
 
-    let radio: FakeRadio
-    let clock = ManualClock()
-    let log = EventLog()
-    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
-
-    init() {
-        var capabilities = RadioCapabilities(name: "fake")
-        capabilities.readErrors = .init([0x0E, 0x80])
-        radio = FakeRadio(capabilities: capabilities)
-    }
-
-    func emulator(_ texts: [String]) throws -> Emulator<ManualClock> {
-        let log = log
-        let devices = try texts.map { text in
-            EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
-        }
-        return Emulator(
-            devices, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
-            observer: { log.append($0) })
-    }
+    private let rig = DeviceRig()
+    private var radio: FakeRadio { rig.radio }
+    private var clock: ManualClock { rig.clock }
+    private var log: EventLog { rig.log }
+    private var peer: Peer { rig.peer }
 
     /// Plays a scenario from `ready` on, with a central connected.
     func start(_ texts: [String], _ name: String, of label: String = "Test") async throws
         -> Emulator<ManualClock>
     {
-        let emulator = try emulator(texts)
+        let emulator = try rig.emulator(texts)
         await emulator.playWhenReady(name, of: label)
         try await emulator.start()
         await radio.simulate(.connected(peer))
@@ -213,7 +198,7 @@ import Testing
                 return error
             }
         }
-        let emulator = try emulator([Self.accessory(Self.waiting + ", {name: b, steps: [{end: pass}]}")])
+        let emulator = try rig.emulator([Self.accessory(Self.waiting + ", {name: b, steps: [{end: pass}]}")])
         #expect(await refusal("long") == .conflict("the run of Test is not under way"))
         try await emulator.start()
         #expect(await refusal("lung") == .notFound("Test has no scenario \"lung\"; did you mean \"long\"?"))

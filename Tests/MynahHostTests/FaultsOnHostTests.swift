@@ -128,6 +128,23 @@ import Testing
         await rig.layer.stop()
     }
 
+    @Test func `a fault on a value counts no request that the link's protection denies`() async throws {
+        let rig = try await Rig([
+            Self.fault(.read, .init(times: 1), .truncate(0)),
+            Fault(name: "g", trigger: .on(.write), selection: .init(times: 1), effect: .drop),
+        ])
+        let closed = CharacteristicDefinition(
+            uuid: "2A39", properties: [.read, .write],
+            permissions: AttributePermissions(read: .encrypted, write: .encrypted))
+        _ = try await rig.layer.publish([ServiceDefinition(uuid: "180A", characteristics: [closed])])
+        #expect(["4:010A1A0005", "4:010A1A000F"].contains(try await rig.answer(to: "0A 1A00")))
+        #expect(["4:01121A0005", "4:01121A000F"].contains(try await rig.answer(to: "12 1A00 01")))
+        #expect(rig.applied.withLock { $0 } == [])
+        #expect(try await rig.answer(to: "0A 1700") == "4:0B")
+        #expect(rig.applied.withLock { $0 } == ["f"])
+        await rig.layer.stop()
+    }
+
     @Test func `a subscription by prepared writes is refused as any other`() async throws {
         let rig = try await Rig([Self.fault(.subscribe, .init(nth: .range(1...1)), .refuseSubscription)])
         #expect(try await rig.answer(to: "16 1300 0000 0100") == "4:17130000000100")

@@ -88,10 +88,10 @@ import Testing
                 case .event(.confirmed(_, let peer)): "confirmed \(peer?.rawValue ?? 0)"
                 case .event(.subscribed(_, let peer, _)): "subscribed \(peer?.rawValue ?? 0)"
                 case .event(.unsubscribed(_, let peer)): "unsubscribed \(peer?.rawValue ?? 0)"
-                case .event(.write(let request)): "write command: \(Hex.encode(request.parts[0].value))"
-                case .event(.answeredRead(_, let value)): "answered \(Hex.encode(value))"
+                case .request(.write(let request)): "write command: \(Hex.encode(request.parts[0].value))"
+                case .request(.answeredRead(_, let value)): "answered \(Hex.encode(value))"
                 case .event(.refused(let request)): "refused \(request.access): \(request.reason)"
-                case .event(let event): "\(event)"
+                case .event(let event), .request(let event): "\(event)"
                 case .watchConfirmation(let link, let due):
                     "watch \(link.rawValue) until \(due.components.seconds)"
                 case .remember(let link): "remember \(link.rawValue)"

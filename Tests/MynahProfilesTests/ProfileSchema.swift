@@ -670,8 +670,14 @@ enum ProfileSchema {
             ("min", ref("beats", "The lowest rate, in beats a minute; 60 unless said.")),
             ("max", ref("beats", "The highest rate, in beats a minute; 100 unless said.")),
             ("period", ref("duration", "How long one swing takes; 30 s unless said.")),
-        ]
+        ],
+        "recorded": [
+            ("file", ref("text", "A recording by `mynah import`, from the profile's folder; up to 16 MiB."))
+        ],
     ]
+
+    /// The keys that a generator cannot do without.
+    private static let neededGeneratorKeys = ["recorded": ["file"]]
 
     private static func value(forms: [String]) -> JSON {
         let written: [String: JSON] = [
@@ -700,7 +706,8 @@ enum ProfileSchema {
                     ])
                 )
                 return object(
-                    ["generate"] + kind.keys, required: ["generate"],
+                    ["generate"] + kind.keys,
+                    required: ["generate"] + (neededGeneratorKeys[kind.name] ?? []),
                     [name] + (generatorKeys[kind.name] ?? []))
             }
         }

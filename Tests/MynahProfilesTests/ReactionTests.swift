@@ -126,7 +126,7 @@ import Testing
             "unknown field \"opcod\"; did you mean \"opcode\"?"
         ),
         ("on: {write: [{match: {opcode: x}, error: 0x80}]}", "opcode must be a number"),
-        ("on: {write: [{match: {opcode: {'=>': 1}}, error: 0x80}]}", "known are <, <=, >, >="),
+        ("on: {write: [{match: {opcode: {'=>': 1}}, error: 0x80}]}", "known are <, <=, > and >="),
         ("on: {write: [{match: {hex: 0}, error: 0x80}]}", "hex must be hexadecimal digits"),
         ("on: {write: [{set: {pwer: 1}}]}", "unknown variable \"pwer\"; did you mean \"power\"?"),
         ("on: {write: [{set: {power: levl}}]}", "did you mean \"level\"?"),

@@ -128,6 +128,7 @@ import Testing
             "await: mtu.changed, mtu: {\"=>\": 1}", 27,
             "mtu has no comparison \"=>\"; known are <, <=, > and >="
         ),
+        ("await: mtu.changed, mtu: {}", 26, "mtu needs a comparison, as in {\">=\": 60}"),
         ("await: mtu.changed, mtu: {\">\": a}", 32, "mtu is compared with a number, not with \"a\""),
         (
             "await: read, device: Test", 14,
@@ -147,6 +148,11 @@ import Testing
         ),
         ("expect: confirmed", 9, "confirmed never happens: no attribute has the property indicate"),
         ("await: request.asked", 8, "request.asked never happens: no attribute has ask"),
+        ("await: warning, of: 2A99", 21, "the device has no 2A99; did you mean \"2A39\"?"),
+        (
+            "await: notified, of: 2A37, fields: {hartRate: 72}", 37,
+            "unknown field \"hartRate\" of 2A37; did you mean \"heartRate\"?"
+        ),
         ("await: mtu.changed, of: 2A37", 25, "mtu.changed is about no attribute; remove of"),
         ("await: app.suspended", 8, "app.suspended never happens: no app plays the device; add app"),
         ("await: peripheral.connected", 8, "peripheral.connected never happens: the profile has no central"),
@@ -179,6 +185,14 @@ import Testing
         (
             "await: value.updated, of: 180F/2A19", 27,
             "value.updated of 180F/2A19 never happens: the app subscribes to no 180F/2A19"
+        ),
+        (
+            "await: value.updated, of: 180D~1/2A37", 27,
+            "the events of a central do not say which of several attributes it is; remove ~"
+        ),
+        (
+            "await: value.updated, of: 2A37, fields: {rate: 72}", 42,
+            "unknown field \"rate\" of 2A37; known are contact, heartRate, energyExpended and rrIntervals"
         ),
         ("await: read", 8, "read never happens: no attribute has the property read"),
         ("fault: gone", 8, "there is no fault \"gone\"; the profile has no faults"),

@@ -34,6 +34,7 @@ package actor FakeRadio: VanishingRadio {
     /// The next error that `start`, `publish`, `advertise` or `send` throws.
     package var nextError: RadioError?
     private var sink: (any RadioSink)?
+    private var requestSink: (any RadioSink)?
     private var holdsStarting = false
     private var holdsPublishing = false
     private var holdsWithdrawing = false
@@ -97,10 +98,17 @@ package actor FakeRadio: VanishingRadio {
         if isFull { full.insert(central) } else { full.remove(central) }
     }
 
+    package func setRequestSink(_ sink: (any RadioSink)?) { requestSink = sink }
+
     /// Makes an event happen, and returns what the sink said to it.
     @discardableResult
     package func simulate(_ event: RadioEvent) -> RadioAnswer {
-        sink?.handle(event) ?? .none
+        let target =
+            switch event {
+            case .read, .write, .answeredRead: requestSink ?? sink
+            default: sink
+            }
+        return target?.handle(event) ?? .none
     }
 
     /// Makes a request happen and waits for its answer.
@@ -148,6 +156,7 @@ package actor FakeRadio: VanishingRadio {
         published = []
         advertisement = nil
         sink = nil
+        requestSink = nil
     }
 
     package func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {

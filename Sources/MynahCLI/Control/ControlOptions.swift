@@ -12,8 +12,9 @@ struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Serves the control API: HOST:PORT (port 0 picks one), unix:PATH or off. Only this user can \
-            reach a Unix socket; every user of this machine can reach a loopback address.
+            Serves the control API, and a page for browsers at http://HOST:PORT/: HOST:PORT (port 0 picks \
+            one), unix:PATH or off. Only this user can reach a Unix socket; every user of this machine can \
+            reach a loopback address.
             """, valueName: "address"),
         transform: Self.choice)
     var control: Choice?

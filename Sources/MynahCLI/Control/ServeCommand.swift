@@ -16,7 +16,8 @@ struct ServeCommand: AsyncParsableCommand {
             It starts without a device and reports ready at once. mynah ctl add plays a profile; GET \
             /v1/openapi.json describes every request. Ctrl-C or SIGTERM takes all devices off the air.
 
-            Without --control it listens on $XDG_RUNTIME_DIR/mynah.sock, where mynah ctl looks.
+            With --control 127.0.0.1:8080, http://127.0.0.1:8080/ is a page that shows and controls the \
+            devices. Without --control it listens on $XDG_RUNTIME_DIR/mynah.sock, where mynah ctl looks.
             """)
 
     @OptionGroup(title: "Control API") var controlOptions: ControlOptions

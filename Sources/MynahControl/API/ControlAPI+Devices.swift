@@ -85,6 +85,14 @@ extension ControlAPI {
         }
     }
 
+    func getLayout(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let layouts = try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.attributeLayouts(of: device.label)
+        }
+        return .json(.object([.init("attributes", .array(layouts.map(\.json)))]))
+    }
+
     func getValue(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
         let name = try attribute(call)

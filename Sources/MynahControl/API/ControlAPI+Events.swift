@@ -23,7 +23,7 @@ extension ControlAPI {
         if let lastEventID {
             start = frames.position(after: lastEventID, kept: journal.kept)
         } else {
-            start = try journal.start(since: query.since)
+            start = try query.start(in: journal)
         }
         return .events { [journal, clock] writer in
             let reader = JournalReader(journal, from: start)

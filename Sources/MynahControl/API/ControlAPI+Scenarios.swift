@@ -7,6 +7,7 @@ extension ControlAPI {
         let device = try device(call)
         _ = try call.body()
         let name = call.parameter("scenario")
+        // Refused before the number is read: the end of one that is played now would come after it.
         try await refusing { () async throws(ControlRefusal) in
             try await device.emulator.checkPlay(name, of: device.label)
         }

@@ -24,6 +24,7 @@ package final class ControlAPI: Sendable {
 
     /// Answers a request, with a problem document if it cannot be done.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        if let response = ControlPage.response(to: request) { return response }
         let (route, parameters): (Route, [String: [String]])
         switch Self.route(of: request) {
         case .success(let match): (route, parameters) = match
@@ -42,7 +43,8 @@ package final class ControlAPI: Sendable {
 
     /// Refuses a request whose path or method is unknown; the server asks before it reads the body.
     package static func refusal(of request: HTTPRequest) -> HTTPResponse? {
-        switch route(of: request) {
+        if ControlPage.response(to: request) != nil { return nil }
+        return switch route(of: request) {
         case .success: nil
         case .failure(let response): response
         }
@@ -98,6 +100,7 @@ package final class ControlAPI: Sendable {
         case .addDevice: try await addDevice(call)
         case .getDevice: try await response(for: try device(call))
         case .removeDevice: try await removeDevice(call)
+        case .getLayout: try await getLayout(call)
         case .getValue: try await getValue(call)
         case .setValue: try await setValue(call)
         case .setVariable: try await setVariable(call)

@@ -32,6 +32,18 @@ enum Examples {
         .init("value", "01"), .init("fields", .object([.init("command", .integer(1))])),
     ])
 
+    static let layout = JSON.object([
+        .init("path", "180F/2A19"), .init("names", .array(["Battery", "Battery Level"])),
+        .init(
+            "fields",
+            .array([
+                .object([
+                    .init("name", "level"), .init("kind", "number"), .init("minimum", .integer(0)),
+                    .init("maximum", .integer(255)), .init("step", .integer(1)), .init("unit", "%"),
+                ])
+            ])),
+    ])
+
     static let fault = JSON.object([
         .init("name", "gone"), .init("off", .bool(true)), .init("applied", .integer(0)),
     ])

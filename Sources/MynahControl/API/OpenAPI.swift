@@ -164,6 +164,24 @@ enum OpenAPI {
             ])
         ),
         (
+            "AttributeLayout",
+            .object([
+                .init("path", .string(), isRequired: true),
+                .init("names", .array(.string()), isRequired: true),
+                .init("fields", .array(.named("Field")), isRequired: true),
+            ])
+        ),
+        (
+            "Field",
+            .object([
+                .init("name", .string(), isRequired: true),
+                .init("kind", .word(FieldShape.Content.kinds), isRequired: true),
+                .init("minimum", .number), .init("maximum", .number), .init("step", .number),
+                .init("shortMaximum", .number), .init("names", .array(.string())), .init("list", .bool),
+                .init("unit", .string()), .init("optional", .bool),
+            ])
+        ),
+        (
             "Event",
             .object(
                 [

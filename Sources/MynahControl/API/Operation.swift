@@ -2,7 +2,7 @@
 enum Operation: String, CaseIterable, Sendable {
     case getInstance, getHealth, getOpenAPI, getMetrics, getReport
     case listDevices, addDevice, getDevice, removeDevice
-    case getValue, setValue, setVariable
+    case getLayout, getValue, setValue, setVariable
     case disconnect, forget, advertise, setAppState, enterPasskey
     case listFaults, addFault, turnFault, removeFault
     case playScenario

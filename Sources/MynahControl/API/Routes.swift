@@ -58,6 +58,15 @@ extension Route {
 
     private static let values: [Route] = [
         Route(
+            "GET", "/v1/devices/{device}/layout", .getLayout,
+            "The names of a device's attributes, and the fields of their values",
+            answers: [
+                200: Answer(
+                    "The attributes",
+                    .object([.init("attributes", .array(.named("AttributeLayout")), isRequired: true)]),
+                    example: .object([.init("attributes", .array([Examples.layout]))]))
+            ]),
+        Route(
             "GET", "/v1/devices/{device}/values/{attribute*}", .getValue, "An attribute's value",
             answers: [
                 200: Answer(
@@ -156,6 +165,9 @@ extension Route {
                     schema: .integer(0...Int.max)),
                 Parameter(
                     name: "match", summary: "A match, as in read characteristic=2A37", schema: .string()),
+                Parameter(
+                    name: "last", summary: "Begins with so many of the last events that there are now",
+                    schema: .integer(1...10_000)),
                 Parameter(
                     name: "limit", summary: "How many events a list has at most (default: 1000)",
                     schema: .integer(1...10_000)),

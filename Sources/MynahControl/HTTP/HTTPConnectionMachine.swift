@@ -225,7 +225,9 @@ struct HTTPConnectionMachine {
         let request = HTTPRequest(
             method: head.method, path: target.path, query: target.query, headers: head.headers,
             isUnixSocket: rules.local == nil)
-        let decided = precheck(request) ?? HTTPRules.mediaTypeProblem(head).map { HTTPResponse($0) }
+        let decided =
+            rules.signIn(head) ?? precheck(request)
+            ?? HTTPRules.mediaTypeProblem(head).map { HTTPResponse($0) }
         state = .body(
             Reception(
                 request: request, decided: decided, minorVersion: head.minorVersion,

@@ -14,7 +14,10 @@ struct HTTPParts {
         }
         let type = HTTPField("content-type", response.contentType)
         if type.isSendable { headers.replaceOrAdd(name: type.name, value: type.value) }
-        for (name, value) in [("cache-control", "no-store"), ("x-content-type-options", "nosniff")]
+        for (name, value) in [
+            ("cache-control", "no-store"), ("x-content-type-options", "nosniff"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ]
         where !headers.contains(name: name) {
             headers.add(name: name, value: value)
         }

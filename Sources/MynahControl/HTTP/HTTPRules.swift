@@ -83,14 +83,35 @@ struct HTTPRules: Sendable {
         return nil
     }
 
+    /// The token comes in a header, from the page in a cookie, or once in the query of the page's address.
     private func tokenProblem(_ head: HTTPHead) -> ControlProblem? {
-        guard local != nil, let token else { return nil }
+        guard let local, let token else { return nil }
         let given = head.headers.values(of: "authorization")
-        guard given.count == 1, given[0].lowercased().hasPrefix("bearer ") else {
-            return ControlProblem(403, "this server needs its token; send Authorization: Bearer TOKEN")
+        if given.isEmpty {
+            if let token = PageSession.token(inTargetOf: head) { return problem(ofToken: token) }
+            if PageSession.isSent(token, port: local.port, by: head) { return nil }
         }
-        return Self.areEqual(given[0].dropFirst(7).trimmed, token)
-            ? nil : ControlProblem(403, "the token is not this server's")
+        guard given.count == 1, given[0].lowercased().hasPrefix("bearer ") else {
+            return ControlProblem(
+                403,
+                """
+                this server needs its token; send Authorization: Bearer TOKEN, or open /?token=TOKEN in a \
+                browser
+                """)
+        }
+        return problem(ofToken: given[0].dropFirst(7).trimmed)
+    }
+
+    private func problem(ofToken given: String) -> ControlProblem? {
+        guard let token, !Self.areEqual(given, token) else { return nil }
+        return ControlProblem(403, "the token is not this server's")
+    }
+
+    /// The response to a request that has the token in the query of the page's address, or `nil` if it has
+    /// none: the page without it, and the cookie.
+    func signIn(_ head: HTTPHead) -> HTTPResponse? {
+        guard let local, PageSession.token(inTargetOf: head) != nil else { return nil }
+        return PageSession.begin(token, port: local.port)
     }
 
     /// Whether an authority (RFC 3986, 3.2) names this server by an address that nobody else can make a
@@ -110,7 +131,7 @@ struct HTTPRules: Sendable {
     private static func quoted(_ text: String) -> String { "\"\(text.prefix(utf8: 100))\"" }
 
     /// Compares in a time that depends on the lengths alone.
-    private static func areEqual(_ left: String, _ right: String) -> Bool {
+    static func areEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -62,7 +62,7 @@ package enum FaultTrigger: Hashable, Sendable {
         /// Advertising that starts or changes.
         case advertise
 
-        /// Whether it is a request that an answer is due to.
+        /// Whether it is a request, which gets an answer.
         var isRequest: Bool { FaultTrigger.Kind(self).isRequest }
     }
 
@@ -70,7 +70,7 @@ package enum FaultTrigger: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case read, write, notify, subscribe, connect, pair, discover, mtu, advertise, after
 
-        /// Whether it is a request that an answer is due to.
+        /// Whether it is a request, which gets an answer.
         var isRequest: Bool { [.read, .write, .subscribe, .discover, .mtu].contains(self) }
     }
 

@@ -35,6 +35,14 @@ package enum FaultEffect: Hashable, Sendable {
     /// supervision timeout.
     case vanish(for: Duration?)
 
+    /// Whether it changes or loses a value, so that it does nothing to a request that reaches none.
+    var isOnValue: Bool {
+        switch self {
+        case .truncate, .corrupt, .value, .drop: true
+        default: false
+        }
+    }
+
     /// The reason of a `disconnect` without one: 0x13, Remote User Terminated Connection.
     package static let usualReason: UInt8 = 0x13
 

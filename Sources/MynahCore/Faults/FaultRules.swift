@@ -12,11 +12,16 @@ package struct FaultRules: Sendable {
         package var kind: FaultTrigger.Operation
         /// The attributes that it concerns; empty if it concerns none.
         package var attributes: [AttributeKey]
+        /// Whether the link's protection denies it, so that it reaches no value.
+        package var isDenied: Bool
 
         /// An operation.
-        package init(_ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = []) {
+        package init(
+            _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false
+        ) {
             self.kind = kind
             self.attributes = attributes
+            self.isDenied = isDenied
         }
     }
 
@@ -218,6 +223,7 @@ package struct FaultRules: Sendable {
 extension FaultRules.Entry {
     fileprivate func matches(_ operation: FaultRules.Operation) -> Bool {
         guard isArmed, fault.trigger == .on(operation.kind) else { return false }
+        if operation.isDenied, fault.effect?.isOnValue == true { return false }
         return fault.attribute.map(operation.attributes.contains) ?? true
     }
 

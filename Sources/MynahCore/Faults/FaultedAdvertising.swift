@@ -10,10 +10,8 @@ struct FaultedAdvertising: Sendable {
     var isDue = false
     /// The states that the radio has reported since.
     var hidden = HiddenStates()
-    private var isOn = true
-    private var isLost = false
-    /// Whether the radio can advertise, by the events that the device was told.
-    var isWorking: Bool { isOn && !isLost }
+    /// The state of the radio that the device was told last; a radio that is lost is not on.
+    private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
     private var lastNumber = 0
     /// The faults for which it is silent.
@@ -27,14 +25,9 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
-    /// Notes an event about the radio's state that the device is told.
+    /// Notes an event that the device is told.
     mutating func note(_ event: RadioEvent) {
-        switch event {
-        case .stateChanged(let state): isOn = state == .poweredOn
-        case .lost: isLost = true
-        case .recovered: (isLost, isOn) = (false, true)
-        default: break
-        }
+        if case .stateChanged(let state) = event { told = state }
     }
 
     /// Begins a change, or begins it anew; returns a number for `end`.

@@ -71,10 +71,11 @@ extension FaultyRadio {
     func pass(_ event: RadioEvent) { _ = sink?.handle(event) }
 
     func decide(
-        _ kind: FaultTrigger.Operation, of keys: [AttributeKey] = [], by id: Peer.ID?
+        _ kind: FaultTrigger.Operation, of keys: [AttributeKey] = [], by id: Peer.ID?, isDenied: Bool = false
     ) -> FaultRules.Decision {
         var decision = rules.decide(
-            FaultRules.Operation(kind, of: keys), of: id.map(links.central), holds: owner.holds)
+            FaultRules.Operation(kind, of: keys, isDenied: isDenied), of: id.map(links.central),
+            holds: owner.holds)
         // The delays of several faults may add up to more than the radio can hold up an answer for.
         if kind.isRequest, let limit = capabilities?.longestFaultDelay {
             decision.delay = min(decision.delay, limit)
@@ -240,7 +241,9 @@ extension FaultyRadio {
             case .mtu: (.mtu, nil)
             }
         guard rules.concerns(kind, of: key) else { return .proceed }
-        let decision = decide(kind, of: key.map { [$0] } ?? [], by: central)
+        // The radio asks about reads and writes only if the link's protection denies them.
+        let decision = decide(
+            kind, of: key.map { [$0] } ?? [], by: central, isDenied: kind == .read || kind == .write)
         let verdict = verdict(decision.effect)
         carryOut(decision, of: central)
         if case .refuse(let error) = verdict, let key {

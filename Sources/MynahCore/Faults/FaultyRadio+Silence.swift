@@ -1,8 +1,8 @@
 // The time in which a device is gone for a fault.
 extension FaultyRadio {
     func vanish() async {
-        // A radio that does not work is silent as it is, and is not turned on at the end of the fault.
-        guard !advertising.silent.isEmpty, !advertising.isGone, advertising.isWorking else { return }
+        // A radio that is off is silent as it is, and is not turned on at the end of the fault.
+        guard !advertising.silent.isEmpty, !advertising.isGone, advertising.told == .poweredOn else { return }
         advertising.isGone = true
         do throws(RadioError) {
             try await vanishing?.vanish()

@@ -2,8 +2,8 @@ import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
-/// It runs on the executor of the radio that it wraps. A request passes through it in one call, unless a
-/// fault applies. Make one only for a device that has faults, or may get some.
+/// It runs on the executor of the radio that it wraps. While no fault can apply, requests do not reach it.
+/// Make one only for a device that has faults, or may get some.
 package actor FaultyRadio: ControllableRadio {
     /// Whether a condition holds, and what is done with each firing; both are called on the radio's executor.
     package struct Owner: Sendable {
@@ -143,7 +143,6 @@ package actor FaultyRadio: ControllableRadio {
         alarms.removeAll()
         await wrapped.stop()
         sink = nil
-        link?.pass(requestsTo: nil)
         link = nil
         capabilities = nil
         links = FaultLinks()
@@ -231,7 +230,7 @@ package actor FaultyRadio: ControllableRadio {
     private func faultsChanged() {
         guard capabilities != nil else { return }
         isIdle = !rules.entries.contains { $0.isArmed }
-        link?.pass(requestsTo: isIdle ? sink : nil)
+        setRequestSink(isIdle ? sink : nil)
         below { [isIdle] in $0.armLowerFaults(!isIdle) }
         for key in services.values.keys { showValue(of: key) }
         if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
@@ -245,6 +244,7 @@ package actor FaultyRadio: ControllableRadio {
 
     // MARK: Calls that pass through
 
+    package func setRequestSink(_ sink: (any RadioSink)?) { inner { $0.setRequestSink(sink) } }
     package func disconnect(_ central: Peer.ID) async { await wrapped.disconnect(central) }
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
         try await wrapped.disconnect(central, reason: reason)
@@ -286,23 +286,12 @@ package struct FaultFiring: Hashable, Sendable {
 /// The way from a radio back to its layer of faults, which it does not keep alive.
 final class FaultSink: RadioSink, LowerFaults {
     private weak let target: FaultyRadio?
-    /// The sink of the layer while no fault can apply: requests go straight there.
-    private let direct = Lock<(any RadioSink)?>(nil)
 
     init(_ radio: FaultyRadio) {
         target = radio
     }
 
-    /// Sends requests straight to a sink, or to the layer if it is `nil`.
-    func pass(requestsTo sink: (any RadioSink)?) { direct.withLock { $0 = sink } }
-
-    func handle(_ event: RadioEvent) -> RadioAnswer {
-        switch event {
-        case .read, .write: if let sink = direct.withLock({ $0 }) { return sink.handle(event) }
-        default: break
-        }
-        return run { $0.take(event) } ?? .none
-    }
+    func handle(_ event: RadioEvent) -> RadioAnswer { run { $0.take(event) } ?? .none }
 
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         run { $0.verdict(on: request, of: central) } ?? .proceed

@@ -109,9 +109,10 @@ package struct Resolution: Hashable, Sendable {
     var factor: Double { Double(numerator) / Double(denominator) }
 
     /// The number that an integer means.
-    func number(_ integer: Int) -> Double {
-        Double(integer) * Double(numerator) / Double(denominator)
-    }
+    func number(_ integer: Int) -> Double { number(Double(integer)) }
+
+    /// The number that a whole number means.
+    func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) }
 
     /// The integer that is nearest to a number; not an integer's if the number is not finite.
     func integer(_ number: Double) -> Double {

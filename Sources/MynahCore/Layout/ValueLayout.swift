@@ -314,7 +314,8 @@ extension ValueLayout {
         return isSigned || exact < 0x1p63 ? UInt64(bitPattern: Int64(exact)) : UInt64(exact)
     }
 
-    private static func limits(_ bits: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
+    /// The smallest and the largest integer of so many bits.
+    static func limits(_ bits: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
         func power(_ exponent: Int) -> Double { Double(sign: .plus, exponent: exponent, significand: 1) }
         // Of 64 bits the upper limit is the largest number below the power of two that a float has.
         let upper = isSigned ? power(bits - 1) : power(bits)

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// Why a request of a test to a playing device is refused, as a sentence without its full stop.
 package enum ControlRefusal: Error, Hashable, Sendable {
@@ -14,6 +15,15 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         switch self {
         case .notFound(let message), .conflict(let message), .invalid(let message): message
         }
+    }
+
+    /// The refusal of a name that a device does not have, with the nearest one or all that it has.
+    static func unknown(
+        _ kind: String, _ name: String, of label: String, among names: [String]
+    ) -> ControlRefusal {
+        let near = NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
+        let known = names.isEmpty ? "; it has none" : "; its \(kind)s are \(names.quoted)"
+        return .notFound("\(label) has no \(kind) \"\(name)\"\(near ?? known)")
     }
 
     /// The refusal for an error of the radio.

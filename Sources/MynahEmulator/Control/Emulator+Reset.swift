@@ -116,10 +116,17 @@ extension Emulator {
     }
 
     private func addFaults(of players: [DevicePlayer<C>]) async throws(ControlRefusal) {
-        await faultyRadio?.countConnectionsAnew()
+        // Other devices of the phone may count connections.
+        if players.count == self.players.count { await faultyRadio?.countConnectionsAnew() }
+        var refusal: ControlRefusal?
         for player in players {
-            try await attempt { () async throws(RadioError) in try await addFaults(of: player.device) }
+            do throws(ControlRefusal) {
+                try await attempt { () async throws(RadioError) in try await addFaults(of: player.device) }
+            } catch {
+                refusal = refusal ?? error
+            }
         }
+        if let refusal { throw refusal }
     }
 
     // MARK: Apps

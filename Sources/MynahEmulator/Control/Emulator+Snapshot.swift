@@ -51,6 +51,14 @@ extension Emulator {
         return player.table.layout(of: try attribute(named: name, of: player).key)
     }
 
+    /// The names and the fields of a device's attributes, in attribute order.
+    package func attributeLayouts(of label: String) throws(ControlRefusal) -> [AttributeLayout] {
+        let player = try player(named: label)
+        return attributes(of: player, status(of: player)).all.map { attribute in
+            AttributeLayout(path: attribute.path, layout: player.table.layout(of: attribute.key))
+        }
+    }
+
     private func value(of attribute: AttributeKey, of player: DevicePlayer<C>) -> [UInt8]? {
         if hasMemory(player) { return player.table.value(of: attribute, at: player.elapsed) }
         return player.device.services.staticValues[attribute]

@@ -11,9 +11,7 @@ extension Emulator {
         let player = try player(named: label)
         var variables = player.table.variables
         guard variables[name] != nil else {
-            let near = NearestName.of(name, among: variables.names).map { "; did you mean \"\($0)\"?" }
-            let none = variables.names.isEmpty ? "; its profile has no variables" : ""
-            throw .notFound("\(label) has no variable \"\(name)\"\(near ?? none)")
+            throw .unknown("variable", name, of: label, among: variables.names)
         }
         guard hasMemory(player) else {
             throw .conflict(noProcess(player, "its variables are its memory"))

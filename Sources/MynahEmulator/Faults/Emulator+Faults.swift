@@ -135,10 +135,7 @@ extension Emulator {
             guard let faultyRadio, owner?.label == player.device.label, owner?.name == name else { continue }
             return (faultyRadio, entry.fault.name)
         }
-        let names = await faults(of: player).map(\.name)
-        let near = NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
-        let known = names.isEmpty ? "; it has none" : "; its faults are \(names.quoted)"
-        throw .notFound("\(player.device.label) has no fault \"\(name)\"\(near ?? known)")
+        throw .unknown("fault", name, of: player.device.label, among: await faults(of: player).map(\.name))
     }
 
     // MARK: The layer

@@ -138,9 +138,7 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
 
     private func report(_ code: String, _ attribute: AttributeKey, _ message: String) {
         guard reported.insert("\(code) \(attribute.rawValue)").inserted else { return }
-        let entry = player.table.entries[attribute]
-        let name = entry?.path ?? entry?.characteristic.description ?? "an attribute"
-        player.events.warn(code, "a rule of \(name) \(message)")
+        player.events.warn(code, "a rule of \(player.table.name(of: attribute)) \(message)")
     }
 }
 

@@ -25,7 +25,7 @@ extension Emulator {
 
     /// Plays a scenario of a device from the moment when every device of the emulator is ready.
     ///
-    /// The end of it is the event `scenario.ended`. There is no scenario of another name.
+    /// Its end is the event `scenario.ended`; one that cannot begin ends at once, and has failed.
     package func playWhenReady(_ name: String, of label: String) {
         scenarios.onReady { [link] in
             link.run { emulator in
@@ -51,7 +51,7 @@ extension Emulator {
         try play(name, of: label)
     }
 
-    /// Throws what `playInTurn` would.
+    /// Throws what `playInTurn` would if it were called now.
     package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         _ = try playable(name, of: label)
     }
@@ -78,17 +78,12 @@ extension Emulator {
         let player = try player(named: label)
         let declared = player.device.scenarios
         guard let found = declared.first(where: { $0.name == name }) else {
-            throw .notFound("\(label) has no scenario \"\(name)\"\(Self.others(name, declared.map(\.name)))")
+            throw .unknown("scenario", name, of: label, among: declared.map(\.name))
         }
         if let other = scenarios.scenario(of: label) {
             throw .conflict("\(label) plays the scenario \"\(other)\"; wait for its end")
         }
         return (player, found)
-    }
-
-    private static func others(_ name: String, _ names: [String]) -> String {
-        let near = NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
-        return near ?? (names.isEmpty ? "; it has none" : "; its scenarios are \(names.quoted)")
     }
 
     /// The scenarios of a device, each with whether it is played.

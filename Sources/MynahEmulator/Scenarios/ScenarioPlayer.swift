@@ -65,7 +65,8 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
     func take(_ event: DeviceEvent, isOfAll: Bool) {
         if event.name == .ready, let body = whenReady {
             whenReady = nil
-            return body()
+            body()
+            return noteUse()
         }
         for each in played where each.isAbout(event, isOfAll: isOfAll) {
             // An event at the end of a time comes too late.

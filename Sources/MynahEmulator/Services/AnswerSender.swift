@@ -47,13 +47,9 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
 
     private func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
         guard !add(value, of: key, to: central?.id), unsubscribed.insert(key).inserted else { return }
-        let entry = player.table.entries[key]
         player.events.warn(
             "answerNotSubscribed",
-            """
-            a central that is not subscribed to \(entry?.path ?? entry?.characteristic.description ?? "it") \
-            gets no answer on it
-            """)
+            "a central that is not subscribed to \(player.table.name(of: key)) gets no answer on it")
     }
 
     /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.

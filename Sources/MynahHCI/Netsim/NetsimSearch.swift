@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 import Glibc
 
@@ -61,10 +62,10 @@ package struct NetsimSearch: Sendable {
     /// An emulator that is alive now: its file is there, is this user's, and its port is open.
     ///
     /// It never waits.
-    package func live() throws(Absence) -> NetsimPlace {
+    package func live(instance: Int? = nil) throws(Absence) -> NetsimPlace {
         let place: NetsimPlace
         do throws(RadioError) {
-            place = try self.place()
+            place = try self.place(instance: instance)
         } catch {
             throw Absence(reason: error.message)
         }
@@ -108,18 +109,7 @@ enum NetsimFiles {
     /// netsim writes a few lines.
     private static let limit = 1 << 16
 
-    static func names(in directory: String) -> [String] {
-        guard let folder = opendir(directory) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
-        return names
-    }
+    static func names(in directory: String) -> [String] { Directory.names(in: directory) ?? [] }
 
     static func entry(at path: String) -> NetsimSearch.Entry {
         // Without waiting: a FIFO of this name must not hold a run up.

@@ -21,12 +21,36 @@ struct AirDirectory: Sendable {
 
     /// Makes the directory if it is missing, and checks that nobody else can write to it.
     func prepare() throws(RadioError) {
-        if mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw RadioError(
-                .unreachable,
-                "the virtual radio's directory \(path) cannot be created: \(SystemError(errno))",
-                remedy: Self.remedy)
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw cannotBeCreated(SystemError(errno)) }
+        try check()
+    }
+
+    /// The error of `prepare`, as far as it is known without making the directory.
+    var problem: RadioError? {
+        do throws(RadioError) {
+            var status = stat()
+            if lstat(path, &status) == 0 {
+                try check()
+            } else {
+                let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+                if access(parent.isEmpty ? "/" : parent, W_OK) != 0 {
+                    throw cannotBeCreated(SystemError(errno))
+                }
+            }
+            return nil
+        } catch {
+            return error
         }
+    }
+
+    private func cannotBeCreated(_ error: SystemError) -> RadioError {
+        RadioError(
+            .unreachable, "the virtual radio's directory \(path) cannot be created: \(error)",
+            remedy: Self.remedy)
+    }
+
+    /// Checks that nobody else can write to the directory.
+    private func check() throws(RadioError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             throw RadioError(
@@ -67,16 +91,12 @@ struct AirDirectory: Sendable {
     ///
     /// Files, links and directories that are named like a socket are not ours.
     func nodes() throws(RadioError) -> [UInt64] {
-        guard let directory = opendir(path) else {
+        guard let names = Directory.names(in: path) else {
             throw RadioError(
                 .unreachable, "the virtual radio's directory \(path) cannot be listed: \(SystemError(errno))")
         }
-        defer { closedir(directory) }
         var found: [UInt64] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        for name in names {
             guard name.utf8.count == 16, let bytes = Hex.decode(name), bytes.count == 8 else { continue }
             let node = bytes.reduce(0) { $0 << 8 | UInt64($1) }
             if name == Self.name(of: node), socket(of: node) != nil { found.append(node) }

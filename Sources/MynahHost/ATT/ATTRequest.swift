@@ -1,8 +1,8 @@
-import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// A decoded PDU of a client (Core Specification, Vol 3, Part F, 3.4).
-enum ATTRequest: Hashable, Sendable {
+package enum ATTRequest: Hashable, Sendable {
     case exchangeMTU(UInt16)
     case findInformation(ClosedRange<AttributeHandle>)
     case findByTypeValue(ClosedRange<AttributeHandle>, type: UInt16, value: [UInt8])
@@ -21,15 +21,15 @@ enum ATTRequest: Hashable, Sendable {
     case signedWriteCommand(AttributeHandle, [UInt8], signature: [UInt8])
 
     /// Why bytes are no request; nothing is answered where the error is nil.
-    struct Refusal: Error, Hashable {
-        var error: ATTError?
-        var opcode: UInt8
-        var handle = AttributeHandle.none
+    package struct Refusal: Error, Hashable {
+        package var error: ATTError?
+        package var opcode: UInt8
+        package var handle = AttributeHandle.none
     }
 
     /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an
     /// unknown command nothing (3.3, 3.4.1.1).
-    init(_ bytes: [UInt8]) throws(Refusal) {
+    package init(_ bytes: [UInt8]) throws(Refusal) {
         var reader = ByteReader(bytes)
         guard let opcode = reader.readUInt8() else { throw Refusal(error: nil, opcode: 0) }
         guard let request = try Self.parse(opcode, &reader), reader.isAtEnd else {

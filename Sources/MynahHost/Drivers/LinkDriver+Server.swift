@@ -59,21 +59,18 @@ extension LinkDriver {
     private func carryOut(_ action: GATTServer.Action, _ actions: inout [GATTServer.Action]) {
         switch action {
         case .event(let event): sinks.tell(event)
+        case .request(let request): sinks.ask(request)
         case .watchConfirmation(let link, let due): timer[.confirmation(link)] = due
         case .remember(let link): remember(link)
-        case .ask(let link, let event):
-            guard let outcome = outcome(of: sinks.tell(event), link) else { return }
+        case .ask(let link, let request):
+            guard let outcome = outcome(of: sinks.ask(request), link) else { return }
             server.answered(outcome, link, security[link], at: environment.now(), &outbound, &actions)
         case .signedWrite(let link, let pdu, let request):
-            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.tell(.write(request)) }
+            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.ask(.write(request)) }
         case .mtuChanged(let link, let mtu):
             guard let index = table.index(of: link) else { return }
             client.agreed(on: mtu, link)
-            let peer = table[at: index].peer.id
-            switch table[at: index].role {
-            case .peripheral: sinks.tell(.mtuChanged(peer, mtu))
-            case .central: sinks.tellCentral(.mtuChanged(peer, mtu))
-            }
+            sinks.tell(mtu: mtu, of: table[at: index])
         }
     }
 

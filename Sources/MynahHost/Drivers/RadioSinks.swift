@@ -1,11 +1,16 @@
 import MynahCore
+import MynahHCI
 
 /// The sinks of a radio's two roles.
 ///
 /// Its drivers share it. It is confined to the radio's executor.
 final class RadioSinks {
     /// The sink of the peripheral role, or `nil` if it is not started.
-    var peripheral: (any RadioSink)?
+    var peripheral: (any RadioSink)? {
+        didSet { requests = peripheral }
+    }
+    /// The sink of centrals' reads and writes.
+    var requests: (any RadioSink)?
     /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
     /// The faults below the sinks, or `nil` without a layer of faults around the radio.
@@ -17,10 +22,24 @@ final class RadioSinks {
         peripheral?.handle(event) ?? .none
     }
 
+    /// Passes on a read or a write of a central.
+    @discardableResult
+    func ask(_ request: RadioEvent) -> RadioAnswer {
+        requests?.handle(request) ?? .none
+    }
+
     /// Reports to the central's half.
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
         central?.handle(event) ?? .none
+    }
+
+    /// Reports the MTU of a link, in bytes.
+    func tell(mtu: Int, of link: Link) {
+        switch link.role {
+        case .peripheral: tell(.mtuChanged(link.peer.id, mtu))
+        case .central: tellCentral(.mtuChanged(link.peer.id, mtu))
+        }
     }
 
     /// Reports that there is room again on links.

@@ -9,12 +9,14 @@ struct GATTServer: Sendable {
     /// An action for the driver.
     enum Action {
         case event(RadioEvent)
+        /// A read or a write that wants no answer of the sink.
+        case request(RadioEvent)
         /// An indication is under way, and its confirmation is due at a time; the driver then calls
         /// `confirmationDue`.
         case watchConfirmation(link: ConnectionHandle, Duration)
         /// The state of a client that a bond keeps has changed.
         case remember(link: ConnectionHandle)
-        /// An event whose answer `answered` takes.
+        /// A read or a write whose answer `answered` takes.
         case ask(link: ConnectionHandle, RadioEvent)
         /// A write is carried out if its PDU has the signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
@@ -296,14 +298,14 @@ struct GATTServer: Sendable {
                 actions.append(.ask(link: link, .read(request)))
             case .write(let parts, let wantsResponse):
                 let request = WriteRequest(central: central, parts: parts, wantsResponse: wantsResponse)
-                actions.append(wantsResponse ? .ask(link: link, .write(request)) : .event(.write(request)))
+                actions.append(wantsResponse ? .ask(link: link, .write(request)) : .request(.write(request)))
             case .signedWrite(let part, let pdu):
                 let request = WriteRequest(central: central, parts: [part], wantsResponse: false)
                 actions.append(.signedWrite(link: link, pdu: pdu, request))
             case .answered(let key, let offset, let value):
                 guard reports(requestsFor: key) else { continue }
                 let request = ReadRequest(central: central, attribute: key, offset: offset)
-                actions.append(.event(.answeredRead(request, value)))
+                actions.append(.request(.answeredRead(request, value)))
             case .refused(let key, let access, let error):
                 guard reports(requestsFor: key) else { continue }
                 actions.append(

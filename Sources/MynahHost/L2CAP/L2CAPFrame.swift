@@ -1,19 +1,19 @@
-import MynahHCI
+package import MynahHCI
 import MynahSupport
 
 /// A PDU of a logical channel (Core Specification, Vol 3, Part A, 3.1).
-struct L2CAPFrame: Hashable, Sendable {
+package struct L2CAPFrame: Hashable, Sendable {
     /// Channels that are always there on an LE link (2.1).
-    enum Channel {
-        static let attribute: UInt16 = 0x0004
+    package enum Channel {
+        package static let attribute: UInt16 = 0x0004
         static let signalling: UInt16 = 0x0005
-        static let securityManager: UInt16 = 0x0006
+        package static let securityManager: UInt16 = 0x0006
         /// The channel identifiers of LE credit-based channels.
         static let dynamic: ClosedRange<UInt16> = 0x0040...0x007F
     }
 
-    var channel: UInt16
-    var payload: [UInt8]
+    package var channel: UInt16
+    package var payload: [UInt8]
 
     /// As the one packet that it fits into.
     func whole(for handle: ConnectionHandle) -> H4Packet {
@@ -45,9 +45,12 @@ struct L2CAPFrame: Hashable, Sendable {
 ///
 /// Packets that do not fit are dropped, as the specification requires for flushed data: a first packet
 /// within another PDU, a continuation without a first packet, or more data than announced.
-struct L2CAPReassembler: Sendable {
+package struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0
+
+    /// A link without data so far.
+    package init() {}
 
     /// How many bytes are held; never more than one PDU has.
     var pending: Int { buffer.count }
@@ -58,12 +61,12 @@ struct L2CAPReassembler: Sendable {
     }
 
     /// Takes a packet, and returns the PDU that it ends.
-    mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
+    package mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
         take(packet.data[...], packet.boundary)
     }
 
     /// Takes a packet's bytes, and returns the PDU that they end.
-    mutating func take(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
+    package mutating func take(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
         switch boundary {
         case .first, .firstFlushable, .complete:
             needed = 0

@@ -1,4 +1,4 @@
-import MynahCore
+package import MynahCore
 import MynahSupport
 
 extension IOCapability {
@@ -14,7 +14,7 @@ extension IOCapability {
     }
 
     /// The capability with a number, or `nil` if the number is reserved.
-    init?(code: UInt8) {
+    package init?(code: UInt8) {
         guard let capability = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = capability
     }

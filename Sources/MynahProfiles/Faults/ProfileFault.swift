@@ -98,9 +98,7 @@ package struct FaultScope: Sendable {
             guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]
             guard let number = position.descriptor else {
-                return Attribute(
-                    characteristic.properties,
-                    characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid))
+                return Attribute(characteristic.properties, characteristic.layout)
             }
             return Attribute(characteristic.descriptors[number].properties)
         }

@@ -157,17 +157,14 @@ extension ProfileDecoder {
             return operand(node, name, shape).map { [.init(field: name, comparison: .equal, operand: $0)] }
                 ?? []
         }
-        return members(node, name).compactMap { key, value in
-            guard let sign = text(key, "a comparison") else { return nil }
-            guard let comparison = Comparison(ordering: sign) else {
-                error(at: key, "\(name) has no comparison \(Self.quote(sign)); known are <, <=, >, >=")
-                return nil
-            }
+        return comparisons(node, name).compactMap { written in
             guard shape.isNumber else {
-                error(at: key, "\(name) is \(shape.typeName), which has no order")
+                error(at: written.key, "\(name) is \(shape.typeName), which has no order")
                 return nil
             }
-            return operand(value, name, shape).map { .init(field: name, comparison: comparison, operand: $0) }
+            return operand(written.value, name, shape).map {
+                .init(field: name, comparison: written.comparison, operand: $0)
+            }
         }
     }
 

@@ -27,6 +27,14 @@ package enum EventCatalog {
         case centralWrite
         /// The device has an attribute that can be used so.
         case attribute(AttributeUse)
+
+        /// Whether its attribute is one of the device that an app connects to.
+        var isOfCentral: Bool {
+            switch self {
+            case .central, .connection, .centralRead, .centralSubscription, .centralWrite: true
+            case .nothing, .never, .app, .backgroundMode, .restoreIdentifier, .attribute: false
+            }
+        }
     }
 
     /// A use of an attribute by a central.

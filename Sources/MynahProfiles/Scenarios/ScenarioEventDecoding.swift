@@ -32,7 +32,7 @@ extension ProfileDecoder {
         }
         var limit: Duration?
         var match: [JSON.Member] = [.init("event", .string(name))]
-        var attribute: Node?
+        var (attribute, fields): (Node?, Node?) = (nil, nil)
         for member in members where member.name != step.name {
             switch member.name {
             case "within":
@@ -41,11 +41,13 @@ extension ProfileDecoder {
                 attribute = member.value
                 if let text = text(member.value, "of") { match.append(.init("of", .string(text))) }
             default:
+                if member.name == "fields" { fields = member.value }
                 let value = field(member.key, member.name, member.value, of: (name, entry), step.name, scope)
                 match += value.map { [.init(member.name, $0)] } ?? []
             }
         }
         checkHappens(step.value, (name, entry), attribute, in: scope)
+        if let fields { checkFields(fields, of: attribute, (name, entry), in: scope) }
         let event = ScenarioEvent(name: name, match: .object(match))
         return step.name == "await"
             ? .await(event, within: limit) : .expect(event, within: limit ?? ScenarioStep.usualLimit)
@@ -112,28 +114,33 @@ extension ProfileDecoder {
     private mutating func comparable(_ node: Node, _ name: String) -> JSON? {
         guard case .mapping = node else { return text(node, name).map { .string($0) } }
         return .object(
-            members(node, name).compactMap { key, value in
-                guard let sign = text(key, "a comparison"), let text = text(value, name) else { return nil }
-                guard Self.comparisons.contains(sign) else {
-                    error(
-                        at: key,
-                        """
-                        \(name) has no comparison \(Self.quote(sign)); known are \
-                        \(Self.list(Self.comparisons))
-                        """
-                    )
-                    return nil
-                }
+            comparisons(node, name).compactMap { written in
+                guard let text = text(written.value, name) else { return nil }
                 guard let number = Self.decimal(text) else {
-                    error(at: value, "\(name) is compared with a number, not with \(Self.quote(text))")
+                    error(
+                        at: written.value, "\(name) is compared with a number, not with \(Self.quote(text))")
                     return nil
                 }
-                return .init(sign, .number(number))
+                return .init(written.comparison.rawValue, .number(number))
             })
     }
 
-    /// The signs of a match.
-    static let comparisons = ["<", "<=", ">", ">="]
+    /// Checks the names of a value's fields, if it is known which value it is.
+    private mutating func checkFields(
+        _ node: Node, of attribute: Node?, _ event: Event, in scope: ScenarioScope
+    ) {
+        guard let text = attribute?.scalar?.string, let name = try? AttributeName(parsing: text),
+            let layouts = scope.layouts(of: name, isOwn: !event.entry.need.isOfCentral)
+        else { return }
+        guard !layouts.isEmpty else {
+            return error(at: node, "the fields of \(text) are not known; compare its value")
+        }
+        let known = layouts.flatMap(\.names)
+        for (key, _) in members(node, "fields") {
+            guard let field = key.scalar?.string, !known.contains(field) else { continue }
+            error(at: key, Self.unknown("field \(Self.quote(field)) of \(text)", field, among: known))
+        }
+    }
 
     // MARK: Events that never happen
 
@@ -169,6 +176,14 @@ extension ProfileDecoder {
                 return scope.problem(with: use, at: position).map { never + $0 }
             }
             let need = event.entry.need
+            guard need.isOfCentral else {
+                // An event of the device's own attribute, though not of one in particular.
+                if scope.isWhole { _ = try name.resolve(in: scope.tree) }
+                return scope.problem(with: need).map { never + $0 }
+            }
+            guard !text.contains("~") else {
+                return "the events of a central do not say which of several attributes it is; remove ~"
+            }
             return (scope.problem(with: need) ?? scope.problem(with: need, of: name)).map { never + $0 }
         } catch {
             let isUnknown = parsed != nil && error.message == "the device has no \(text)"

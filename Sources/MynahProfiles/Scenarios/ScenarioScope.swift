@@ -98,6 +98,19 @@ struct ScenarioScope {
 
     // MARK: Attributes
 
+    /// The layouts that the value of an attribute may have, none if there is no layout for it.
+    ///
+    /// Returns `nil` if it is not known which attribute it is. An event of a central has the SIG's layout.
+    func layouts(of name: AttributeName, isOwn: Bool) -> [ValueLayout]? {
+        guard isOwn else { return name.types.compactMap { KnownLayouts.layout(of: $0) } }
+        guard isWhole, let position = try? name.resolve(in: tree), let index = position.characteristic else {
+            return nil
+        }
+        guard position.descriptor == nil else { return [] }
+        let characteristic = profile.services[position.service].characteristics[index]
+        return characteristic.layout.map { [$0] } ?? []
+    }
+
     /// The uses of each attribute.
     private var uses: [Set<EventCatalog.AttributeUse>] {
         profile.services.indices.flatMap { service in

@@ -69,7 +69,7 @@ struct CSVColumn: Hashable, Sendable {
     }
 
     /// The bytes of a file that is at most so large.
-    static func contents(of path: String) throws(Problem) -> [UInt8] {
+    static func contents(of path: String, atMost maximum: Int) throws(Problem) -> [UInt8] {
         // A pipe would block here, and a device might never end.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -84,7 +84,7 @@ struct CSVColumn: Hashable, Sendable {
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= maximumSize {
+        while bytes.count <= maximum {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
@@ -93,7 +93,7 @@ struct CSVColumn: Hashable, Sendable {
             if count == 0 { break }
             bytes += buffer[..<count]
         }
-        guard bytes.count <= maximumSize else { throw Problem(message: "is larger than 1 MiB") }
+        guard bytes.count <= maximum else { throw Problem(message: "is larger than \(maximum >> 20) MiB") }
         return bytes
     }
 }

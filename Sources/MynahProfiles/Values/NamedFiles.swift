@@ -10,6 +10,7 @@ struct NamedFiles {
 
     private let folder: String
     private var columns: [Key: CSVColumn] = [:]
+    private var recordings: [String: [RecordedLine]] = [:]
     private var size = 0
 
     /// The files beside a profile.
@@ -21,13 +22,28 @@ struct NamedFiles {
     mutating func column(_ name: CSVColumn.Name, of file: String) throws(CSVColumn.Problem) -> CSVColumn {
         let key = Key(path: file.hasPrefix("/") ? file : folder + file, column: name)
         if let column = columns[key] { return column }
-        let bytes = try CSVColumn.contents(of: key.path)
+        let column = try CSVColumn(contents(of: key.path, atMost: CSVColumn.maximumSize), name)
+        columns[key] = column
+        return column
+    }
+
+    /// The lines of a recording whose path begins at the profile's folder.
+    mutating func recording(_ file: String) throws(CSVColumn.Problem) -> [RecordedLine] {
+        let path = file.hasPrefix("/") ? file : folder + file
+        if let lines = recordings[path] { return lines }
+        let lines = try RecordedLine.lines(of: contents(of: path, atMost: Self.maximumSize))
+        recordings[path] = lines
+        return lines
+    }
+
+    private mutating func contents(
+        of path: String, atMost maximum: Int
+    ) throws(CSVColumn.Problem) -> [UInt8] {
+        let bytes = try CSVColumn.contents(of: path, atMost: maximum)
         size += bytes.count
         guard size <= Self.maximumSize else {
             throw CSVColumn.Problem(message: "is too much: the profile's files have over 16 MiB")
         }
-        let column = try CSVColumn(bytes, name)
-        columns[key] = column
-        return column
+        return bytes
     }
 }

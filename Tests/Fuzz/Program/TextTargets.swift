@@ -1,3 +1,4 @@
+import MynahImport
 import MynahSupport
 
 @testable import Mynah
@@ -18,6 +19,12 @@ extension FuzzTarget {
             precondition((try? PreservedState(json: state.json, of: name))?.json == state.json)
         }
         if let bonds = try? BondStore(value) { precondition((try? BondStore(bonds.json)) == bonds) }
+    }
+
+    /// Captures: what is imported is a profile without errors.
+    static let capture = FuzzTarget("capture") { bytes in
+        guard let result = try? CaptureImport.profile(from: bytes, named: "fuzzed") else { return }
+        precondition((try? ProfileLoader.load(text: result.profile, file: "fuzzed.yaml")) != nil)
     }
 
     /// Profiles: problems have places.

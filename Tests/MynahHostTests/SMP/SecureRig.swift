@@ -217,6 +217,8 @@ struct SecureRig {
         let before = deviceSink.all.count { $0 == "disconnected" }
         await phone.disconnect(peer)
         try await deviceSink.wait(for: "disconnected", times: before + 1)
+        // The phone's own controller may say so later.
+        try await until("the phone has no link") { await phone.onlyLink == nil }
     }
 
     func handle(of characteristic: CharacteristicDefinition) async throws -> AttributeHandle {

@@ -362,7 +362,8 @@ class Device:
     def scenario(self, name: str, *, within: Time = "1 min") -> dict[str, Any]:
         """Plays a scenario of its profile, and returns the event of its end.
 
-        Raises `ScenarioFailed` if it fails, and `WaitFailed` if it has not ended within this time.
+        Raises `ScenarioFailed` if it fails, and `WaitFailed` if it has not ended within this time, of at
+        most 10 minutes.
         """
         since = self.start_scenario(name)
         match = {"event": "scenario.ended", "device": self.name, "scenario": name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from mynah import Problem
+from profiles import PHONE
 
 SENSOR = {
     "mynah": 1,
@@ -16,15 +17,6 @@ SENSOR = {
         {"name": "wrong level", "on": "read", "of": "2A19", "value": {"hex": "FF"}, "off": True},
         {"name": "busy", "on": "read", "delay": "10 ms", "chance": 0, "off": False},
     ],
-}
-PHONE = {
-    "mynah": 1,
-    "name": "Phone",
-    "app": {"backgroundModes": ["bluetooth-central"]},
-    "central": {
-        "scan": {"services": ["180F"]},
-        "peripherals": [{"name": "Sensor", "read": ["180F/2A19"]}],
-    },
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from mynah import Problem, ScenarioFailed
+from profiles import PHONE
 
 SENSOR = {
     "mynah": 1,
@@ -22,15 +23,6 @@ SENSOR = {
         {"name": "empty battery", "steps": [{"set": {"level": 0}}, {"await": "read", "value": "00"}]},
         {"name": "nobody reads", "steps": [{"expect": "read", "within": "10 ms"}]},
     ],
-}
-PHONE = {
-    "mynah": 1,
-    "name": "Phone",
-    "app": {"backgroundModes": ["bluetooth-central"]},
-    "central": {
-        "scan": {"services": ["180F"]},
-        "peripherals": [{"name": "Sensor", "read": ["180F/2A19"]}],
-    },
 }
 
 

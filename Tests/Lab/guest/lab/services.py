@@ -108,9 +108,9 @@ class Services:
         await self.stop_bluetoothd()
         self.drop_bonds()
 
-    async def start_bluetoothd(self, mode: str) -> None:
-        """`stock`: as Debian starts it; `experimental`: with -E and a peripheral's configuration."""
-        arguments = [BLUETOOTHD, "-n", "-d"]
+    async def start_bluetoothd(self, mode: str, *more: str) -> None:
+        """`stock`: as Debian starts it; `experimental`: with -E and a peripheral's configuration; `more`: its arguments."""
+        arguments = [BLUETOOTHD, "-n", "-d", *more]
         if mode == "experimental":
             configuration = WORK / "main.conf"
             configuration.write_text(QUIET)

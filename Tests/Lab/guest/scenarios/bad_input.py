@@ -1,9 +1,9 @@
 """Input that cannot work ends with a clear error and a status, and leaves nothing behind."""
 
-from dbus_fast import Message, MessageType, Variant
 from pathlib import Path
 
 from lab.adapter import SETS, RadioSwitch
+from lab.other import other_application
 from lab.places import WORK
 from lab.scenario import Lab, expect, expect_that, scenario
 from lab.services import HCI0
@@ -103,33 +103,16 @@ async def reload_bus(lab: Lab) -> None:
 @scenario(needs=("daemon",))
 async def held_by_another(lab: Lab) -> None:
     """when another application holds every advertising set, and it may keep them"""
-    bus, before = lab.services.bus, await lab.services.settings()
-    answered = {"Type": Variant("s", "peripheral"), "ManufacturerData": Variant("a{qv}", {0xFFFF: Variant("ay", b"\1")})}
-
-    def serve(message: Message) -> Message | None:
-        if message.message_type is MessageType.METHOD_CALL and message.path.startswith("/holder/"):
-            if message.member == "GetAll":
-                return Message.new_method_return(message, "a{sv}", [answered])
-            return Message.new_error(message, "org.freedesktop.DBus.Error.UnknownMethod", message.member)
-        return None
-
-    bus.add_message_handler(serve)
-    manager = (HCI0, "org.bluez.LEAdvertisingManager1")
-    held = []
-    try:
-        for number in range(SETS):
-            await lab.services.call("org.bluez", *manager, "RegisterAdvertisement", "oa{sv}", [f"/holder/{number}", {}])
-            held.append(f"/holder/{number}")
+    before = await lab.services.settings()
+    async with other_application(lab.services) as other:
+        for _ in range(SETS):
+            await other.hold()
         mynah = await lab.play("heart-rate.yaml", ready=False)
         status = await mynah.ended()
         expect_that(0 < status < 128, f"exit status {status}: {mynah.errors.strip()}")
         expect_that("advertis" in mynah.errors.lower(), f"the error does not speak of advertising: {mynah.errors.strip()}")
         expect(await lab.instances(), SETS, "instances of the other application")
         expect(await lab.services.settings(), before, "settings of the adapter")
-    finally:
-        bus.remove_message_handler(serve)
-        for path in held:
-            await lab.services.call("org.bluez", *manager, "UnregisterAdvertisement", "o", [path])
 
 
 @scenario()

@@ -1,0 +1,129 @@
+import MynahCore
+
+/// The checks of bluetoothd's settings and plugins.
+extension Doctor {
+    /// The settings, or those of an empty file if they are not known.
+    var configuration: MainConfiguration {
+        facts.configuration.value ?? MainConfiguration(path: "/etc/bluetooth/main.conf", text: "")
+    }
+
+    /// The finding if the settings are not known or not in use, else `nil`.
+    private func unusable(_ id: String) -> Finding? {
+        guard facts.bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
+        return facts.configuration.reason.map { unknown(id, $0) }
+    }
+
+    /// Plugins that bluetoothd was started without (`-P`).
+    private var missingPlugins: Set<String> {
+        guard let arguments = facts.bluez.arguments.value else { return [] }
+        var names: Set<String> = []
+        for (index, argument) in arguments.enumerated() {
+            var list: Substring?
+            if argument == "-P" || argument == "--noplugin" {
+                list = arguments.indices.contains(index + 1) ? arguments[index + 1][...] : nil
+            } else if argument.hasPrefix("--noplugin=") {
+                list = argument.dropFirst("--noplugin=".count)
+            } else if argument.hasPrefix("-P") {
+                list = argument.dropFirst(2)
+            }
+            names.formUnion((list ?? "").split(separator: ",").map(String.init))
+        }
+        return names
+    }
+
+    /// Whether bluetoothd reads the services of phones that connect, as its battery plugin does.
+    var reverseDiscovery: Finding {
+        let id = "reverseDiscovery"
+        if let finding = unusable(id) { return finding }
+        if configuration["General", "ReverseServiceDiscovery"] == "false" {
+            return Finding(id, .fine, "bluetoothd does not discover the services of phones")
+        }
+        if configuration["GATT", "Client"] == "false" {
+            return Finding(id, .fine, "bluetoothd is no GATT client")
+        }
+        if missingPlugins.contains("battery") {
+            return Finding(id, .fine, "bluetoothd runs without its battery plugin")
+        }
+        return Finding(
+            id, .loss, "bluetoothd discovers the services of phones that connect",
+            meaning: "Its battery plugin reads an iPhone's battery level, and the iPhone asks to pair.",
+            remedy: configuration.command("General", "ReverseServiceDiscovery", "false"))
+    }
+
+    /// Whether bluetoothd offers more than one ATT channel, as it does by default before 5.67.
+    var attributeChannels: Finding {
+        let id = "attributeChannels"
+        if let finding = unusable(id) { return finding }
+        let set = configuration["GATT", "Channels"].flatMap { Int($0) }
+        let isMany = set.map { $0 > 1 } ?? (facts.bluez.version?.offersManyChannels ?? false)
+        guard isMany else { return Finding(id, .fine, "one ATT channel") }
+        return Finding(
+            id, .loss, "\(set ?? 3) ATT channels (EATT)",
+            meaning: "Phones may list the device twice, and long operations may fail.",
+            remedy: configuration.command("GATT", "Channels", "1"))
+    }
+
+    var exchangeMTU: Finding {
+        let id = "exchangeMTU"
+        if let finding = unusable(id) { return finding }
+        let largest = 517
+        // bluetoothd passes over a value that is out of range.
+        guard let mtu = configuration["GATT", "ExchangeMTU"].flatMap({ Int($0) }),
+            (23..<largest).contains(mtu)
+        else {
+            return Finding(id, .fine, "an ATT_MTU of up to \(largest)")
+        }
+        return Finding(
+            id, .loss, "main.conf sets ExchangeMTU = \(mtu)",
+            meaning: "Notifications are cut to \(mtu - 3) bytes.",
+            remedy: configuration.command("GATT", "ExchangeMTU", "\(largest)"))
+    }
+
+    var privacy: Finding {
+        let id = "privacy"
+        if let finding = unusable(id) { return finding }
+        guard let mode = configuration["General", "Privacy"], mode != "off" else {
+            return Finding(id, .fine, "the device has the adapter's own address")
+        }
+        return Finding(
+            id, .loss, "main.conf sets Privacy = \(mode)",
+            meaning: "The device's address changes, and only bonded phones recognize it.",
+            remedy: configuration.command("General", "Privacy", "off"))
+    }
+
+    /// The plugins of bluetoothd that publish services, by UUID.
+    private static let plugins: [BluetoothUUID: String] = [
+        "1844": "vcp", "1845": "vcp", "1846": "csip", "1848": "mcp", "1849": "mcp", "184B": "ccp",
+        "184C": "ccp",
+        "184D": "micp", "184E": "bap", "184F": "bass", "1850": "bap", "1855": "tmap", "1858": "gmap",
+        "FDF0": "asha",
+    ]
+
+    /// Whether bluetoothd, or another program, publishes a service of the profile already.
+    var services: Finding {
+        let id = "services"
+        guard let adapter = facts.bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }
+        guard let profile = facts.profile else { return Finding(id, .skipped, "no profile was named") }
+        let twice = profile.services.reduce(into: [BluetoothUUID]()) { list, uuid in
+            if adapter.services.contains(uuid), !list.contains(uuid) { list.append(uuid) }
+        }
+        guard !twice.isEmpty else { return Finding(id, .fine, "bluetoothd publishes none of the profile's") }
+        let plugins = Set(twice.compactMap { Self.plugins[$0] }).subtracting(missingPlugins).sorted()
+        var remedies: [String] = []
+        if twice.contains("180A") { remedies.append(configuration.command("General", "DeviceID", "false")) }
+        if !plugins.isEmpty {
+            let list = (plugins + missingPlugins.sorted()).joined(separator: ",")
+            remedies.append(
+                "add -P \(list) to bluetoothd's ExecStart with `sudo systemctl edit --full bluetooth`, then "
+                    + "sudo systemctl restart bluetooth")
+        }
+        if twice.contains(where: { $0 != "180A" && Self.plugins[$0] == nil }) {
+            remedies.append("end the other program that publishes it")
+        }
+        let names = twice.map { "\($0)" }.joined(separator: ", ")
+        return Finding(
+            id, .loss, "bluetoothd, or another program, publishes \(names) already",
+            meaning: "A phone finds the service twice, and may use the wrong one.",
+            remedy: remedies.joined(separator: "; and "))
+    }
+}

@@ -1,0 +1,117 @@
+import MynahCore
+
+/// The checks of the kernel, and of containers and user namespaces around this process.
+extension Doctor {
+    var kernel: Finding {
+        let id = "kernel"
+        guard let kernel = facts.kernel.value else { return unknown(id, facts.kernel.reason ?? "") }
+        // bluetoothd has an adapter, wherever it runs.
+        if facts.bluez.adapter != nil, !usesUserChannel { return advertisingData(kernel) }
+        switch kernel.bluetooth {
+        case .loaded: return advertisingData(kernel)
+        case .hidden(let reason) where usesUserChannel:
+            return Finding(
+                id, .stop, "\(kernel.release) gives no Bluetooth socket: \(reason)",
+                meaning: "Containers and network namespaces have none.",
+                remedy: "run mynah outside, or with the host's network: docker run --network host")
+        case .hidden: return advertisingData(kernel)
+        case .loadable:
+            return Finding(
+                id, .stop, "\(kernel.release), whose Bluetooth is not loaded",
+                remedy: "sudo modprobe bluetooth")
+        case .absent:
+            return Finding(
+                id, .stop, "\(kernel.release) has no Bluetooth",
+                meaning: "No adapter works with this kernel.",
+                remedy: "install one that has it, such as Debian's: sudo apt install linux-image-amd64")
+        }
+    }
+
+    private var usesUserChannel: Bool {
+        if case .controller(_, true) = facts.wish { true } else { false }
+    }
+
+    /// Some kernels check the length of advertising data, which BlueZ before 5.87 states wrongly
+    /// (bluez issues 2268 and 2269).
+    private func advertisingData(_ kernel: MachineFacts.Kernel) -> Finding {
+        guard facts.bluez.version?.overfillsAdvertisingData == true, !usesUserChannel,
+            Self.refusesAdvertisingData(kernel.release)
+        else { return Finding("kernel", .fine, "\(kernel.release) with Bluetooth") }
+        return Finding(
+            "kernel", .loss, "\(kernel.release) may refuse every advertisement of BlueZ before 5.87",
+            meaning: "A run then ends with \"the kernel refused the advertisement, although it fits\".",
+            remedy: "install another kernel, or BlueZ 5.87")
+    }
+
+    /// Whether the kernel is between one that is known to refuse and one that is known not to.
+    static func refusesAdvertisingData(_ release: String) -> Bool {
+        let numbers = release.prefix { $0.isASCII && $0.isNumber || $0 == "." }.split(separator: ".")
+            .compactMap { Int($0) }
+        guard numbers.count >= 3 else { return false }
+        return switch (numbers[0], numbers[1]) {
+        case (6, 12): (93..<107).contains(numbers[2])
+        case (6, 18): numbers[2] == 34
+        default: false
+        }
+    }
+
+    var container: Finding {
+        let id = "container"
+        guard let container = facts.container.value else { return unknown(id, facts.container.reason ?? "") }
+        let name = container.kind.map { "\($0) container" } ?? "no container"
+        guard container.hasUserNamespace else { return Finding(id, .fine, name) }
+        if usesUserChannel {
+            return Finding(
+                id, .stop, "\(name), in a user namespace",
+                meaning: "The kernel gives adapters to programs of its first user namespace only.",
+                remedy: "run mynah outside it")
+        }
+        guard container.outsideUser != container.user else {
+            return Finding(id, .fine, "\(name), in a user namespace where this user keeps its number")
+        }
+        let outside = container.outsideUser.map { "user \($0)" } ?? "another user"
+        return Finding(
+            id, .stop, "\(name), in a user namespace: user \(container.user) here is \(outside) outside",
+            meaning: "The message bus refuses a user whose number differs from the one that it sees.",
+            remedy: "run mynah outside it, or give the user its own number: podman run --userns=keep-id")
+    }
+
+    var rfkill: Finding {
+        let id = "rfkill"
+        guard let switches = facts.switches.value else { return unknown(id, facts.switches.reason ?? "") }
+        let adapter = adapterName
+        // A switch of the machine turns every adapter off, and may take it off its bus.
+        let own = switches.filter { $0.name == adapter || !$0.name.hasPrefix("hci") }
+        if let error = own.lazy.compactMap(\.error).first { return stop(id, error) }
+        return Finding(id, .fine, adapter.map { "\($0) is not blocked" } ?? "nothing is blocked")
+    }
+
+    /// Whether the radio can do LE, and is set to.
+    var lowEnergy: Finding {
+        let id = "lowEnergy"
+        let mode = facts.configuration.value?["General", "ControllerMode"]
+        let name = adapterName
+        let controller = name.flatMap { facts.controllers.value?[$0] }
+        if let name, let controller, !controller.supportsLE {
+            return Finding(
+                id, .stop, "\(name) has no Bluetooth LE", meaning: "It is for classic Bluetooth only.",
+                remedy: "use another adapter, or --radio virtual")
+        }
+        if mode == "bredr" {
+            return Finding(
+                id, .stop, "main.conf sets ControllerMode = bredr",
+                meaning: "bluetoothd turns LE off, and no device can advertise.",
+                remedy: facts.configuration.value?.command("General", "ControllerMode", "dual"))
+        }
+        guard let name else { return Finding(id, .skipped, "there is no adapter") }
+        if let controller, !controller.isLEOn, !usesUserChannel {
+            return Finding(
+                id, .stop, "\(name) has LE, and it is off", meaning: "No device can advertise.",
+                remedy: "sudo btmgmt --index \(name) le on")
+        }
+        guard controller != nil else {
+            return unknown(id, facts.controllers.reason ?? "the kernel does not list \(name)")
+        }
+        return Finding(id, .fine, usesUserChannel ? "\(name) has LE" : "\(name) has LE, and it is on")
+    }
+}

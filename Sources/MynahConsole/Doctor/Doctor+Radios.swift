@@ -1,0 +1,73 @@
+import MynahCore
+import MynahProfiles
+
+/// The checks of other radios than BlueZ, of the profile, and of tools.
+extension Doctor {
+    var emulator: Finding {
+        let id = "emulator"
+        switch facts.emulator {
+        case .alive(let name): return Finding(id, .fine, name)
+        case .absent(let reason) where facts.wish == .netsim:
+            return Finding(
+                id, .stop, reason, meaning: "A run waits 30 s for it.", remedy: "start it: emulator -avd NAME"
+            )
+        case .absent(let reason): return Finding(id, .fine, "not in use: \(reason)")
+        }
+    }
+
+    var virtualAir: Finding {
+        let id = "virtualAir"
+        guard let air = facts.air.value else { return unknown(id, facts.air.reason ?? "") }
+        return air.error.map { stop(id, $0) } ?? Finding(id, .fine, air.directory)
+    }
+
+    var controller: Finding {
+        let id = "controller"
+        switch facts.controllerError {
+        case .unknown(let reason): return unknown(id, reason)
+        case .found(let error?): return stop(id, error)
+        case .found(nil): return Finding(id, .fine, "it can be opened")
+        }
+    }
+
+    /// The finding about the profile with its issues on the radio, or `nil` if no profile was named.
+    func profile(on issues: [ProfileIssue]?) -> Finding? {
+        guard let profile = facts.profile else { return nil }
+        let all = (profile.issues + (issues ?? [])).reduce(into: [ProfileIssue]()) { list, issue in
+            if !list.contains(issue) { list.append(issue) }
+        }
+        let errors = all.filter { $0.severity == .error }
+        let warnings = all.filter { $0.severity == .warning }
+        let shown = errors.isEmpty ? warnings : errors
+        guard let first = shown.first else {
+            return Finding("profile", .fine, "\(profile.file) plays as it is")
+        }
+        let counts = [(errors.count, "error"), (warnings.count, "warning")].filter { $0.0 > 0 }
+            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+        let place = first.mark.map { "\(profile.file):\($0.line):\($0.column)" } ?? profile.file
+        return Finding(
+            "profile", errors.isEmpty ? .loss : .stop,
+            "\(profile.file) has \(counts.joined(separator: " and ")) on this radio",
+            meaning: "\(place): \(first.message)", remedy: remedy(for: profile))
+    }
+
+    /// The command that lists every issue.
+    private func remedy(for profile: MachineFacts.Profile) -> String {
+        let isOnBlueZ = !profile.playsCentrals && facts.usesBlueZ
+        return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(profile.file)"
+    }
+
+    /// Programs that read captures; a run needs none.
+    var captureTools: Finding {
+        guard !facts.captureTools.isEmpty else {
+            return Finding(
+                "captureTools", .fine, "none is installed; tshark reads captures: sudo apt install tshark")
+        }
+        return Finding("captureTools", .fine, facts.captureTools.joined(separator: ", "))
+    }
+}
+
+extension MachineFacts {
+    /// Whether the run may use BlueZ.
+    package var usesBlueZ: Bool { wish == .bluez || wish == .auto && profile?.playsCentrals != true }
+}

@@ -1,0 +1,118 @@
+import MynahCore
+import MynahProfiles
+
+/// The checks of `mynah doctor`: functions of what was found out about a machine.
+package struct Doctor: Sendable {
+    package let facts: MachineFacts
+
+    package init(_ facts: MachineFacts) { self.facts = facts }
+
+    /// The findings of the checks for the radio that was asked for, in the order in which they are printed.
+    package var findings: [Finding] {
+        switch facts.wish {
+        case .auto: [radio] + ofAuto
+        case .bluez: [radio] + ofBlueZ + common(facts.profile?.bluezIssues)
+        case .virtual: [radio, virtualAir] + common(facts.profile?.hostIssues)
+        case .netsim: [radio, emulator] + common(facts.profile?.hostIssues)
+        case .controller(_, true):
+            [radio, kernel, container, rfkill, lowEnergy, controller] + common(facts.profile?.hostIssues)
+        case .controller(_, false): [radio, controller] + common(facts.profile?.hostIssues)
+        }
+    }
+
+    private var ofBlueZ: [Finding] {
+        [
+            kernel, container, rfkill, bus, busPolicy, daemon, adapter, lowEnergy, peripheralRole,
+            advertisingSets, otherAdvertisers, experimental, reverseDiscovery, attributeChannels, exchangeMTU,
+            privacy, services,
+        ]
+    }
+
+    private var ofAuto: [Finding] {
+        switch automatic {
+        case .bluez, .failed: return ofBlueZ + [emulator] + common(facts.profile?.bluezIssues)
+        case .emulator:
+            return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator]
+                + common(facts.profile?.hostIssues)
+        case .virtual:
+            return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator, virtualAir]
+                + common(facts.profile?.hostIssues)
+        }
+    }
+
+    /// On another radio, what would stop BlueZ is a loss.
+    private func lessened(_ finding: Finding) -> Finding {
+        var finding = finding
+        if finding.verdict == .stop { finding.verdict = .loss }
+        return finding
+    }
+
+    private func common(_ issues: [ProfileIssue]?) -> [Finding] {
+        [profile(on: issues), captureTools].compactMap { $0 }
+    }
+
+    // MARK: The radio
+
+    private var playsCentrals: Bool { facts.profile?.playsCentrals == true }
+
+    /// The radio that `auto` takes.
+    var automatic: AutoRadio {
+        if playsCentrals {
+            return AutoRadio.forPhone("a profile with central:", emulator: facts.emulator)
+        }
+        let hasAdapter = facts.kernel.value?.adapters.isEmpty == false
+        return AutoRadio.forDevice(
+            // The bus starts it for a run, which then finds its adapter.
+            bluez: facts.bluez.startsOnDemand ? nil : facts.bluez.failure?.error,
+            needsBlueZ: facts.wantedAdapter != nil || hasAdapter, emulator: facts.emulator)
+    }
+
+    var radio: Finding {
+        let id = "radio"
+        switch facts.wish {
+        case .bluez: return Finding(id, .fine, nameOfBlueZ)
+        case .virtual: return Finding(id, .fine, RadioNames.virtual)
+        case .netsim: return Finding(id, .fine, "Android emulator's radio")
+        case .controller(let name, _): return Finding(id, .fine, name)
+        case .auto: break
+        }
+        switch automatic {
+        case .bluez: return Finding(id, .fine, nameOfBlueZ)
+        case .emulator(let warning):
+            return Finding(id, playsCentrals ? .fine : .loss, warning.message)
+        case .virtual(let warning):
+            return Finding(
+                id, playsCentrals ? .fine : .loss, warning.message,
+                meaning: playsCentrals ? nil : "No phone sees the device.")
+        case .failed(let error):
+            return Finding(
+                id, .stop, "BlueZ, which does not work: \(error.message)",
+                meaning: facts.wantedAdapter == nil
+                    ? "auto takes no other radio, because the kernel has an adapter."
+                    : "auto takes no other radio, because an adapter was named.",
+                remedy: "mend it as below, or choose --radio virtual, which needs no adapter")
+        }
+    }
+
+    private var nameOfBlueZ: String {
+        let version = facts.bluez.version.map { " \($0.text)" } ?? ""
+        return "BlueZ\(version)" + (facts.bluez.adapter.map { " on \($0.name) (\($0.address))" } ?? "")
+    }
+
+    // MARK: Parts of findings
+
+    /// The finding for an error of a run.
+    func stop(_ id: String, _ error: RadioError, meaning: String? = nil) -> Finding {
+        Finding(id, .stop, error.message, meaning: meaning, remedy: error.remedy)
+    }
+
+    func unknown(_ id: String, _ reason: String) -> Finding { Finding(id, .unknown, "not known: \(reason)") }
+
+    /// The name of the adapter that a run would use, or `nil` if there is none.
+    var adapterName: String? {
+        if let adapter = facts.bluez.adapter { return adapter.name }
+        let known = facts.kernel.value?.adapters ?? []
+        guard let wanted = facts.wantedAdapter else { return known.first }
+        return known.first { $0.uppercased() == wanted.uppercased() }
+    }
+}

@@ -1,0 +1,65 @@
+package import MynahSupport
+
+/// The findings of `mynah doctor`, as they are printed.
+package struct DoctorReport: Sendable {
+    package let findings: [Finding]
+
+    package init(_ findings: [Finding]) { self.findings = findings }
+
+    /// The verdict about the machine.
+    package var verdict: Finding.Verdict { .of(findings) }
+
+    /// The report for programs.
+    package var json: JSON {
+        .object([
+            .init("verdict", .string(verdict.rawValue)),
+            .init("exitCode", .integer(Int(verdict.exitCode))),
+            .init("checks", .array(findings.map(Self.json))),
+        ])
+    }
+
+    private static func json(of finding: Finding) -> JSON {
+        .object([
+            .init("id", .string(finding.id)),
+            .init("verdict", .string(finding.verdict.rawValue)),
+            .init("found", .string(finding.found)),
+            .init("meaning", finding.meaning.map { .string($0) } ?? .null),
+            .init("remedy", finding.remedy.map { .string($0) } ?? .null),
+        ])
+    }
+
+    /// The report for people: a line for each check, and below it the meaning and the remedy.
+    ///
+    /// `isBold`: verdicts that are not fine are bold, for a terminal.
+    package func lines(isBold: Bool) -> [String] {
+        let width = (findings.map(\.id.count).max() ?? 0) + 2
+        let indent = String(repeating: " ", count: 9 + width)
+        var lines: [String] = []
+        for finding in findings {
+            let verdict = finding.verdict.rawValue
+            let word = isBold && finding.needsMending ? "\u{1B}[1m\(verdict)\u{1B}[0m" : verdict
+            lines.append(
+                word + String(repeating: " ", count: 9 - verdict.count)
+                    + ScreenLine.pad(finding.id, width) + PrintableText.of(finding.found))
+            if let meaning = finding.meaning { lines.append(indent + PrintableText.of(meaning)) }
+            if let remedy = finding.remedy { lines.append(indent + "-> " + PrintableText.of(remedy)) }
+        }
+        return lines + ["", summary]
+    }
+
+    private var summary: String {
+        func count(_ verdict: Finding.Verdict, _ one: String, _ many: String) -> String {
+            let number = findings.count { $0.verdict == verdict }
+            return "\(number) \(number == 1 ? one : many)"
+        }
+        return switch verdict {
+        case .stop: "A run will not work: \(count(.stop, "check stops it", "checks stop it"))."
+        case .loss: "A run works, with \(count(.loss, "loss", "losses"))."
+        case .fine, .unknown, .skipped: "A run works."
+        }
+    }
+}
+
+extension Finding {
+    fileprivate var needsMending: Bool { verdict == .stop || verdict == .loss }
+}

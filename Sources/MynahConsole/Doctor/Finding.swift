@@ -1,0 +1,52 @@
+/// The result of one check of `mynah doctor`.
+package struct Finding: Hashable, Sendable {
+    /// The consequence for a run.
+    package enum Verdict: String, CaseIterable, Sendable {
+        case fine
+        /// A run works, and not all of it is as on a real device.
+        case loss
+        /// A run does not work.
+        case stop
+        /// It could not be found out.
+        case unknown
+        /// Another check that is not fine comes first.
+        case skipped
+    }
+
+    /// The check, as in `--format json`.
+    package var id: String
+    package var verdict: Verdict
+    /// The state that was found, or why none was.
+    package var found: String
+    /// The consequence for a run, or `nil` if there is none.
+    package var meaning: String?
+    /// The command that mends it, or how to, or `nil` if nothing has to be mended.
+    package var remedy: String?
+
+    package init(
+        _ id: String, _ verdict: Verdict, _ found: String, meaning: String? = nil, remedy: String? = nil
+    ) {
+        self.id = id
+        self.verdict = verdict
+        self.found = found
+        self.meaning = meaning
+        self.remedy = remedy
+    }
+}
+
+extension Finding.Verdict {
+    /// The verdict about a machine: the worst of its findings.
+    package static func of(_ findings: [Finding]) -> Finding.Verdict {
+        if findings.contains(where: { $0.verdict == .stop }) { return .stop }
+        return findings.contains { $0.verdict == .loss } ? .loss : .fine
+    }
+
+    /// The exit code of `mynah doctor` for a machine with this verdict.
+    package var exitCode: Int32 {
+        switch self {
+        case .fine, .unknown, .skipped: 0
+        case .stop: 1
+        case .loss: 2
+        }
+    }
+}

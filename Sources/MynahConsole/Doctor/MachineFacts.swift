@@ -1,0 +1,279 @@
+package import MynahCore
+package import MynahProfiles
+
+/// Something that a probe looked for.
+package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
+    case found(Value)
+    /// It could not be found out, for this reason.
+    case unknown(String)
+
+    /// The value, or `nil` if it is not known.
+    package var value: Value? {
+        if case .found(let value) = self { value } else { nil }
+    }
+
+    /// The reason why it is not known, or `nil` if it is known.
+    package var reason: String? {
+        if case .unknown(let reason) = self { reason } else { nil }
+    }
+}
+
+/// The facts that `mynah doctor` found out about a machine; the checks are functions of this value.
+package struct MachineFacts: Hashable, Sendable {
+    /// The radio that was asked for.
+    package enum Wish: Hashable, Sendable {
+        case auto, bluez, virtual, netsim
+        /// A controller, whose name is for people.
+        case controller(String, isUserChannel: Bool)
+    }
+
+    package struct Kernel: Hashable, Sendable {
+        /// The kernel's Bluetooth.
+        package enum Bluetooth: Hashable, Sendable {
+            case loaded
+            /// Its module is installed and not loaded.
+            case loadable
+            case absent
+            /// It is loaded, and this process gets no Bluetooth socket, for this reason.
+            case hidden(String)
+        }
+
+        /// `6.1.0-18-amd64`.
+        package var release: String
+        package var bluetooth: Bluetooth
+        /// The adapters in sysfs: `hci0`.
+        package var adapters: [String]
+
+        package init(release: String, bluetooth: Bluetooth, adapters: [String]) {
+            self.release = release
+            self.bluetooth = bluetooth
+            self.adapters = adapters
+        }
+    }
+
+    package struct Container: Hashable, Sendable {
+        /// `docker`, `podman` or another word, or `nil` if this is no container.
+        package var kind: String?
+        /// The user's number in this namespace.
+        package var user: UInt32
+        /// The user's number for processes outside, or `nil` if it has none.
+        package var outsideUser: UInt32?
+        /// Whether this is a user namespace other than the machine's own.
+        package var hasUserNamespace: Bool
+
+        package init(kind: String?, user: UInt32, outsideUser: UInt32?, hasUserNamespace: Bool) {
+            self.kind = kind
+            self.user = user
+            self.outsideUser = outsideUser
+            self.hasUserNamespace = hasUserNamespace
+        }
+    }
+
+    /// A switch of rfkill for Bluetooth.
+    package struct Switch: Hashable, Sendable {
+        /// The adapter `hci0`, or the name of a switch of the machine.
+        package var name: String
+        /// The error of a run if the switch is off, or `nil` if it is on.
+        package var error: RadioError?
+
+        package init(name: String, error: RadioError?) {
+            self.name = name
+            self.error = error
+        }
+    }
+
+    /// The settings that the kernel reports for an adapter.
+    package struct Controller: Hashable, Sendable {
+        package var isPowered: Bool
+        package var supportsLE: Bool
+        package var isLEOn: Bool
+
+        package init(isPowered: Bool, supportsLE: Bool, isLEOn: Bool) {
+            self.isPowered = isPowered
+            self.supportsLE = supportsLE
+            self.isLEOn = isLEOn
+        }
+    }
+
+    package struct Air: Hashable, Sendable {
+        package var directory: String
+        /// The error of a run, or `nil` if the directory can be used.
+        package var error: RadioError?
+
+        package init(directory: String, error: RadioError?) {
+            self.directory = directory
+            self.error = error
+        }
+    }
+
+    /// A profile, checked against the radios.
+    package struct Profile: Hashable, Sendable {
+        package var file: String
+        /// The errors that stop it on every radio, and its warnings.
+        package var issues: [ProfileIssue]
+        /// The issues on BlueZ, of the installed version.
+        package var bluezIssues: [ProfileIssue]
+        /// The issues on Mynah's own host.
+        package var hostIssues: [ProfileIssue]
+        package var services: [BluetoothUUID]
+        /// Whether it sets an advertising interval.
+        package var setsInterval: Bool
+        /// Whether it has `central:`, which BlueZ does not play.
+        package var playsCentrals: Bool
+
+        package init(
+            file: String, issues: [ProfileIssue], bluezIssues: [ProfileIssue] = [],
+            hostIssues: [ProfileIssue] = [], services: [BluetoothUUID] = [], setsInterval: Bool = false,
+            playsCentrals: Bool = false
+        ) {
+            self.file = file
+            self.issues = issues
+            self.bluezIssues = bluezIssues
+            self.hostIssues = hostIssues
+            self.services = services
+            self.setsInterval = setsInterval
+            self.playsCentrals = playsCentrals
+        }
+    }
+
+    package var wish: Wish
+    /// The adapter that was asked for, as `hci0` or by its address.
+    package var wantedAdapter: String?
+    package var kernel: Fact<Kernel>
+    package var container: Fact<Container>
+    package var switches: Fact<[Switch]>
+    /// The kernel's adapters by name, as `hci0`.
+    package var controllers: Fact<[String: Controller]>
+    package var bluez: BlueZFacts
+    package var configuration: Fact<MainConfiguration>
+    package var emulator: AutoRadio.Emulator
+    package var air: Fact<Air>
+    /// The controller of `--radio hci:`: the error of a run, or `nil` if none is known.
+    package var controllerError: Fact<RadioError?>
+    package var profile: Profile?
+    /// The programs for captures that are installed.
+    package var captureTools: [String]
+
+    package init(
+        wish: Wish, wantedAdapter: String? = nil, kernel: Fact<Kernel>, container: Fact<Container>,
+        switches: Fact<[Switch]>, controllers: Fact<[String: Controller]>, bluez: BlueZFacts,
+        configuration: Fact<MainConfiguration>, emulator: AutoRadio.Emulator, air: Fact<Air>,
+        controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil, captureTools: [String]
+    ) {
+        self.wish = wish
+        self.wantedAdapter = wantedAdapter
+        self.kernel = kernel
+        self.container = container
+        self.switches = switches
+        self.controllers = controllers
+        self.bluez = bluez
+        self.configuration = configuration
+        self.emulator = emulator
+        self.air = air
+        self.controllerError = controllerError
+        self.profile = profile
+        self.captureTools = captureTools
+    }
+}
+
+/// The facts about bluetoothd.
+package struct BlueZFacts: Hashable, Sendable {
+    /// The stage at which the way to an adapter ended.
+    package enum Stage: Int, Comparable, Sendable {
+        case bus, daemon, policy, adapter
+
+        package static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    package struct Failure: Hashable, Sendable {
+        package var stage: Stage
+        /// The error of a run.
+        package var error: RadioError
+
+        package init(_ stage: Stage, _ error: RadioError) {
+            self.stage = stage
+            self.error = error
+        }
+    }
+
+    package struct Version: Hashable, Sendable {
+        /// `5.66`.
+        package var text: String
+        /// The oldest supported version.
+        package var oldest: String
+        package var isSupported: Bool
+        /// Whether it offers several ATT channels if main.conf does not say how many.
+        package var offersManyChannels: Bool
+        /// Whether it sends advertising data that some kernels refuse.
+        package var overfillsAdvertisingData: Bool
+
+        package init(
+            text: String, oldest: String, isSupported: Bool, offersManyChannels: Bool,
+            overfillsAdvertisingData: Bool
+        ) {
+            self.text = text
+            self.oldest = oldest
+            self.isSupported = isSupported
+            self.offersManyChannels = offersManyChannels
+            self.overfillsAdvertisingData = overfillsAdvertisingData
+        }
+    }
+
+    package struct Adapter: Hashable, Sendable {
+        /// `hci0`.
+        package var name: String
+        package var address: String
+        package var isPowered: Bool
+        /// Adapter1's `Roles`, or `nil` if bluetoothd does not report it.
+        package var roles: [String]?
+        /// Whether bluetoothd uses the advertising interval of a profile.
+        package var keepsInterval: Bool
+        /// The advertising sets in use, and those that are free.
+        package var activeSets: Int?
+        package var freeSets: Int?
+        /// The error of a run if no set is free.
+        package var setsError: RadioError?
+        /// The services that bluetoothd and other programs publish.
+        package var services: [BluetoothUUID]
+
+        package init(
+            name: String, address: String, isPowered: Bool, roles: [String]?, keepsInterval: Bool,
+            activeSets: Int?, freeSets: Int?, setsError: RadioError? = nil, services: [BluetoothUUID]
+        ) {
+            self.name = name
+            self.address = address
+            self.isPowered = isPowered
+            self.roles = roles
+            self.keepsInterval = keepsInterval
+            self.activeSets = activeSets
+            self.freeSets = freeSets
+            self.setsError = setsError
+            self.services = services
+        }
+    }
+
+    /// The bus, for people.
+    package var bus: String
+    package var failure: Failure?
+    /// Whether bluetoothd is installed here.
+    package var isInstalled: Bool
+    /// Whether the bus starts bluetoothd at the first call.
+    package var startsOnDemand: Bool
+    package var version: Version?
+    /// The arguments of the bluetoothd that runs.
+    package var arguments: Fact<[String]>
+    package var adapter: Adapter?
+
+    package init(
+        bus: String, failure: Failure?, isInstalled: Bool, startsOnDemand: Bool = false, version: Version?,
+        arguments: Fact<[String]>, adapter: Adapter?
+    ) {
+        self.bus = bus
+        self.failure = failure
+        self.isInstalled = isInstalled
+        self.startsOnDemand = startsOnDemand
+        self.version = version
+        self.arguments = arguments
+        self.adapter = adapter
+    }
+}

@@ -1,0 +1,190 @@
+import Glibc
+import MynahSupport
+
+/// The files of a machine that `mynah doctor` reads; none of them is changed.
+package struct MachineFiles: Sendable {
+    /// The folder that holds the machine's files, which is empty for the machine itself.
+    package let root: String
+
+    package init(root: String = "") { self.root = root }
+
+    /// The most that is read of a file, but for the kernel's list of modules.
+    private static let limit = 1 << 16
+
+    // MARK: Probes
+
+    /// The kernel, its Bluetooth and its adapters.
+    ///
+    /// `socketProblem` is why this process gets no Bluetooth socket, asked only if the kernel's Bluetooth is
+    /// loaded: the question would load it.
+    package func kernel(socketProblem: () -> String?) -> Fact<MachineFacts.Kernel> {
+        let release: String
+        switch text("/proc/sys/kernel/osrelease") {
+        case .found(let text): release = String(text.prefix { !$0.isNewline })
+        case .unknown(let reason): return .unknown(reason)
+        }
+        let bluetooth: MachineFacts.Kernel.Bluetooth
+        if exists("/sys/module/bluetooth") || exists("/sys/class/bluetooth") {
+            bluetooth = socketProblem().map { .hidden($0) } ?? .loaded
+        } else {
+            let lists = ["modules.dep", "modules.builtin"].map { "/lib/modules/\(release)/\($0)" }
+            let isThere = lists.contains {
+                text($0, limit: 16 << 20).value?.contains("/bluetooth.ko") == true
+            }
+            bluetooth = isThere ? .loadable : .absent
+        }
+        return .found(.init(release: release, bluetooth: bluetooth, adapters: adapters))
+    }
+
+    /// `hci0` and the like, but not their connections, `hci0:42`.
+    private var adapters: [String] {
+        names("/sys/class/bluetooth").filter { name in
+            name.hasPrefix("hci") && !name.dropFirst(3).isEmpty && name.dropFirst(3).allSatisfy(\.isNumber)
+        }.sorted { ($0.count, $0) < ($1.count, $1) }
+    }
+
+    /// The container that this process is in, and its user namespace.
+    package func container(user: UInt32, variable: (String) -> String?) -> Fact<MachineFacts.Container> {
+        let kind: String? =
+            if exists("/.dockerenv") {
+                "docker"
+            } else if exists("/run/.containerenv") {
+                "podman"
+            } else if let name = variable("container"), !name.isEmpty {
+                name
+            } else if let name = text("/run/systemd/container").value?.prefix(while: { !$0.isNewline }),
+                !name.isEmpty
+            {
+                String(name)
+            } else {
+                nil
+            }
+        switch text("/proc/self/uid_map") {
+        case .unknown(let reason): return .unknown(reason)
+        case .found(let text):
+            let map = UserMap(text)
+            return .found(
+                .init(
+                    kind: kind, user: user, outsideUser: map.outside(of: user), hasUserNamespace: !map.isWhole
+                ))
+        }
+    }
+
+    /// The arguments of the bluetoothd with this process identifier.
+    package func arguments(ofDaemon process: UInt32?) -> Fact<[String]> {
+        guard let process else { return .unknown("the bus does not say which process it is") }
+        switch text("/proc/\(process)/cmdline") {
+        case .unknown(let reason): return .unknown(reason)
+        case .found(let text):
+            let words = text.split(separator: "\0").map(String.init)
+            // The bus's process identifiers are others in a container.
+            guard words.first?.split(separator: "/").last == "bluetoothd" else {
+                return .unknown("process \(process) is not bluetoothd here")
+            }
+            return .found(words)
+        }
+    }
+
+    /// The settings of a bluetoothd with these arguments.
+    package func configuration(
+        arguments: Fact<[String]>, isInContainer: Bool
+    ) -> Fact<MainConfiguration> {
+        guard !isInContainer || arguments.value != nil else {
+            return .unknown("bluetoothd runs outside this container, with its own main.conf")
+        }
+        var path = "/etc/bluetooth/main.conf"
+        let words = arguments.value ?? []
+        for (index, word) in words.enumerated() {
+            if ["-f", "--configfile"].contains(word), words.indices.contains(index + 1) {
+                path = words[index + 1]
+            }
+            if word.hasPrefix("--configfile=") { path = String(word.dropFirst("--configfile=".count)) }
+        }
+        // Without the file bluetoothd has its defaults.
+        guard exists(path) else { return .found(MainConfiguration(path: path, text: "")) }
+        switch text(path) {
+        case .found(let text): return .found(MainConfiguration(path: path, text: text))
+        case .unknown(let reason): return .unknown(reason)
+        }
+    }
+
+    /// Whether systemd runs this machine and starts bluetoothd if the bus asks for it.
+    package var startsBluetoothd: Bool {
+        exists("/run/systemd/system")
+            && ["/etc", "/usr/lib", "/lib"].contains { exists("\($0)/systemd/system/dbus-org.bluez.service") }
+    }
+
+    /// Whether this process may take adapters (CAP_NET_ADMIN).
+    package var mayTakeAdapters: Bool {
+        let line = text("/proc/self/status").value?.split(whereSeparator: \.isNewline)
+            .first { $0.hasPrefix("CapEff:") }
+        guard let number = line?.split(whereSeparator: \.isWhitespace).last else { return false }
+        return (UInt64(number, radix: 16) ?? 0) & (1 << 12) != 0
+    }
+
+    /// Those of these programs that are in one of the directories of a search path.
+    package func programs(_ names: [String], path: String) -> [String] {
+        let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
+        return names.filter { name in directories.contains { isExecutable("\($0)/\(name)") } }
+    }
+
+    package func isExecutable(_ path: String) -> Bool { access(root + path, X_OK) == 0 }
+
+    // MARK: Files
+
+    private func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
+
+    private func names(_ directory: String) -> [String] { Directory.names(in: root + directory) ?? [] }
+
+    /// The text of a regular file, as far as the limit.
+    private func text(_ path: String, limit: Int = limit) -> Fact<String> {
+        // Without waiting: a FIFO must not hold the doctor up.
+        let file = open(root + path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return .unknown("\(path): \(String(cString: strerror(errno)))") }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return .unknown("\(path) is not a file")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < limit {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return .unknown("\(path): \(String(cString: strerror(errno)))") }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return .found(String(decoding: bytes, as: UTF8.self))
+    }
+}
+
+/// The users of a user namespace, as `/proc/self/uid_map` lists them.
+struct UserMap: Hashable {
+    private struct Range: Hashable {
+        var inside: UInt32
+        var outside: UInt32
+        var count: UInt32
+    }
+
+    private let ranges: [Range]
+
+    init(_ text: String) {
+        ranges = text.split(whereSeparator: \.isNewline).compactMap { line in
+            let numbers = line.split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) }
+            guard numbers.count == 3 else { return nil }
+            return Range(inside: numbers[0], outside: numbers[1], count: numbers[2])
+        }
+    }
+
+    /// Whether every user has the same number outside, as in the machine's own namespace.
+    var isWhole: Bool { ranges == [Range(inside: 0, outside: 0, count: .max)] }
+
+    /// The number of a user outside, or `nil` if it has none.
+    func outside(of user: UInt32) -> UInt32? {
+        for range in ranges where user >= range.inside && user - range.inside < range.count {
+            return range.outside.addingReportingOverflow(user - range.inside).partialValue
+        }
+        return nil
+    }
+}

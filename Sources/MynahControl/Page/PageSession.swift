@@ -1,0 +1,45 @@
+/// The token of a browser that shows the page: a link cannot send an Authorization header, so a cookie has
+/// it.
+enum PageSession {
+    /// The token in `GET /?token=TOKEN`, or `nil` if the request is another one.
+    static func token(inTargetOf head: HTTPHead) -> String? {
+        guard head.method == "GET", head.target.hasPrefix("/?"), let target = HTTPTarget(head.target) else {
+            return nil
+        }
+        return target.query.first { $0.name == "token" }?.value
+    }
+
+    /// Whether a request has the token in its cookie.
+    ///
+    /// Cookies do not know ports: a page of another port of this host would send it too, but says so in
+    /// Sec-Fetch-Site.
+    static func isSent(_ token: String, port: UInt16, by head: HTTPHead) -> Bool {
+        let sites = head.headers.list("sec-fetch-site")
+        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else { return false }
+        let prefix = name(port) + "="
+        let cookies = head.headers.values(of: "cookie").flatMap { $0.split(separator: ";") }
+        return cookies.map(\.trimmed).contains { cookie in
+            cookie.hasPrefix(prefix)
+                && HTTPRules.areEqual(String(cookie.dropFirst(prefix.count)), value(token))
+        }
+    }
+
+    /// Leads the browser to the page without the token, which the address bar and the history would keep.
+    ///
+    /// It sets the cookie, unless the server has no token.
+    static func begin(_ token: String?, port: UInt16) -> HTTPResponse {
+        var headers = [HTTPField("location", "/"), HTTPField("referrer-policy", "no-referrer")]
+        if let token {
+            headers.append(
+                HTTPField(
+                    "set-cookie", "\(name(port))=\(value(token)); Path=/; HttpOnly; SameSite=Strict"))
+        }
+        return HTTPResponse(303, contentType: "text/plain", headers: headers, body: .bytes([]))
+    }
+
+    /// Servers on other ports of this host have cookies of their own.
+    private static func name(_ port: UInt16) -> String { "mynah-\(port)" }
+
+    /// A token may have characters that a cookie may not.
+    private static func value(_ token: String) -> String { ControlClient.encode(token) }
+}

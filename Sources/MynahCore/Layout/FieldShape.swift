@@ -1,0 +1,110 @@
+/// A field of a value, with the contents that it may have.
+package struct FieldShape: Hashable, Sendable {
+    /// The form of its content.
+    package enum Content: Hashable, Sendable {
+        /// A number from `lower` to `upper` in the unit that people see.
+        ///
+        /// `short` is the upper bound of the shorter form of a field that has two.
+        case number(lower: Double, upper: Double, step: Double, short: Double?)
+        /// A floating-point number, whose bounds say nothing about the values that make sense.
+        case float
+        /// A name for each of the numbers from 0 on; an empty name is reserved.
+        case choice([String])
+        case boolean
+        case text
+        /// Bytes in hexadecimal.
+        case bytes
+        /// A date and a time, as `2026-01-31T12:00:00`.
+        case dateTime
+        /// Several of another form.
+        indirect case list(Content)
+    }
+
+    package var name: String
+    package var content: Content
+    /// The unit of a number, or `nil` if it has none.
+    package var unit: String?
+    /// Whether a value may be without it.
+    package var isOptional: Bool
+
+    package init(_ name: String, _ content: Content, unit: String? = nil, isOptional: Bool = false) {
+        self.name = name
+        self.content = content
+        self.unit = unit
+        self.isOptional = isOptional
+    }
+}
+
+extension ValueLayout {
+    /// The shapes of its fields, in the order in which `decode` returns them.
+    package var shapes: [FieldShape] {
+        let bits = entries.flatMap { entry -> [LayoutBit] in
+            if case .bits(_, let bits) = entry.kind { bits } else { [] }
+        }
+        let announced = bits.reduce(into: Set<String>()) { names, bit in
+            if case .announces(let fields, _) = bit { names.formUnion(fields) }
+        }
+        return entries.compactMap { entry in
+            guard let content = entry.content else { return nil }
+            let isOptional =
+                announced.contains(entry.name) || entry.condition != nil || entry.count == .rest
+            return FieldShape(entry.name, content, unit: entry.unit, isOptional: isOptional)
+        } + bits.compactMap(\.shape)
+    }
+}
+
+extension LayoutField {
+    /// The form of its content, or `nil` if it is bits, which are fields of their own.
+    fileprivate var content: FieldShape.Content? {
+        switch kind {
+        case .utf8: return .text
+        case .bytes: return .bytes
+        case .bits: return nil
+        default: return count == .one ? single : .list(single)
+        }
+    }
+
+    private var single: FieldShape.Content {
+        switch kind {
+        case .integer(let octets, let isSigned):
+            guard case .integer(let wide, let isWideSigned)? = wideKind else {
+                let bounds = bounds(octets, isSigned)
+                return .number(
+                    lower: bounds.lower, upper: bounds.upper, step: resolution.factor, short: nil)
+            }
+            let bounds = bounds(wide, isWideSigned)
+            return .number(
+                lower: bounds.lower, upper: bounds.upper, step: resolution.factor,
+                short: self.bounds(octets, isSigned).upper)
+        case .enumeration(let octets, let names):
+            // Without names it is a number.
+            guard names.contains(where: { !$0.isEmpty }) else {
+                return .number(lower: 0, upper: bounds(octets, false).upper, step: 1, short: nil)
+            }
+            return .choice(names)
+        case .medfloat16, .medfloat32, .float32: return .float
+        case .dateTime: return .dateTime
+        case .utf8: return .text
+        case .bytes, .bits: return .bytes
+        }
+    }
+
+    private func bounds(_ octets: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
+        let limits = ValueLayout.limits(octets * 8, isSigned)
+        return (resolution.number(limits.lower), resolution.number(limits.upper))
+    }
+}
+
+extension LayoutBit {
+    /// The shape of the field that it is, or `nil` if it speaks about others.
+    fileprivate var shape: FieldShape? {
+        switch self {
+        case .boolean(let name): FieldShape(name, .boolean)
+        case .optionalBoolean(let name): FieldShape(name, .boolean, isOptional: true)
+        case .number(let name, let width):
+            FieldShape(name, .number(lower: 0, upper: Double(1 << width - 1), step: 1, short: nil))
+        case .enumeration(let name, _, let names): FieldShape(name, .choice(names))
+        case .announces, .widens, .otherUnit, .reserved: nil
+        }
+    }
+}

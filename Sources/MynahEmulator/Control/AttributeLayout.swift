@@ -1,0 +1,81 @@
+package import MynahCore
+package import MynahSupport
+
+/// The names of an attribute and the fields of its value, for a control that sets it.
+package struct AttributeLayout: Hashable, Sendable {
+    /// The name that leads to it alone, such as `180D/2A37`.
+    package var path: String
+    /// The fields of its value; empty if they are not known.
+    package var fields: [FieldShape]
+
+    /// An attribute whose value has this layout, or none that is known.
+    package init(path: String, layout: ValueLayout?) {
+        self.path = path
+        fields = layout?.shapes ?? []
+    }
+
+    /// A name for each step of the path: the SIG's or a vendor's, such as `Heart Rate Measurement`, else the
+    /// step itself.
+    package var names: [String] {
+        path.split(separator: "/").map { step in
+            let parts = step.split(separator: "~", maxSplits: 1)
+            guard let uuid = parts.first.flatMap({ BluetoothUUID(String($0)) }),
+                let name = AssignedNumbers.displayName(of: uuid)
+            else { return String(step) }
+            return parts.count == 1 ? name : "\(name)~\(parts[1])"
+        }
+    }
+
+    /// The attribute as one JSON object.
+    package var json: JSON {
+        .object([
+            .init("path", .string(path)), .init("names", .array(names.map { .string($0) })),
+            .init("fields", .array(fields.map(\.json))),
+        ])
+    }
+}
+
+extension FieldShape {
+    /// The field as one JSON object: `kind` says which other members there are.
+    package var json: JSON {
+        var members: [JSON.Member] = [.init("name", .string(name))]
+        if case .list(let item) = content {
+            members += [.init("kind", .string(item.kind))] + item.members + [.init("list", .bool(true))]
+        } else {
+            members += [.init("kind", .string(content.kind))] + content.members
+        }
+        if let unit { members.append(.init("unit", .string(unit))) }
+        if isOptional { members.append(.init("optional", .bool(true))) }
+        return .object(members)
+    }
+}
+
+extension FieldShape.Content {
+    /// The words for the forms of a field.
+    package static let kinds = ["number", "choice", "boolean", "text", "bytes", "dateTime"]
+
+    fileprivate var kind: String {
+        switch self {
+        case .number, .float: "number"
+        case .choice: "choice"
+        case .boolean: "boolean"
+        case .text: "text"
+        case .bytes: "bytes"
+        case .dateTime: "dateTime"
+        case .list(let item): item.kind
+        }
+    }
+
+    fileprivate var members: [JSON.Member] {
+        switch self {
+        case .number(let lower, let upper, let step, let short):
+            [
+                .init("minimum", .number(lower)), .init("maximum", .number(upper)),
+                .init("step", .number(step)),
+            ]
+                + (short.map { [.init("shortMaximum", .number($0))] } ?? [])
+        case .choice(let names): [.init("names", .array(names.map { .string($0) }))]
+        case .float, .boolean, .text, .bytes, .dateTime, .list: []
+        }
+    }
+}

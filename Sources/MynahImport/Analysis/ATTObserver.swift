@@ -1,0 +1,251 @@
+import MynahCore
+import MynahHost
+import MynahSupport
+
+/// Follows the requests of one client to one server on one link (Core Specification, Vol 3, Part F, 3.4).
+///
+/// Packets that make no sense are ignored: a capture may begin in the middle, and lack packets.
+struct ATTObserver {
+    private let link: Int
+    private var request: ATTRequest?
+    private var prepared: [(handle: AttributeHandle, offset: Int, part: [UInt8])] = []
+    /// The writes that wait for their answer, by their place in the server's list.
+    private var pendingWrites: [Int] = []
+    private var clientMTU: Int?
+    private var mtu = GATT.defaultMTU
+    var isEncrypted = false
+
+    init(link: Int) {
+        self.link = link
+    }
+
+    // MARK: The client
+
+    mutating func client(_ pdu: [UInt8], at time: Int64, _ server: inout ObservedServer) {
+        let request: ATTRequest
+        do throws(ATTRequest.Refusal) {
+            request = try ATTRequest(pdu)
+        } catch {
+            return
+        }
+        switch request {
+        case .confirmation: return
+        case .writeCommand(let handle, let value), .signedWriteCommand(let handle, let value, _):
+            server.writes.append(
+                .init(handle: handle, value: value, time: time, link: link, outcome: .unanswered))
+            return
+        case .write(let handle, let value):
+            add(handle, value, time, &server)
+        case .exchangeMTU(let mtu): clientMTU = Int(mtu)
+        case .prepareWrite(let handle, let offset, let part):
+            // A client that prepares without end has no effect on the server either.
+            if prepared.count < 1024 { prepared.append((handle, Int(offset), part)) }
+        case .executeWrite(let isCancelled):
+            if !isCancelled {
+                for (handle, value) in preparedValues() { add(handle, value, time, &server) }
+            }
+            prepared = []
+        default: break
+        }
+        self.request = request
+    }
+
+    private mutating func add(
+        _ handle: AttributeHandle, _ value: [UInt8], _ time: Int64, _ server: inout ObservedServer
+    ) {
+        if !isWriteRequest { pendingWrites = [] }
+        pendingWrites.append(server.writes.count)
+        server.writes.append(
+            .init(handle: handle, value: value, time: time, link: link, outcome: .unanswered))
+    }
+
+    /// Whether the request under way is one whose writes wait already.
+    private var isWriteRequest: Bool {
+        if case .executeWrite? = request { true } else { false }
+    }
+
+    /// The whole values that the prepared parts make, in the order of their first part.
+    private func preparedValues() -> [(AttributeHandle, [UInt8])] {
+        var values: [(handle: AttributeHandle, value: [UInt8])] = []
+        for (handle, offset, part) in prepared {
+            guard let index = values.firstIndex(where: { $0.handle == handle }) else {
+                if offset == 0 { values.append((handle, part)) }
+                continue
+            }
+            guard offset <= values[index].value.count, offset + part.count <= GATT.maximumValueLength else {
+                continue
+            }
+            values[index].value = values[index].value.prefix(offset) + part
+        }
+        return values
+    }
+
+    // MARK: The server
+
+    mutating func server(_ pdu: [UInt8], at time: Int64, _ server: inout ObservedServer) {
+        var reader = ByteReader(pdu)
+        guard let opcode = reader.readUInt8() else { return }
+        switch opcode {
+        case ATTOpcode.handleValueNotification, ATTOpcode.handleValueIndication:
+            guard let handle = reader.readAttributeHandle() else { return }
+            server.sent.append(.init(handle: handle, value: reader.readRest(), time: time, link: link))
+            return
+        case ATTOpcode.multipleHandleValueNotification:
+            while let (handle, value) = reader.readCountedValue() {
+                server.sent.append(.init(handle: handle, value: value, time: time, link: link))
+            }
+            return
+        default: break
+        }
+        guard let request else { return }
+        self.request = nil
+        if opcode == ATTOpcode.errorResponse {
+            fail(request, &reader, at: time, &server)
+        } else {
+            answer(request, opcode, &reader, at: time, &server)
+        }
+        pendingWrites = []
+    }
+
+    private mutating func fail(
+        _ request: ATTRequest, _ reader: inout ByteReader, at time: Int64, _ server: inout ObservedServer
+    ) {
+        guard reader.readUInt8() != nil, let handle = reader.readAttributeHandle(),
+            let code = reader.readUInt8()
+        else { return }
+        for index in pendingWrites {
+            server.writes[index].outcome = .refused(code)
+            server.writes[index].time = time
+        }
+        switch request {
+        case .read(let handle), .readBlob(let handle, offset: 0):
+            server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
+        case .readBlob(let handle, let offset):
+            // The end of a value whose length is a multiple of what a response carries.
+            if code == ATTError.invalidOffset.code || code == ATTError.attributeNotLong.code {
+                server.readOn([], of: handle, at: Int(offset), isLast: true)
+            }
+        case .readByType(_, let type) where code != ATTError.attributeNotFound.code:
+            if type.assignedNumber.map({ $0 < 0x2800 || $0 > 0x2803 }) ?? true {
+                server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
+            }
+        case .write(let handle, _):
+            server.refuse(handle, isWrite: true, code, isEncrypted: isEncrypted)
+        case .prepareWrite(let handle, _, _):
+            _ = prepared.popLast()
+            server.refuse(handle, isWrite: true, code, isEncrypted: isEncrypted)
+        case .executeWrite:
+            server.refuse(handle, isWrite: true, code, isEncrypted: isEncrypted)
+        default: break
+        }
+    }
+
+    private mutating func answer(
+        _ request: ATTRequest, _ opcode: UInt8, _ reader: inout ByteReader, at time: Int64,
+        _ server: inout ObservedServer
+    ) {
+        switch (request, opcode) {
+        case (.exchangeMTU, ATTOpcode.exchangeMTUResponse):
+            guard let theirs = reader.readUInt16(), let clientMTU else { return }
+            mtu = max(GATT.defaultMTU, min(clientMTU, Int(theirs)))
+        case (.readByGroupType(_, let type), ATTOpcode.readByGroupTypeResponse):
+            groups(&reader, isPrimary: type == BluetoothUUID(0x2800 as UInt16), &server)
+        case (.findByTypeValue(_, 0x2800, let value), ATTOpcode.findByTypeValueResponse):
+            while let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle() {
+                guard start > .none, start <= end else { return }
+                server.declare(BluetoothUUID(littleEndian: value), start...end, isPrimary: true)
+            }
+        case (.readByType(_, let type), ATTOpcode.readByTypeResponse): typed(&reader, type, &server)
+        case (.findInformation, ATTOpcode.findInformationResponse): types(&reader, &server)
+        case (.read(let handle), ATTOpcode.readResponse):
+            take(reader.readRest(), of: handle, room: mtu - 1, &server)
+        case (.readBlob(let handle, 0), ATTOpcode.readBlobResponse):
+            take(reader.readRest(), of: handle, room: mtu - 1, &server)
+        case (.readBlob(let handle, let offset), ATTOpcode.readBlobResponse):
+            let part = reader.readRest()
+            server.readOn(part, of: handle, at: Int(offset), isLast: part.count < mtu - 1)
+        case (.readMultipleVariable(let handles), ATTOpcode.readMultipleVariableResponse):
+            for handle in handles {
+                guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
+                    return
+                }
+                server.read(value, of: handle, isWhole: true)
+            }
+        case (.write, ATTOpcode.writeResponse), (.executeWrite, ATTOpcode.executeWriteResponse):
+            for index in pendingWrites {
+                server.writes[index].outcome = .stored
+                server.writes[index].time = time
+            }
+        default: break
+        }
+    }
+
+    /// A value, or a declaration that is read as one.
+    private func take(
+        _ value: [UInt8], of handle: AttributeHandle, room: Int, _ server: inout ObservedServer
+    ) {
+        server.read(value, of: handle, isWhole: value.count < room)
+        // The UUID of an included service that has 128 bits (Vol 3, Part G, 4.5.1).
+        if let service = server.services[handle], service.uuid == nil,
+            let uuid = BluetoothUUID(littleEndian: value)
+        {
+            server.services[handle]?.uuid = uuid.shortest
+        }
+    }
+
+    private func groups(_ reader: inout ByteReader, isPrimary: Bool, _ server: inout ObservedServer) {
+        guard let length = reader.readUInt8(), length == 6 || length == 20 else { return }
+        while let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle(),
+            let bytes = reader.readBytes(Int(length) - 4), let uuid = BluetoothUUID(littleEndian: bytes)
+        {
+            guard start > .none, start <= end else { return }
+            server.declare(uuid, start...end, isPrimary: isPrimary)
+        }
+    }
+
+    /// Declarations, or values of one type.
+    private func typed(_ reader: inout ByteReader, _ type: BluetoothUUID, _ server: inout ObservedServer) {
+        guard let length = reader.readUInt8(), length >= 2 else { return }
+        while let handle = reader.readAttributeHandle(), let bytes = reader.readBytes(Int(length) - 2) {
+            guard handle > .none else { return }
+            var content = ByteReader(bytes)
+            switch type.assignedNumber {
+            case 0x2803:
+                guard let properties = content.readUInt8(), let value = content.readAttributeHandle(),
+                    let uuid = BluetoothUUID(littleEndian: content.readRest()), value > handle
+                else { return }
+                server.declare(
+                    .init(uuid: uuid.shortest, properties: properties, value: value), at: handle)
+            case 0x2802:
+                guard let start = content.readAttributeHandle(), let end = content.readAttributeHandle()
+                else { return }
+                let uuid = BluetoothUUID(littleEndian: content.readRest())
+                server.include(.init(start: start, end: end, uuid: uuid?.shortest), at: handle)
+            default:
+                server.types[handle] = type.shortest
+                // A response of several values has the same length for all.
+                server.read(bytes, of: handle, isWhole: bytes.count < min(mtu - 4, 253))
+            }
+        }
+    }
+
+    private func types(_ reader: inout ByteReader, _ server: inout ObservedServer) {
+        guard let format = reader.readUInt8(), format == 1 || format == 2 else { return }
+        while let handle = reader.readAttributeHandle(),
+            let bytes = reader.readBytes(format == 1 ? 2 : 16),
+            let uuid = BluetoothUUID(littleEndian: bytes)
+        {
+            server.types[handle] = uuid.shortest
+        }
+    }
+}
+
+extension ByteReader {
+    /// A handle, a length and a value of it.
+    fileprivate mutating func readCountedValue() -> (AttributeHandle, [UInt8])? {
+        guard let handle = readAttributeHandle(), let length = readUInt16(),
+            let value = readBytes(Int(length))
+        else { return nil }
+        return (handle, value)
+    }
+}

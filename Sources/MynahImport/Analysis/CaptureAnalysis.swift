@@ -1,0 +1,193 @@
+import MynahCore
+import MynahHCI
+import MynahHost
+import MynahSupport
+
+/// One device, as far as a capture shows it.
+struct ObservedDevice {
+    /// Which device it is.
+    enum Key: Hashable {
+        case remote(DeviceAddress)
+        /// The host of a controller.
+        case local(source: Int)
+        /// The other side of a link that began before the capture.
+        case unnamed(source: Int, ConnectionHandle)
+    }
+
+    var key: Key
+    var server = ObservedServer()
+    var advertising = ObservedAdvertising()
+    /// The input and output that it says it has when it pairs.
+    var io: IOCapability?
+    /// Whether it asks for protection against a man in the middle.
+    var wantsProtection = false
+    var linkCount = 0
+
+    init(_ key: Key) {
+        self.key = key
+    }
+}
+
+/// Finds the devices of a capture: their attributes, values and advertising.
+struct CaptureAnalysis {
+    private struct LinkKey: Hashable {
+        var source: Int
+        var handle: ConnectionHandle
+    }
+
+    private struct Link {
+        var peer: ObservedDevice.Key
+        var fromHost = L2CAPReassembler()
+        var fromController = L2CAPReassembler()
+        /// The requests of this host, and those of the other side.
+        var asClient: ATTObserver
+        var asServer: ATTObserver
+    }
+
+    private var links: [LinkKey: Link] = [:]
+    private var linkCount = 0
+    private var hosts: [Int: HostAdvertising] = [:]
+    private var found: [ObservedDevice.Key: ObservedDevice] = [:]
+    /// The order in which devices were found.
+    private var order: [ObservedDevice.Key] = []
+
+    /// The devices in the order in which they were found.
+    var devices: [ObservedDevice] { order.compactMap { found[$0] } }
+
+    mutating func take(_ captured: CapturedPacket) {
+        let packet = captured.packet
+        switch packet.type {
+        case .command:
+            if let command = HCICommand(packet.body) { take(command, captured.source) }
+        case .event:
+            if let event = HCIEvent(packet.body) { take(event, captured.source, captured.time) }
+        case .aclData: takeData(captured)
+        case .synchronousData, .isochronousData: break
+        }
+    }
+
+    private mutating func change(
+        _ key: ObservedDevice.Key, _ body: (inout ObservedDevice) -> Void
+    ) {
+        if found[key] == nil { order.append(key) }
+        body(&found[key, default: ObservedDevice(key)])
+    }
+
+    // MARK: Commands and events
+
+    private mutating func take(_ command: HCICommand, _ source: Int) {
+        switch command.opcode {
+        // A host that has restarted has no links.
+        case .reset:
+            for key in Array(links.keys) where key.source == source { links[key] = nil }
+            hosts[source] = nil
+        case .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData,
+            .leSetAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+            .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable:
+            var host = hosts[source] ?? HostAdvertising()
+            var advertising =
+                found[.local(source: source)]?.advertising ?? ObservedAdvertising()
+            host.take(command, &advertising)
+            hosts[source] = host
+            if !advertising.isEmpty {
+                change(.local(source: source)) { $0.advertising = advertising }
+            }
+        default: break
+        }
+    }
+
+    private mutating func take(_ event: HCIEvent, _ source: Int, _ time: Int64) {
+        var event = event
+        // LE Enhanced Connection Complete [v2] is longer (Core Specification, Vol 4, Part E, 7.7.65.10).
+        if event.code == HCIEvent.leMeta, event.parameters.first == 0x29 {
+            event.parameters[0] = HCIEvent.LESubevent.enhancedConnectionComplete
+        }
+        switch HCIEventContent(event) {
+        case .connectionComplete(let status, let connection) where status == .success:
+            begin(connection, source, time)
+        case .disconnectionComplete(let status, let handle, _) where status == .success:
+            links[LinkKey(source: source, handle: handle)] = nil
+        case .encryptionChange(let status, let handle, let isOn) where status == .success:
+            links[LinkKey(source: source, handle: handle)]?.asClient.isEncrypted = isOn
+            links[LinkKey(source: source, handle: handle)]?.asServer.isEncrypted = isOn
+        case .advertisingReports(let reports):
+            for report in reports where report.progress == .complete { take(report, time) }
+        default: break
+        }
+    }
+
+    private mutating func take(_ report: LEAdvertisingReport, _ time: Int64) {
+        guard report.kind != .directed else { return }
+        change(.remote(report.address)) { device in
+            if report.kind == .scanResponse {
+                device.advertising.addScanResponse(report.data)
+            } else {
+                device.advertising.hear(report.data, at: time)
+                device.advertising.isConnectable = report.kind == .connectable
+            }
+        }
+    }
+
+    private mutating func begin(_ connection: LEConnection, _ source: Int, _ time: Int64) {
+        let peer = ObservedDevice.Key.remote(connection.peer)
+        let link = open(LinkKey(source: source, handle: connection.handle), peer)
+        let device: ObservedDevice.Key = connection.role == .central ? peer : .local(source: source)
+        change(device) { device in
+            device.linkCount += 1
+            device.server.linkStarts[link] = time
+        }
+    }
+
+    @discardableResult
+    private mutating func open(_ key: LinkKey, _ peer: ObservedDevice.Key) -> Int {
+        linkCount += 1
+        links[key] = Link(
+            peer: peer, asClient: ATTObserver(link: linkCount), asServer: ATTObserver(link: linkCount))
+        return linkCount
+    }
+
+    // MARK: Data
+
+    private mutating func takeData(_ captured: CapturedPacket) {
+        guard let (handle, boundary, data) = ACLPacket.parts(of: captured.packet.body) else { return }
+        let key = LinkKey(source: captured.source, handle: handle)
+        if links[key] == nil { open(key, .unnamed(source: captured.source, handle)) }
+        guard var link = links[key] else { return }
+        // The link's buffers would be copied if they were held twice.
+        links[key] = nil
+        defer { links[key] = link }
+        let frame =
+            captured.isFromController
+            ? link.fromController.take(data, boundary) : link.fromHost.take(data, boundary)
+        guard let frame, let first = frame.payload.first else { return }
+        switch frame.channel {
+        case L2CAPFrame.Channel.attribute:
+            // A client's PDU has an even opcode, and a server's an odd one.
+            let isFromClient = first & 1 == 0
+            let isLocalServer = isFromClient == captured.isFromController
+            let device = isLocalServer ? .local(source: captured.source) : link.peer
+            change(device) { device in
+                let time = captured.time
+                switch (isLocalServer, isFromClient) {
+                case (false, true): link.asClient.client(frame.payload, at: time, &device.server)
+                case (false, false): link.asClient.server(frame.payload, at: time, &device.server)
+                case (true, true): link.asServer.client(frame.payload, at: time, &device.server)
+                case (true, false): link.asServer.server(frame.payload, at: time, &device.server)
+                }
+            }
+        case L2CAPFrame.Channel.securityManager:
+            takePairing(
+                frame.payload, captured.isFromController ? link.peer : .local(source: captured.source))
+        default: break
+        }
+    }
+
+    /// A Pairing Response is the peripheral's (Core Specification, Vol 3, Part H, 3.5.2).
+    private mutating func takePairing(_ pdu: [UInt8], _ device: ObservedDevice.Key) {
+        guard pdu.count == 7, pdu[0] == 0x02 else { return }
+        change(device) { device in
+            device.io = IOCapability(code: pdu[1])
+            if pdu[3] & 0x04 != 0 { device.wantsProtection = true }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import MynahCore
+
+/// Chooses the device to import among those of a capture.
+struct DeviceChoice {
+    /// A device with what it is called in messages.
+    struct Candidate {
+        var device: ObservedDevice
+        var label: String
+        var name: String?
+        var address: String?
+    }
+
+    /// How many devices a message lists.
+    private static let listed = 20
+    private let candidates: [Candidate]
+
+    init(_ devices: [ObservedDevice]) {
+        candidates = devices.map { device in
+            var address: String?
+            let label: String
+            switch device.key {
+            case .remote(let found):
+                address = found.description
+                label = found.description
+            case .local: label = "this host"
+            case .unnamed(_, let handle): label = "connection \(handle)"
+            }
+            return Candidate(device: device, label: label, name: Self.name(device), address: address)
+        }
+    }
+
+    private static func name(_ device: ObservedDevice) -> String? {
+        var content = AdvertisementData(device.advertising.usualData)
+        content.add(device.advertising.usualScanResponse)
+        let handle = TableModel(device.server).nameHandle
+        let read = handle.flatMap { device.server.readings[$0] }.map {
+            String(decoding: $0.value, as: UTF8.self)
+        }
+        return (read ?? content.localName).flatMap { PlainText.name($0) }
+    }
+
+    /// The device that is wanted, or the only one; throws with a list if that is not clear.
+    func choose(_ wanted: String?) throws(ImportProblem) -> Candidate {
+        if let wanted { return try find(wanted) }
+        var discovered = candidates.filter { $0.device.server.isDiscovered }
+        // A central may have services too, which a peripheral reads.
+        let peripherals = discovered.filter { $0.device.linkCount > 0 }
+        if !peripherals.isEmpty { discovered = peripherals }
+        if discovered.count == 1 { return discovered[0] }
+        guard discovered.isEmpty else {
+            throw ImportProblem(
+                """
+                the capture shows the services of \(discovered.count) devices; choose one with --device \
+                ADDRESS or NAME:\(Self.list(discovered))
+                """)
+        }
+        let used = candidates.filter { !$0.device.server.sent.isEmpty || !$0.device.server.readings.isEmpty }
+        if let used = used.first {
+            throw ImportProblem(
+                """
+                the capture shows values of \(used.name ?? used.label), but not its services, which the \
+                phone knew already; forget the device on the phone and record again from before it connects
+                """)
+        }
+        let advertisers = candidates.filter { !$0.device.advertising.isEmpty }
+        if advertisers.count == 1 { return advertisers[0] }
+        guard !advertisers.isEmpty else {
+            throw ImportProblem(
+                """
+                the capture shows no Bluetooth LE device; record from before the phone connects to the \
+                device
+                """)
+        }
+        throw ImportProblem(
+            """
+            the capture shows no connection, only adverts of \(advertisers.count) devices; record a \
+            connection, or choose an advertiser with --device ADDRESS:\(Self.list(advertisers))
+            """)
+    }
+
+    private func find(_ wanted: String) throws(ImportProblem) -> Candidate {
+        let lower = wanted.lowercased()
+        func isLike(_ text: String?) -> Bool { text?.lowercased() == lower }
+        func begins(_ text: String?) -> Bool { text?.lowercased().hasPrefix(lower) == true }
+        let shown = candidates.filter { $0.device.server.isDiscovered || !$0.device.advertising.isEmpty }
+        for matches in [
+            shown.filter { isLike($0.address) || isLike($0.name) || isLike($0.label) },
+            shown.filter { begins($0.address) || begins($0.name) },
+        ] where !matches.isEmpty {
+            // One device may advertise with several addresses, and be connected with one.
+            let discovered = matches.filter { $0.device.server.isDiscovered }
+            if let only = discovered.count == 1 ? discovered.first : matches.count == 1 ? matches.first : nil
+            {
+                return only
+            }
+            throw ImportProblem(
+                """
+                \(matches.count) devices are called \(PlainText.name(wanted) ?? ""); choose one by its \
+                address:\(Self.list(matches))
+                """)
+        }
+        throw ImportProblem(
+            """
+            the capture shows no device \(PlainText.name(wanted) ?? ""); it shows:\(Self.list(shown))
+            """)
+    }
+
+    private static func list(_ candidates: [Candidate]) -> String {
+        let lines = candidates.prefix(listed).map { candidate -> String in
+            let count = candidate.device.server.services.count
+            let services = count == 0 ? "advertises" : "\(count) service\(count == 1 ? "" : "s")"
+            return "\n  \(candidate.label)  \(candidate.name ?? "(no name)")  \(services)"
+        }
+        let rest = candidates.count - lines.count
+        return lines.joined() + (rest > 0 ? "\n  and \(rest) more" : "")
+    }
+}

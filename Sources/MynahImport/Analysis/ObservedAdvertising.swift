@@ -1,0 +1,92 @@
+/// The advertising of one device, as far as a capture shows it.
+struct ObservedAdvertising: Hashable {
+    /// Payloads and how often each was seen, in the order in which they came.
+    private struct Payloads: Hashable {
+        private static let limit = 64
+        var list: [(bytes: [UInt8], count: Int)] = []
+
+        mutating func add(_ bytes: [UInt8]) {
+            if let index = list.firstIndex(where: { $0.bytes == bytes }) {
+                list[index].count += 1
+            } else if list.count < Self.limit {
+                list.append((bytes, 1))
+            }
+        }
+
+        /// The one that was seen most often; of several the first.
+        var usual: [UInt8]? {
+            list.reduce(nil as (bytes: [UInt8], count: Int)?) { best, next in
+                best.map { $0.count >= next.count } == true ? best : next
+            }?.bytes
+        }
+
+        static func == (left: Payloads, right: Payloads) -> Bool {
+            left.list.elementsEqual(right.list) { $0 == $1 }
+        }
+
+        func hash(into hasher: inout Hasher) { for entry in list { hasher.combine(entry.bytes) } }
+    }
+
+    private var data = Payloads()
+    private var scanResponses = Payloads()
+    private var lastReport: Int64?
+    /// The times between reports, in microseconds.
+    private var gaps: [Int64] = []
+    /// The interval that the host set, in microseconds.
+    var setInterval: Int64?
+    var isConnectable = true
+
+    /// Whether nothing was seen.
+    var isEmpty: Bool { data.list.isEmpty && scanResponses.list.isEmpty }
+    /// The advertising data that was seen most often.
+    var usualData: [UInt8] { data.usual ?? [] }
+    /// The scan response that was seen most often.
+    var usualScanResponse: [UInt8] { scanResponses.usual ?? [] }
+    /// How many different payloads were seen.
+    var payloadCount: Int { data.list.count + scanResponses.list.count }
+    /// Whether a scan response was seen, or is known to be empty.
+    var hasScanResponse: Bool { !scanResponses.list.isEmpty }
+
+    mutating func addData(_ bytes: [UInt8]) { data.add(bytes) }
+    mutating func addScanResponse(_ bytes: [UInt8]) { scanResponses.add(bytes) }
+
+    /// An advertising PDU was heard.
+    mutating func hear(_ bytes: [UInt8], at time: Int64) {
+        data.add(bytes)
+        defer { lastReport = time }
+        guard let lastReport, gaps.count < 10_000 else { return }
+        // One event is on up to three channels within 10 ms (Core Specification, Vol 6, Part B, 4.4.2.2).
+        let gap = time &- lastReport
+        if gap >= 10_000, gap <= 60_000_000 { gaps.append(gap) }
+    }
+
+    /// The advertising interval in microseconds, or `nil` if too little was heard.
+    ///
+    /// The time between two events is the interval and a random delay of up to 10 ms (4.4.2.2.1). Events that
+    /// were missed make it a multiple, so only times near the shortest count. It is rounded to a usual
+    /// interval.
+    var interval: Int64? {
+        if let setInterval { return setInterval }
+        guard gaps.count >= 4 else { return nil }
+        let sorted = gaps.sorted()
+        // The very shortest may be two reports of one interval that came late.
+        let base = sorted[gaps.count / 10]
+        let near = sorted.filter { $0 >= base - 10_000 && $0 <= base + 10_000 }
+        let mean = near.reduce(0, +) / Int64(near.count) - 5000
+        // Some devices have no random delay, and an interval that is longer by half of it.
+        let middle = mean + 2500
+        if let usual = Self.usual.min(by: { abs($0 - middle) < abs($1 - middle) }),
+            abs(usual - middle) <= max(4500, mean / 50)
+        {
+            return usual
+        }
+        return min(max(20_000, mean / 625 * 625), 10_240_000)
+    }
+
+    /// Of the Accessory Design Guidelines for Apple Devices, and round ones, in microseconds.
+    private static let usual: [Int64] = [
+        20_000, 30_000, 40_000, 50_000, 60_000, 100_000, 152_500, 200_000, 211_250, 250_000, 318_750, 417_500,
+        500_000, 546_250, 760_000, 852_500, 1_000_000, 1_022_500, 1_285_000, 2_000_000, 2_500_000, 5_000_000,
+        10_000_000,
+    ]
+}

@@ -1,0 +1,39 @@
+/// Reads captures of HCI: btsnoop, pcap, pcapng and PacketLogger.
+package enum CaptureReader {
+    /// Passes on each packet in the order of the file, and returns warnings.
+    ///
+    /// Throws if the file is none of these formats, is damaged, or has no HCI packets. A length that a file
+    /// declares is never allocated before the bytes are there.
+    package static func read(
+        _ bytes: [UInt8], receive: @escaping (CapturedPacket) -> Void
+    ) throws(ImportProblem) -> [String] {
+        var records = CaptureRecords(receive)
+        switch bytes.prefix(4) {
+        case [0x62, 0x74, 0x73, 0x6E]: try BtsnoopReader.read(bytes, into: &records)
+        case [0x0A, 0x0D, 0x0D, 0x0A]: try PcapngReader.read(bytes, into: &records)
+        case [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
+            [0x4D, 0x3C, 0xB2, 0xA1]:
+            try PcapReader.read(bytes, into: &records)
+        default:
+            guard let order = PacketLoggerReader.isBigEndian(bytes) else { throw unknown(bytes) }
+            try PacketLoggerReader.read(bytes, isBigEndian: order, into: &records)
+        }
+        return try records.end()
+    }
+
+    private static func unknown(_ bytes: [UInt8]) -> ImportProblem {
+        if bytes.isEmpty { return ImportProblem("the file is empty; record or copy it again") }
+        if bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+            return ImportProblem(
+                """
+                the file is compressed; unpack it first. In an Android bug report, the log is \
+                FS/data/misc/bluetooth/logs/btsnoop_hci.log
+                """, at: 0)
+        }
+        return ImportProblem(
+            """
+            this is no capture; known are btsnoop, pcap, pcapng, PacketLogger's .pklg, and the XML of a \
+            server of nRF Connect
+            """, at: 0)
+    }
+}

@@ -1,0 +1,83 @@
+import MynahCore
+
+/// A device that was read from a file of another tool, before it is written as a profile.
+struct ImportedProfile {
+    /// A service.
+    struct Service {
+        var uuid: BluetoothUUID
+        var isPrimary = true
+        /// The places of the services that it includes.
+        var includes: [Int] = []
+        var characteristics: [Characteristic] = []
+        /// Notes for a reader of the profile, each a sentence without a full stop.
+        var notes: [String] = []
+    }
+
+    /// A characteristic.
+    struct Characteristic {
+        var uuid: BluetoothUUID
+        var properties: CharacteristicProperties
+        var permissions = AttributePermissions()
+        var value: Value?
+        var readError: UInt8?
+        var writeError: UInt8?
+        var rules: [Rule] = []
+        var descriptors: [Descriptor] = []
+        var notes: [String] = []
+    }
+
+    /// The source of a value.
+    enum Value {
+        case bytes([UInt8])
+        /// Values at times after a central has subscribed.
+        case recorded([RecordedValue])
+    }
+
+    /// A value that was sent, in microseconds after the subscription.
+    struct RecordedValue: Hashable {
+        var time: Int64
+        var value: [UInt8]
+    }
+
+    /// The reaction of a device to a write.
+    struct Rule {
+        var written: [UInt8]
+        var error: UInt8?
+        var answers: [Answer] = []
+    }
+
+    /// A value that answers a write, in microseconds after the response to it.
+    struct Answer {
+        /// The place of its service and of its characteristic.
+        var service: Int
+        var characteristic: Int
+        var value: [UInt8]
+        var delay: Int64
+    }
+
+    /// A descriptor.
+    struct Descriptor {
+        var uuid: BluetoothUUID
+        var properties: CharacteristicProperties = .read
+        var permissions = AttributePermissions()
+        var value: [UInt8]?
+        var notes: [String] = []
+    }
+
+    /// Its name for people.
+    var name: String
+    /// The GAP device name, if it is known.
+    var deviceName: String?
+    var appearance: UInt16?
+    var io: IOCapability?
+    var advertising: ImportedAdvertising?
+    var services: [Service] = []
+    var notes: [String] = []
+}
+
+/// Advertising, and what a profile cannot say of it.
+struct ImportedAdvertising {
+    /// With the name that is advertised, or `nil` for none.
+    var advertisement = Advertisement()
+    var notes: [String] = []
+}

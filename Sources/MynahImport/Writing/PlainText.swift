@@ -1,0 +1,31 @@
+/// Which texts of a device a profile can have as they are.
+enum PlainText {
+    /// Whether a character shows in a terminal and is allowed in YAML.
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+            false
+        default: scalar != "\u{FFFD}"
+        }
+    }
+
+    /// A name without the characters that a profile cannot have; `nil` if nothing is left.
+    static func name(_ text: String) -> String? {
+        var result = ""
+        for scalar in text.unicodeScalars where isPlain(scalar) {
+            guard result.utf8.count + UTF8.width(scalar) <= 248 else { break }
+            result.unicodeScalars.append(scalar)
+        }
+        let isBlank = result.allSatisfy(\.isWhitespace)
+        return isBlank ? nil : result
+    }
+
+    /// The text that bytes are, if people would write it as text.
+    static func text(_ bytes: [UInt8]) -> String? {
+        guard bytes.count >= 3, let text = String(validating: bytes, as: UTF8.self),
+            text.unicodeScalars.allSatisfy({ isPlain($0) }),
+            text.contains(where: { $0.isLetter || $0.isNumber })
+        else { return nil }
+        return text
+    }
+}

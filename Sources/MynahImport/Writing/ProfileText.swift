@@ -1,0 +1,292 @@
+import MynahCore
+import MynahSupport
+
+/// Writes an imported device as a profile, with comments about what is not known.
+struct ProfileText {
+    private let profile: ImportedProfile
+    private let tree: AttributeTree
+    /// The name of the file with recorded values; `nil` if there is none.
+    private let recordingFile: String?
+    private var lines: [String] = []
+
+    /// The text of a profile, and the lines of its recording, which is empty if nothing was recorded.
+    ///
+    /// Without a file for the recording, recorded values become constant ones.
+    static func text(
+        of profile: ImportedProfile, from source: String, recordingFile: String?
+    ) -> (yaml: String, recording: String) {
+        var text = ProfileText(profile, recordingFile)
+        text.write(source)
+        return (text.lines.joined(separator: "\n") + "\n", text.recording)
+    }
+
+    private init(_ profile: ImportedProfile, _ recordingFile: String?) {
+        self.profile = profile
+        self.recordingFile = recordingFile
+        tree = AttributeTree(
+            profile.services.map { service in
+                .init(
+                    uuid: service.uuid,
+                    characteristics: service.characteristics.map { characteristic in
+                        .init(
+                            uuid: characteristic.uuid,
+                            descriptors: characteristic.descriptors.map { .init(uuid: $0.uuid) })
+                    })
+            })
+    }
+
+    // MARK: The device
+
+    private mutating func write(_ source: String) {
+        add(0, "# Imported from \(Self.plain(source)). A comment says what the file does not show.")
+        note(0, profile.notes)
+        add(0, "mynah: 1")
+        add(0, "name: \(Self.quoted(profile.name))")
+        writeIdentity()
+        if let advertising = profile.advertising { write(advertising) }
+        guard !profile.services.isEmpty else { return }
+        add(0, "")
+        add(0, "services:")
+        for index in profile.services.indices { writeService(index) }
+    }
+
+    private mutating func writeIdentity() {
+        let name = profile.deviceName.flatMap { $0 == profile.name ? nil : $0 }
+        if name != nil || profile.appearance != nil {
+            add(0, "")
+            add(0, "device:")
+            if let name { add(1, "name: \(Self.quoted(name))") }
+            if let appearance = profile.appearance {
+                add(1, "appearance: \(Self.hex(appearance))", AssignedNumbers.appearanceName(of: appearance))
+            }
+        }
+        if let io = profile.io {
+            add(0, "")
+            add(0, "security: {io: \(io.rawValue)}")
+        }
+    }
+
+    private mutating func write(_ advertising: ImportedAdvertising) {
+        let content = advertising.advertisement
+        add(0, "")
+        note(0, advertising.notes)
+        add(0, "advertising:")
+        let start = lines.count
+        defer { if lines.count == start { lines[start - 1] += " {}" } }
+        let name = profile.deviceName ?? profile.name
+        if content.localName != name { add(1, "localName: \(Self.quoted(content.localName ?? ""))") }
+        if !content.serviceUUIDs.isEmpty {
+            add(1, "serviceUUIDs: [\(Self.list(content.serviceUUIDs))]", Self.names(content.serviceUUIDs))
+        }
+        if !content.solicitedServiceUUIDs.isEmpty {
+            add(1, "solicitedServiceUUIDs: [\(Self.list(content.solicitedServiceUUIDs))]")
+        }
+        if let interval = content.interval { add(1, "interval: \(Self.milliseconds(interval))") }
+        if !content.manufacturerData.isEmpty {
+            add(1, "manufacturerData:")
+            for entry in content.manufacturerData {
+                add(
+                    2, "\(Self.hex(entry.company)): \(Self.hex(entry.data))",
+                    AssignedNumbers.companyName(of: entry.company))
+            }
+        }
+        if !content.serviceData.isEmpty {
+            add(1, "serviceData:")
+            for entry in content.serviceData { add(2, "\(entry.uuid): \(Self.hex(entry.data))") }
+        }
+        if content.includesTxPower { add(1, "txPower: true") }
+        if content.appearance != nil { add(1, "appearance: true") }
+        if !content.raw.isEmpty {
+            add(1, "raw:")
+            for entry in content.raw {
+                add(2, "0x\(Hex.encode([entry.type.rawValue])): \(Self.hex(entry.data))")
+            }
+        }
+    }
+
+    // MARK: Services
+
+    private mutating func writeService(_ index: Int) {
+        let service = profile.services[index]
+        note(1, service.notes)
+        add(1, "- uuid: \(service.uuid)", AssignedNumbers.name(of: service.uuid))
+        if !service.isPrimary { add(2, "primary: false") }
+        if !service.includes.isEmpty {
+            let names = service.includes.map { tree.path(of: .init(service: $0)) }
+            add(2, "includes: [\(names.joined(separator: ", "))]")
+        }
+        guard !service.characteristics.isEmpty else { return }
+        add(2, "characteristics:")
+        for number in service.characteristics.indices {
+            write(service.characteristics[number], at: .init(service: index, characteristic: number))
+        }
+    }
+
+    private mutating func write(
+        _ characteristic: ImportedProfile.Characteristic, at position: AttributeTree.Position
+    ) {
+        note(3, characteristic.notes)
+        add(3, "- uuid: \(characteristic.uuid)", AssignedNumbers.name(of: characteristic.uuid))
+        add(4, "properties: [\(characteristic.properties.names.joined(separator: ", "))]")
+        writePermissions(4, characteristic.permissions)
+        switch characteristic.value {
+        case .bytes(let bytes):
+            add(4, "value: {\(Self.value(bytes))}", Self.words(bytes, characteristic.uuid))
+        case .recorded(let values): write(values)
+        case nil: break
+        }
+        let errors = [("read", characteristic.readError), ("write", characteristic.writeError)]
+            .compactMap { key, code in code.map { "\(key): 0x\(Hex.encode([$0]))" } }
+        if !errors.isEmpty { add(4, "errors: {\(errors.joined(separator: ", "))}") }
+        write(characteristic.rules)
+        guard !characteristic.descriptors.isEmpty else { return }
+        add(4, "descriptors:")
+        for descriptor in characteristic.descriptors {
+            note(5, descriptor.notes)
+            add(5, "- uuid: \(descriptor.uuid)", AssignedNumbers.name(of: descriptor.uuid))
+            if descriptor.properties != .read {
+                add(6, "properties: [\(descriptor.properties.names.joined(separator: ", "))]")
+            }
+            writePermissions(6, descriptor.permissions)
+            if let value = descriptor.value { add(6, "value: {\(Self.value(value))}") }
+        }
+    }
+
+    private mutating func writePermissions(_ level: Int, _ permissions: AttributePermissions) {
+        let entries = [
+            ("read", permissions.read), ("write", permissions.write), ("notify", permissions.notify),
+        ].filter { $0.1 != .open }
+        guard !entries.isEmpty else { return }
+        add(
+            level,
+            "permissions: {\(entries.map { "\($0.0): \($0.1.rawValue)" }.joined(separator: ", "))}")
+    }
+
+    private mutating func write(_ values: [ImportedProfile.RecordedValue]) {
+        guard let first = values.first else { return }
+        let count = values.count == 1 ? "1 value was sent" : "\(values.count) values were sent"
+        if let recordingFile {
+            add(4, "value: {generate: recorded, file: \(Self.quoted(recordingFile))}", count)
+            return
+        }
+        note(4, ["\(count); mynah import --output DIR keeps them and their times"])
+        add(4, "value: {\(Self.value(first.value))}")
+        let gaps = zip(values.dropFirst(), values).map { $0.time - $1.time }.sorted()
+        if !gaps.isEmpty {
+            add(4, "every: \(Duration.milliseconds(max(1, gaps[gaps.count / 2] / 1000)).text)")
+        }
+    }
+
+    private mutating func write(_ rules: [ImportedProfile.Rule]) {
+        guard !rules.isEmpty else { return }
+        add(4, "on:")
+        add(5, "write:")
+        for rule in rules {
+            add(6, "- match: {hex: \(Self.hex(rule.written))}")
+            if let error = rule.error {
+                add(7, "error: 0x\(Hex.encode([error]))")
+                continue
+            }
+            add(7, "answer:")
+            for answer in rule.answers {
+                let target = AttributeTree.Position(
+                    service: answer.service, characteristic: answer.characteristic)
+                let delay = Duration.milliseconds((answer.delay + 500) / 1000)
+                let after = delay > .zero ? ", after: \(delay.text)" : ""
+                add(
+                    8,
+                    "- {to: \(tree.shortName(of: target)), value: {hex: \(Self.hex(answer.value))}\(after)}")
+            }
+        }
+    }
+
+    // MARK: The recording
+
+    /// A line of JSON for each recorded value, in the order of time.
+    private var recording: String {
+        guard recordingFile != nil else { return "" }
+        var entries: [(time: Int64, line: String)] = []
+        for (index, service) in profile.services.enumerated() {
+            for (number, characteristic) in service.characteristics.enumerated() {
+                guard case .recorded(let values)? = characteristic.value else { continue }
+                var names: [JSON.Member] = [
+                    .init("service", .string(service.uuid.description)),
+                    .init("characteristic", .string(characteristic.uuid.description)),
+                ]
+                if let path = tree.numberedPath(of: .init(service: index, characteristic: number)) {
+                    names.append(.init("path", .string(path)))
+                }
+                entries += values.map { value in
+                    let at = JSON.Member("at", .number(Double(value.time) / 1_000_000))
+                    let bytes = JSON.Member("value", .string(Hex.encode(value.value)))
+                    return (value.time, JSON.object([at] + names + [bytes]).text)
+                }
+            }
+        }
+        // Sorting is stable only with the place as well.
+        return entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            .map { $0.element.line + "\n" }.joined()
+    }
+
+    // MARK: Words
+
+    private mutating func add(_ level: Int, _ text: String, _ comment: String? = nil) {
+        let line = String(repeating: "  ", count: level) + text
+        lines.append(comment.map { "\(line)  # \(Self.plain($0))" } ?? line)
+    }
+
+    /// Sentences as comments before what they are about.
+    private mutating func note(_ level: Int, _ notes: [String]) {
+        for note in notes {
+            let text = Self.plain(note)
+            add(level, "# \(text.prefix(1).uppercased())\(text.dropFirst()).")
+        }
+    }
+
+    /// A text for a comment.
+    private static func plain(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { PlainText.isPlain($0) }))
+    }
+
+    private static func quoted(_ text: String) -> String { JSON.string(text).text }
+
+    private static func hex(_ number: UInt16) -> String {
+        "0x" + Hex.encode([UInt8(number >> 8), UInt8(number & 0xFF)])
+    }
+
+    /// Pairs of digits, apart if there are few.
+    private static func hex(_ bytes: [UInt8]) -> String {
+        if bytes.isEmpty { return "\"\"" }
+        return bytes.count > 24 ? Hex.encode(bytes) : bytes.map { Hex.encode([$0]) }.joined(separator: " ")
+    }
+
+    private static func value(_ bytes: [UInt8]) -> String {
+        PlainText.text(bytes).map { "text: \(quoted($0))" } ?? "hex: \(hex(bytes))"
+    }
+
+    /// The fields of a value, if its layout is known.
+    private static func words(_ bytes: [UInt8], _ uuid: BluetoothUUID) -> String? {
+        guard PlainText.text(bytes) == nil, let fields = KnownLayouts.layout(of: uuid)?.decode(bytes) else {
+            return nil
+        }
+        return FieldsText.of(fields)
+    }
+
+    /// A time as people write intervals: `152.5 ms`.
+    private static func milliseconds(_ duration: Duration) -> String {
+        let microseconds = Int64(duration / .microseconds(1))
+        guard microseconds % 1000 != 0 else { return duration.text }
+        var decimals = String(1000 + microseconds % 1000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(microseconds / 1000).\(decimals) ms"
+    }
+
+    private static func list(_ uuids: [BluetoothUUID]) -> String {
+        uuids.map(\.description).joined(separator: ", ")
+    }
+
+    private static func names(_ uuids: [BluetoothUUID]) -> String? {
+        let names = uuids.compactMap { AssignedNumbers.name(of: $0) }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,80 @@
+import MynahCore
+
+/// Sorts what a device sent into answers to writes and values that it sent by itself.
+///
+/// All values of a characteristic are answers, or none is.
+///
+/// They are if each came within a second after a write to its service, or half a second after another answer
+/// to that write.
+struct SentValues {
+    /// A value that came after a write, in microseconds after it.
+    struct Answer: Hashable {
+        var handle: AttributeHandle
+        var value: [UInt8]
+        var delay: Int64
+    }
+
+    private static let firstWithin: Int64 = 1_000_000
+    private static let nextWithin: Int64 = 500_000
+    /// A device keeps as many for a central; more are no answer but a transfer.
+    private static let limit = 64
+
+    /// The answers to a write, by its place in the server's list.
+    private(set) var answers: [Int: [Answer]] = [:]
+    /// The values that the device sent by itself, by handle.
+    private(set) var recorded: [AttributeHandle: [ObservedServer.Sent]] = [:]
+
+    /// `services` has the value handles of each service.
+    init(_ server: ObservedServer, services: [[AttributeHandle]]) {
+        var service: [AttributeHandle: Int] = [:]
+        for (index, handles) in services.enumerated() {
+            for handle in handles { service[handle] = index }
+        }
+        // The writes to the values of each service, in the order of time.
+        var writes: [Int: [Int]] = [:]
+        for (index, write) in server.writes.enumerated() {
+            guard let service = service[write.handle] else { continue }
+            if case .refused = write.outcome { continue }
+            writes[service, default: []].append(index)
+        }
+        for (index, list) in writes {
+            writes[index] = list.sorted { server.writes[$0].time < server.writes[$1].time }
+        }
+        for (handle, sent) in Dictionary(grouping: server.sent, by: \.handle) {
+            guard let index = service[handle] else { continue }
+            if let found = Self.answers(sent, to: writes[index] ?? [], server) {
+                for (write, answer) in found { answers[write, default: []].append(answer) }
+            } else {
+                recorded[handle] = sent
+            }
+        }
+        for (write, list) in answers { answers[write] = list.sorted { $0.delay < $1.delay } }
+    }
+
+    /// Each value with its write, or `nil` if one has none.
+    private static func answers(
+        _ sent: [ObservedServer.Sent], to writes: [Int], _ server: ObservedServer
+    ) -> [(Int, Answer)]? {
+        var result: [(Int, Answer)] = []
+        var position = 0
+        var counts: [Int: Int] = [:]
+        var last: (write: Int, time: Int64)?
+        for value in sent.sorted(by: { $0.time < $1.time }) {
+            while position < writes.count, server.writes[writes[position]].time <= value.time {
+                position += 1
+            }
+            // A response may reach the client after the value that follows it.
+            guard let write = position > 0 ? writes[position - 1] : nil,
+                server.writes[write].link == value.link
+            else { return nil }
+            let delay = value.time - server.writes[write].time
+            let isNext = last.map { $0.write == write && value.time - $0.time <= nextWithin } ?? false
+            guard delay <= firstWithin || isNext else { return nil }
+            last = (write, value.time)
+            counts[write, default: 0] += 1
+            if counts[write, default: 0] > limit { return nil }
+            result.append((write, Answer(handle: value.handle, value: value.value, delay: delay)))
+        }
+        return result
+    }
+}

@@ -1,0 +1,186 @@
+import MynahCore
+
+/// The attribute table of an observed device, without the services that a radio adds itself.
+struct TableModel {
+    /// A service, with the handles that it has in the capture.
+    struct Service {
+        var handle: AttributeHandle
+        var uuid: BluetoothUUID
+        var isPrimary: Bool
+        var includes: [Int] = []
+        var characteristics: [Characteristic] = []
+        var notes: [String] = []
+    }
+
+    /// A characteristic.
+    struct Characteristic {
+        var uuid: BluetoothUUID
+        var properties: CharacteristicProperties
+        var value: AttributeHandle
+        /// The handle of its Client Characteristic Configuration.
+        var configuration: AttributeHandle?
+        var descriptors: [(handle: AttributeHandle, uuid: BluetoothUUID)] = []
+        /// Whether its Characteristic User Description can be written.
+        var isDescriptionWritable = false
+        var notes: [String] = []
+    }
+
+    private(set) var services: [Service] = []
+    private(set) var notes: [String] = []
+    /// The values of the Generic Access service.
+    private(set) var nameHandle: AttributeHandle?
+    private(set) var appearanceHandle: AttributeHandle?
+
+    init(_ server: ObservedServer) {
+        let starts = server.services.keys.sorted()
+        let declarations = SortedHandles(server.declarations.keys)
+        let types = SortedHandles(server.types.keys)
+        var indices: [AttributeHandle: Int] = [:]
+        for (number, start) in starts.enumerated() {
+            guard let service = server.services[start] else { continue }
+            // A service ends before the next one, also if it says otherwise.
+            let next = number + 1 < starts.count ? starts[number + 1] : nil
+            let end = next.map { min(service.end, $0 - 1) } ?? service.end
+            let inside = start < end ? declarations[(start + 1)...end] : []
+            guard let uuid = service.uuid else {
+                notes.append("a service was included, and its UUID was never read; it is left out")
+                continue
+            }
+            if uuid == GATT.genericAccess || uuid == GATT.genericAttribute {
+                for declaration in inside { noteOwn(server.declarations[declaration]) }
+                continue
+            }
+            guard ImportedAdvertising.isService(uuid) else {
+                notes.append("\(uuid) cannot be the UUID of a service; it is left out")
+                continue
+            }
+            var result = Service(handle: start, uuid: uuid, isPrimary: service.isPrimary)
+            for (position, declaration) in inside.enumerated() {
+                guard let found = server.declarations[declaration] else { continue }
+                let next = inside.dropFirst(position + 1).first
+                let last = next.map { $0 - 1 } ?? end
+                Self.add(found, until: last, server, types, to: &result)
+            }
+            if inside.isEmpty { result.notes.append("its characteristics were never discovered") }
+            indices[start] = services.count
+            services.append(result)
+        }
+        include(server, indices)
+    }
+
+    private mutating func noteOwn(_ declaration: ObservedServer.Declaration?) {
+        switch declaration?.uuid.assignedNumber {
+        case 0x2A00: nameHandle = declaration?.value
+        case 0x2A01: appearanceHandle = declaration?.value
+        default: break
+        }
+    }
+
+    private static func add(
+        _ declaration: ObservedServer.Declaration, until end: AttributeHandle, _ server: ObservedServer,
+        _ types: SortedHandles, to service: inout Service
+    ) {
+        let uuid = declaration.uuid
+        guard ImportedAdvertising.isService(uuid), declaration.properties != 0 else {
+            service.notes.append("the characteristic \(uuid) is not one that a profile can have")
+            return
+        }
+        var result = Characteristic(
+            uuid: uuid, properties: CharacteristicProperties(rawValue: UInt16(declaration.properties)),
+            value: declaration.value)
+        let handles = declaration.value < end ? (declaration.value + 1)...end : nil
+        for handle in handles.map({ types[$0] }) ?? [] {
+            guard let type = server.types[handle], !AssignedNumbers.isDeclaration(type) else { continue }
+            switch type {
+            case GATT.clientConfiguration: result.configuration = handle
+            case GATT.extendedProperties: extend(&result, with: server.readings[handle])
+            default:
+                let isOnce = [GATT.userDescription, "2905"].contains(type)
+                if isOnce, result.descriptors.contains(where: { $0.uuid == type }) { continue }
+                result.descriptors.append((handle, type))
+            }
+        }
+        if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate),
+            let first = handles?.lowerBound, server.types[first] == nil
+        {
+            // Phones that know the device write it without looking for it.
+            result.configuration = first
+        }
+        service.characteristics.append(result)
+    }
+
+    /// The bits of Characteristic Extended Properties say more than the declaration's (Core Specification,
+    /// Vol 3, Part G, 3.3.3.1).
+    private static func extend(_ characteristic: inout Characteristic, with reading: ObservedServer.Reading?)
+    {
+        guard characteristic.properties.contains(.extendedProperties) else { return }
+        guard let reading, let first = reading.value.first else {
+            characteristic.notes.append("its extended properties were never read")
+            return
+        }
+        let bits = CharacteristicProperties(rawValue: UInt16(first & 3) << 8)
+        guard !bits.isEmpty else { return }
+        characteristic.isDescriptionWritable = bits.contains(.writableAuxiliaries)
+        characteristic.properties.remove(.extendedProperties)
+        characteristic.properties.formUnion(bits)
+    }
+
+    private mutating func include(_ server: ObservedServer, _ indices: [AttributeHandle: Int]) {
+        // The service of the same UUID that comes before each.
+        var last: [BluetoothUUID: Int] = [:]
+        let earlier = services.enumerated().map { index, service in
+            defer { last[service.uuid] = index }
+            return last[service.uuid]
+        }
+        for handle in server.includes.keys.sorted() {
+            guard let include = server.includes[handle], let target = indices[include.start],
+                let owner = services.lastIndex(where: { $0.handle < handle }), owner != target,
+                !services[owner].includes.contains(target)
+            else { continue }
+            if reaches(target, owner, earlier) {
+                services[owner].notes.append("the services include each other, which a profile cannot have")
+            } else {
+                services[owner].includes.append(target)
+            }
+        }
+    }
+
+    /// Whether a service must come after another in a profile: included ones come first, and those of one
+    /// UUID keep their order.
+    private func reaches(_ from: Int, _ goal: Int, _ earlier: [Int?]) -> Bool {
+        var seen: Set<Int> = []
+        var open = [from]
+        while let index = open.popLast() {
+            if index == goal { return true }
+            guard seen.insert(index).inserted else { continue }
+            open += services[index].includes
+            if let before = earlier[index] { open.append(before) }
+        }
+        return false
+    }
+}
+
+/// Handles in their order, for ranges of them.
+private struct SortedHandles {
+    private let handles: [AttributeHandle]
+
+    init(_ handles: some Sequence<AttributeHandle>) {
+        self.handles = handles.sorted()
+    }
+
+    /// The handles of a range.
+    subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<AttributeHandle> {
+        let start = index(of: range.lowerBound)
+        return handles[start...].prefix { $0 <= range.upperBound }
+    }
+
+    /// The place of the first that is not below a handle.
+    private func index(of handle: AttributeHandle) -> Int {
+        var (low, high) = (0, handles.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if handles[middle] < handle { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,183 @@
+import MynahCore
+import MynahSupport
+
+/// Values that a device sent, with their times after a central has subscribed.
+///
+/// After the last value it begins again: the time from the last to the first is the mean time between two.
+package struct RecordedValues: Hashable, Sendable {
+    private var times: [Duration]
+    private var values: [[UInt8]]
+    /// The time after which it begins again, or `nil` if it has one value.
+    private var period: Duration?
+
+    /// Values in the order of time; `nil` if there are none.
+    init?(_ lines: [RecordedLine]) {
+        guard let first = lines.first, let last = lines.last else { return nil }
+        times = lines.map(\.time)
+        values = lines.map(\.value)
+        guard lines.count > 1 else { return }
+        let mean = (last.time - first.time) / (lines.count - 1)
+        // However close they are, a value a millisecond is the most that any generator makes.
+        period = max(last.time + mean, .milliseconds(lines.count))
+    }
+
+    /// The length of the longest value.
+    var maximumLength: Int { values.map(\.count).max() ?? 0 }
+
+    /// When a tick is due after the subscription, from 1 on, or `nil` if there is none.
+    package func due(_ tick: Int64) -> Duration? {
+        guard tick > 0 else { return nil }
+        let (round, place) = (tick - 1).quotientAndRemainder(dividingBy: Int64(times.count))
+        guard round > 0 else { return times[Int(place)] }
+        guard let period, round < Self.lastRound else { return nil }
+        return period * Int(round) + times[Int(place)]
+    }
+
+    /// No device runs for so many weeks.
+    private static let lastRound: Int64 = 1 << 31
+
+    /// The value of a tick; before the first, its own.
+    func value(of tick: UInt64) -> [UInt8] {
+        values[Int((tick == 0 ? 0 : tick - 1) % UInt64(values.count))]
+    }
+}
+
+/// A line of a recording.
+struct RecordedLine: Hashable, Sendable {
+    var time: Duration
+    /// The name of the characteristic, as `180D/2A37`.
+    var path: String
+    var value: [UInt8]
+
+    /// The lines of a file; throws the first problem as a sentence about the file without its full stop.
+    static func lines(of bytes: [UInt8]) throws(CSVColumn.Problem) -> [RecordedLine] {
+        var lines: [RecordedLine] = []
+        for (index, text) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            guard text.contains(where: { ![0x20, 0x09, 0x0D].contains($0) }) else { continue }
+            let json: JSON
+            do throws(JSON.ParseError) {
+                json = try JSON(parsing: Array(text))
+            } catch {
+                throw CSVColumn.Problem(message: "is not JSON in line \(index + 1): \(error.message)")
+            }
+            guard let line = RecordedLine(json) else {
+                throw CSVColumn.Problem(
+                    message: """
+                        has no value in line \(index + 1); write {"at": 1.5, "service": "180D", \
+                        "characteristic": "2A37", "value": "0048"}
+                        """)
+            }
+            guard lines.last.map({ $0.time <= line.time }) ?? true else {
+                throw CSVColumn.Problem(message: "goes back in time in line \(index + 1)")
+            }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private init?(_ json: JSON) {
+        let seconds: Double
+        switch json["at"] {
+        case .integer(let whole)?: seconds = Double(whole)
+        case .number(let number)?: seconds = number
+        default: return nil
+        }
+        guard seconds >= 0, seconds <= 31_622_400, let text = json["value"]?.stringValue,
+            let value = Hex.decode(text),
+            let service = json["service"]?.stringValue,
+            let characteristic = json["characteristic"]?.stringValue
+        else { return nil }
+        time = .microseconds(Int64((seconds * 1_000_000).rounded()))
+        path = (json["path"]?.stringValue ?? "\(service)/\(characteristic)").uppercased()
+        self.value = value
+    }
+}
+
+/// `generate: recorded`: the values of a file, at their times.
+package struct RecordedDefinition: GeneratorDefinition {
+    package static let name = "recorded"
+    package static let keys = ["file"]
+
+    /// The file's name in the profile.
+    var file: String
+    /// All lines of the file, until the characteristic's own are known.
+    var lines: [RecordedLine]
+    /// The characteristic's values.
+    package internal(set) var values: RecordedValues?
+
+    package var maximumLength: Int { values?.maximumLength ?? 0 }
+
+    package func makeGenerator(for run: GeneratorRun) -> any ValueGenerator { Generator(values: values) }
+
+    private struct Generator: ValueGenerator {
+        let values: RecordedValues?
+
+        func value(at tick: UInt64) -> [UInt8] { values?.value(of: tick) ?? [] }
+    }
+}
+
+extension RecordedDefinition: DecodableGenerator {
+    static func decode(_ fields: Fields, _ decoder: inout ProfileDecoder) -> RecordedDefinition? {
+        guard let node = fields["file"] else {
+            decoder.error(at: fields.mark, "generate: recorded needs file")
+            return nil
+        }
+        guard let file = decoder.text(node, "file") else { return nil }
+        guard decoder.files != nil else {
+            decoder.error(at: node, "only a profile that is a file itself can name another file")
+            return nil
+        }
+        do throws(CSVColumn.Problem) {
+            guard let lines = try decoder.files?.recording(file) else { return nil }
+            return RecordedDefinition(file: file, lines: lines)
+        } catch {
+            decoder.error(at: node, "the file \(ProfileDecoder.quote(file)) \(error.message)")
+            return nil
+        }
+    }
+}
+
+// `generate: recorded`, when the names of the attributes are known
+extension ProfileDecoder {
+    /// Gives each characteristic its own values of a recording.
+    mutating func recordings(of profile: inout Profile) {
+        let tree = profile.attributeTree
+        for (index, service) in profile.services.enumerated() {
+            for (number, characteristic) in service.characteristics.enumerated() {
+                guard case .generated(let generator) = characteristic.value,
+                    var recording = generator as? RecordedDefinition
+                else { continue }
+                let path = tree.path(of: .init(service: index, characteristic: number))
+                recording.values = RecordedValues(recording.lines.filter { $0.path == path.uppercased() })
+                recording.lines = []
+                check(recording, of: characteristic, path)
+                profile.services[index].characteristics[number].value = .generated(recording)
+            }
+        }
+    }
+
+    private mutating func check(
+        _ recording: RecordedDefinition, of characteristic: Profile.Characteristic, _ path: String
+    ) {
+        let mark = characteristic.marks["value"] ?? characteristic.mark
+        if recording.values == nil {
+            error(at: mark, "the file \(Self.quote(recording.file)) has no value of \(path)")
+        }
+        if recording.maximumLength > characteristic.maximumLength {
+            error(
+                at: mark,
+                """
+                the file \(Self.quote(recording.file)) has a value of \(recording.maximumLength) bytes, and \
+                \(path) can have \(characteristic.maximumLength)
+                """)
+        }
+        if characteristic.every != nil {
+            error(
+                at: characteristic.marks["every"],
+                "every has no effect: the values of a recording have their own times")
+        }
+        if characteristic.properties.isDisjoint(with: .anyUpdate) {
+            error(at: mark, "generate: recorded has no effect: \(path) has neither notify nor indicate")
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Glibc
+
+/// The directories of the file system.
+package enum Directory {
+    /// The names of a directory's entries in no order, `.` and `..` among them, or `nil` if it cannot be
+    /// listed; `errno` then says why.
+    package static func names(in path: String) -> [String]? {
+        guard let directory = opendir(path) else { return nil }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+}

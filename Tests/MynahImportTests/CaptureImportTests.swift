@@ -1,0 +1,256 @@
+import MynahCore
+import MynahHCI
+import MynahProfiles
+import MynahSupport
+import Testing
+
+@testable import MynahImport
+
+/// A device's exchange with a phone becomes a profile.
+@Suite struct CaptureImportTests {
+    /// The lines of the services of a profile.
+    private static func services(_ script: HCIScript) throws -> [String] {
+        let text = try script.profile().profile
+        _ = try ProfileLoader.load(text: text, file: "test.yaml")
+        let lines = text.split(separator: "\n").map(String.init)
+        return Array(lines.drop { $0 != "services:" }.dropFirst())
+    }
+
+    private static func problem(_ script: HCIScript, device: String? = nil) -> String? {
+        do throws(ImportProblem) {
+            _ = try script.profile(device: device)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `a strap becomes a commented profile`() throws {
+        let result = try HCIScript.strap().profile(recordingFile: "strap.jsonl")
+        #expect(
+            result.profile == """
+                # Imported from test. A comment says what the file does not show.
+                mynah: 1
+                name: "Strap"
+
+                # The capture shows no scan response.
+                advertising:
+                  serviceUUIDs: [180D]  # heart-rate
+                  interval: 100 ms
+
+                services:
+                  - uuid: 180D  # heart-rate
+                    characteristics:
+                      - uuid: 2A37  # heart-rate-measurement
+                        properties: [read, notify]
+                        value: {generate: recorded, file: "strap.jsonl"}  # 5 values were sent
+                      - uuid: 2A39  # heart-rate-control-point
+                        properties: [write]
+
+                """)
+        #expect(
+            result.recording.split(separator: "\n").first
+                == #"{"at":1,"service":"180D","characteristic":"2A37","value":"0040"}"#)
+        #expect(result.recording.split(separator: "\n").count == 5)
+        #expect(result.name == "Strap" && result.lostValues == 0 && result.warnings == [])
+    }
+
+    @Test func `a capture on the device's side is the same`() throws {
+        let ours = try HCIScript.strap(isCentral: false).profile(recordingFile: "x.jsonl")
+        let theirs = try HCIScript.strap().profile(recordingFile: "x.jsonl")
+        #expect(ours.recording == theirs.recording)
+        #expect(
+            ours.profile.split(separator: "\n").drop { $0 != "services:" }
+                == theirs.profile.split(separator: "\n").drop { $0 != "services:" })
+    }
+
+    @Test func `without a recording the values are constant, and the profile is valid`() throws {
+        let result = try HCIScript.strap().profile()
+        #expect(result.lostValues == 5 && result.recording == "")
+        #expect(result.profile.contains("        value: {hex: 00 40}\n        every: 1 s\n"))
+        let profile = try ProfileLoader.load(text: result.profile, file: "test.yaml")
+        #expect(profile.warnings.map(\.message) == [])
+        #expect(profile.services[0].characteristics.map(\.uuid) == ["2A37", "2A39"])
+    }
+
+    @Test func `long values are put together, and values in parts are written`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.exchange("10 0100 FFFF 0028", "11 06 1000 1200 0A18")
+        script.exchange("08 1000 1200 0328", "09 07 1100 0A 1200 292A")
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH".utf8)
+        script.exchange("0A 1200", "0B" + Hex.encode(letters[..<22]))
+        script.exchange("0C 1200 1600", "0D" + Hex.encode(letters[22...]))
+        script.exchange("0C 1200 2C00", "01 0C 1200 07")
+        for offset in [0, 18] {
+            let part = "1200" + Hex.encode([UInt8(offset), 0]) + Hex.encode(letters[offset..<(offset + 18)])
+            script.exchange("16" + part, "17" + part)
+        }
+        script.exchange("18 01", "01 18 1200 80")
+        let lines = try Self.services(script)
+        #expect(lines.contains(#"        value: {text: "\#(String(decoding: letters, as: UTF8.self))"}"#))
+        #expect(lines.contains("            - match: {hex: \(Hex.encode(letters[..<36]))}"))
+        #expect(lines.contains("              error: 0x80"))
+    }
+
+    @Test func `the answers to a write become a rule, with their times`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("12 1300 0100", "13")
+        script.exchange("12 1500 01", "13")
+        script.wait(40)
+        script.answer("1B 1200 0048")
+        script.wait(190)
+        script.answer("1B 1200 0049")
+        script.wait(5000)
+        script.exchange("12 1500 02", "01 12 1500 80")
+        let lines = try Self.services(script)
+        let rules = lines.drop { $0 != "        on:" }
+        #expect(
+            rules.joined(separator: "\n") == """
+                        on:
+                          write:
+                            - match: {hex: 01}
+                              answer:
+                                - {to: 2A37, value: {hex: 00 48}, after: 50 ms}
+                                - {to: 2A37, value: {hex: 00 49}, after: 250 ms}
+                            - match: {hex: 02}
+                              error: 0x80
+                """)
+        #expect(!lines.contains { $0.contains("recorded") })
+    }
+
+    @Test func `errors of security become permissions`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("0A 1200", "01 0A 1200 05")
+        script.exchange("12 1300 0100", "01 12 1300 0F")
+        // The device has a display, and asks for protection against a man in the middle.
+        script.send([0x02, 0x00, 0x00, 0x05, 0x10, 0, 0], on: 6, isFromHost: false)
+        script.encrypt()
+        script.exchange("0A 1200", "0B 0048")
+        script.exchange("12 1500 01", "01 12 1500 08")
+        let text = try script.profile().profile
+        #expect(text.contains("\nsecurity: {io: displayOnly}\n"))
+        #expect(text.contains("permissions: {read: authenticated, notify: encrypted}"))
+        #expect(text.contains("permissions: {write: authorized}"))
+        #expect(text.contains("value: {hex: 00 48}  # 72 bpm"))
+    }
+
+    @Test func `includes, secondary services and repeated services keep their places`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.exchange("10 0100 FFFF 0028", "11 06 1000 1300 0F18 1400 1700 0F18")
+        script.exchange("10 1800 FFFF 0028", "01 10 1800 0A")
+        // The first battery includes a secondary service with a UUID of 128 bits, and the second the first.
+        script.exchange("08 1000 1300 0228", "09 06 1100 2000 2200")
+        script.exchange("0A 2000", "0B" + "FF EE DD CC BB AA 99 88 77 66 55 44 33 22 11 00")
+        script.exchange("08 1400 1700 0228", "09 08 1500 1000 1300 0F18")
+        script.exchange("08 1100 1300 0328", "09 07 1200 02 1300 192A")
+        script.exchange("08 1500 1700 0328", "09 07 1600 02 1700 192A")
+        script.exchange("0A 1300", "0B 64")
+        let lines = try Self.services(script)
+        let uuid = "00112233-4455-6677-8899-AABBCCDDEEFF"
+        #expect(lines.contains("    includes: [\(uuid)]"))
+        #expect(lines.contains("    includes: [180F~1]"))
+        #expect(lines.contains("  - uuid: \(uuid)"))
+        #expect(lines.contains("    primary: false"))
+        #expect(lines.contains("        value: {hex: 64}  # 100 %"))
+        #expect(lines.contains("      # Its value was never read."))
+        #expect(lines.contains("  # Its characteristics were never discovered."))
+    }
+
+    @Test func `descriptors and extended properties are found`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.exchange("06 0100 FFFF 0028 0F18", "07 1000 1600")
+        script.exchange("08 1000 1600 0328", "09 07 1100 8A 1200 192A")
+        script.exchange("04 1300 1600", "05 01 1300 0029 1400 0129 1500 0429")
+        script.exchange("0A 1300", "0B 0200")
+        script.exchange("0A 1400", "0B 4C6576656C")
+        let lines = try Self.services(script)
+        #expect(lines.contains("        properties: [read, write, writableAuxiliaries]"))
+        #expect(lines.contains("          - uuid: 2901  # characteristic-user-description"))
+        #expect(lines.contains("            properties: [read, write]"))
+        #expect(lines.contains(#"            value: {text: "Level"}"#))
+        #expect(lines.contains("          # Its value was never read."))
+    }
+
+    @Test func `a host's own advertising has the interval that it set`() throws {
+        var script = HCIScript(isCentral: false)
+        script.command(.leSetExtendedAdvertisingParameters, "01 1300 F40000 F40000 07 00" + "00000000000000")
+        script.command(.leSetExtendedAdvertisingData, "01 03 01 07 020106 03030F18")
+        script.command(.leSetExtendedScanResponseData, "01 03 01 05 0409 426F78")
+        script.command(.leSetExtendedAdvertisingEnable, "01 01 01 0000 00")
+        script.connect()
+        script.discover()
+        let text = try script.profile().profile
+        #expect(text.contains("name: \"Box\"\n"))
+        #expect(text.contains("  interval: 152.5 ms\n"))
+        #expect(text.contains("# On the air it was: data 02010603030F18, scan response 0409426F78.\n"))
+    }
+
+    @Test func `several devices are listed, and one is chosen by its address or name`() throws {
+        var first = HCIScript.strap()
+        var second = HCIScript(handle: 0x41)
+        let other = DeviceAddress(value: 0xC0DE_0000_0002, kind: .random)
+        second.advert("0409 426F78", from: other)
+        second.connect(other)
+        second.exchange("10 0100 FFFF 0028", "11 06 1000 1200 0F18")
+        for packet in second.packets { first.append(packet) }
+        #expect(
+            Self.problem(first) == """
+                the capture shows the services of 2 devices; choose one with --device ADDRESS or NAME:
+                  C0:DE:00:00:00:01  Strap  1 service
+                  C0:DE:00:00:00:02  Box  1 service
+                """)
+        for name in ["box", "Bo", "c0:de:00:00:00:02"] {
+            #expect(try first.profile(device: name).name == "Box")
+        }
+        #expect(Self.problem(first, device: "Watch")?.hasPrefix("the capture shows no device Watch;") == true)
+        #expect(Self.problem(first, device: "C0")?.hasPrefix("2 devices are called C0;") == true)
+    }
+
+    @Test func `a capture without what is needed says what to record`() throws {
+        var script = HCIScript()
+        script.wait(1)
+        script.event(0x0E, "01 0000")
+        #expect(Self.problem(script)?.contains("shows no Bluetooth LE device; record from before") == true)
+        script.connect()
+        script.answer("1B 1200 0048")
+        #expect(Self.problem(script)?.contains("forget the device on the phone and record again") == true)
+        var adverts = HCIScript()
+        for number in 1...30 {
+            adverts.advert("020106", from: DeviceAddress(value: UInt64(number), kind: .random))
+        }
+        let problem = try #require(Self.problem(adverts))
+        #expect(problem.contains("only adverts of 30 devices") && problem.hasSuffix("  and 10 more"))
+        let text = try adverts.profile(device: "00:00:00:00:00:01").profile
+        #expect(text.contains("# The capture shows no connection to the device.\n"))
+    }
+
+    @Test func `names from the air have no control characters in a profile`() throws {
+        var script = HCIScript()
+        script.advert("0709 410A1B 5B2242")
+        script.connect()
+        script.discover()
+        #expect(try script.profile().profile.contains(#"name: "A[\"B""#))
+        _ = try Self.services(script)
+    }
+
+    @Test(arguments: [20_000, 100_000, 152_500] as [Int64], [10_000, 0] as [Int64])
+    func `the interval is found in spite of the random delay and of losses`(
+        interval: Int64, delay: Int64
+    ) {
+        var advertising = ObservedAdvertising()
+        var random = SeededRandom(seed: 7)
+        var time: Int64 = 0
+        for number in 0..<200 {
+            time += interval + Int64.random(in: 0...delay, using: &random)
+            if number % 4 != 3 { advertising.hear([2, 1, 6], at: time) }
+        }
+        #expect(advertising.interval == interval)
+    }
+}

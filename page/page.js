@@ -1,0 +1,1100 @@
+// The page of the control API. It reads the state of a device when an event says that it has changed, and follows
+// the events as a stream; it never polls. Text that comes from a device is only ever set as text.
+
+const KEPT = 10000;
+const ROW = 22;
+/** Events after which a device's state is another one. */
+const CHANGES =
+  /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
+const APP_STATES = ['foreground', 'background', 'suspended', 'terminated', 'quit', 'memoryPressure', 'crash'];
+const AD_TYPES = {
+  0x01: 'Flags', 0x02: 'Some services', 0x03: 'Services', 0x06: 'Some services', 0x07: 'Services', 0x08: 'Short name',
+  0x09: 'Name', 0x0a: 'TX power', 0x16: 'Service data', 0x19: 'Appearance', 0x21: 'Service data',
+  0xff: 'Manufacturer data',
+};
+const FLAGS = ['LE limited discoverable', 'LE general discoverable', 'no BR/EDR', 'BR/EDR controller', 'BR/EDR host'];
+
+const $ = (id) => document.getElementById(id);
+
+/** An element: its tag with classes after dots, properties if there are any, and children; text is text. */
+function make(tag, ...children) {
+  const [name, ...classes] = tag.split('.');
+  const element = document.createElement(name);
+  element.className = classes.join(' ');
+  if (name === 'button') element.type = 'button';
+  const properties = children[0]?.constructor === Object ? children.shift() : {};
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key in element) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Brings the children of an element in line with items, and keeps those whose keys are still there. */
+function keyed(parent, items, key, create, update) {
+  const there = new Map();
+  for (const child of parent.children) there.set(child.key, child);
+  let next = parent.firstElementChild;
+  for (const item of items) {
+    let child = there.get(key(item));
+    if (!child) {
+      child = create(item);
+      child.key = key(item);
+    }
+    there.delete(child.key);
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
+    update?.(child, item);
+  }
+  for (const child of there.values()) child.remove();
+}
+
+// Drawing waits for the next frame, however often it is asked for.
+const due = new Set();
+function draw(...parts) {
+  if (due.size === 0) {
+    requestAnimationFrame(() => {
+      const parts = [...due];
+      due.clear();
+      for (const part of parts) part();
+    });
+  }
+  for (const part of parts) due.add(part);
+}
+
+// MARK: Commands
+
+const done = [];
+
+function quote(word) {
+  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
+}
+
+/** The line of a shell for a verb of mynah ctl and its arguments. */
+const line = (words) => 'mynah ctl ' + words.map(quote).join(' ') + ` --control ${location.origin}`;
+
+const ends = {};
+
+/** Shows a message for a while: a toast, or a trouble. */
+function say(text, id = 'toast') {
+  $(id).textContent = text;
+  clearTimeout(ends[id]);
+  ends[id] = setTimeout(() => { $(id).textContent = ''; }, 6000);
+}
+
+async function copy(text) {
+  try {
+    // Only localhost and HTTPS have a clipboard.
+    if (!navigator.clipboard) throw new Error();
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const focused = document.activeElement;
+    const area = make('textarea.away', { value: text, 'aria-hidden': 'true' });
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+    focused?.focus();
+  }
+  say(`Copied: ${text}`);
+}
+
+async function call(method, path, body) {
+  const options = { method };
+  if (body !== undefined) {
+    options.headers = { 'Content-Type': 'application/json' };
+    options.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, options);
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) {
+    throw Object.assign(new Error(answer?.detail ?? `status ${response.status}`), { status: response.status });
+  }
+  return answer;
+}
+
+/** Does something that `mynah ctl` could, and notes the line for it; returns the answer, or null if it failed. */
+async function perform(words, method, path, body) {
+  const text = line(words);
+  // A slider leaves one line and not a hundred.
+  const value = words.findIndex((word) => /^[{]/.test(word));
+  const last = done.at(-1);
+  const isSame = last && value >= 0 && words.length === last.words.length
+    && words.every((word, index) => index === value || word === last.words[index]);
+  if (isSame) done.pop();
+  done.push({ words, text });
+  draw(drawDone);
+  try {
+    const answer = await call(method, path, body);
+    refresh();
+    return answer;
+  } catch (error) {
+    say(error.message, 'trouble');
+    refresh();
+    return null;
+  }
+}
+
+function drawDone() {
+  const last = done.at(-1);
+  if (last) $('done').textContent = last.text;
+  $('done-count').textContent = `Commands: ${done.length}`;
+  $('copy-done').disabled = $('copy-all').disabled = !last;
+}
+
+function icon(name) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  use.setAttribute('href', `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** A button that copies the line of mynah ctl; `words` returns its words, or `text` the line. */
+function copyButton(what, words, text = () => line(words())) {
+  const label = `Copy the mynah ctl line: ${what}`;
+  return make('button.copy', { title: label, ariaLabel: label, onclick: () => copy(text()) }, icon('copy'));
+}
+
+/** A button with its copy button. */
+function act(label, what, words, run) {
+  return make('span.act', make('button', { ariaLabel: what, title: what, onclick: run }, label),
+    copyButton(what, words));
+}
+
+/** A line with a switch, a text and a note, which `state` sets. */
+function switchLine(label, words, run) {
+  const toggle = make('button.switch', { role: 'switch', ariaLabel: label, onclick: run });
+  const text = make('span.grow');
+  const note = make('span.count');
+  const element = make('div.line', toggle, text, note, copyButton(`${label} on or off`, words));
+  element.state = (isOn, words, more = '') => {
+    toggle.ariaChecked = isOn;
+    element.classList.toggle('on', isOn);
+    setText(text, words);
+    setText(note, more);
+  };
+  return element;
+}
+
+// MARK: State
+
+const state = { devices: [], device: null, snapshot: null, layouts: new Map(), version: '' };
+const path = (...rest) => '/v1/devices/' + [state.device, ...rest].map(encodeURIComponent).join('/');
+const attributePath = (attribute) => path('values', ...attribute.split('/'));
+
+let isReading = false;
+let isStale = false;
+
+/** Reads the state of the device soon: once, however many events ask for it. */
+function refresh() {
+  isStale = true;
+  if (!isReading) read();
+}
+
+async function read() {
+  isReading = true;
+  while (isStale) {
+    isStale = false;
+    try {
+      await readDevices();
+      if (state.device !== null) await readDevice();
+    } catch {
+      // The stream of events finds out, and asks again when the program is back.
+    }
+    draw(drawDevice);
+    // Many events come at once.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  isReading = false;
+}
+
+async function readDevices() {
+  const instance = await call('GET', '/v1');
+  state.version = instance.mynah;
+  state.devices = instance.devices;
+  if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
+}
+
+async function readDevice() {
+  const device = state.device;
+  let snapshot = null;
+  try {
+    snapshot = await call('GET', path());
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    isStale = true;
+  }
+  const isKnown = snapshot?.attributes.every((attribute) => state.layouts.has(attribute.path));
+  let layouts = state.layouts;
+  if (snapshot && !isKnown) {
+    const answer = await call('GET', path('layout'));
+    layouts = new Map(answer.attributes.map((attribute) => [attribute.path, attribute]));
+  }
+  if (device !== state.device) return;
+  state.layouts = layouts;
+  state.snapshot = snapshot;
+}
+
+function choose(device) {
+  if (device === state.device) return;
+  state.device = device;
+  state.snapshot = null;
+  state.layouts = new Map();
+  for (const id of ['air', 'centrals', 'app', 'faults', 'scenarios', 'variables', 'attributes']) {
+    $(id).replaceChildren();
+  }
+  if (device !== null) history.replaceState(null, '', '#' + encodeURIComponent(device));
+  selectRows();
+  refresh();
+  draw(drawDevice);
+}
+
+// MARK: The device
+
+function show(id, isShown) {
+  $(id).closest('section').hidden = !isShown;
+}
+
+function drawDevice() {
+  drawDevices();
+  const { snapshot } = state;
+  $('nothing').hidden = state.devices.length > 0 || !state.version;
+  document.body.classList.toggle('empty', state.devices.length === 0);
+  document.title = state.device === null ? 'Mynah' : `${state.device} – Mynah`;
+  if (!snapshot) return;
+  drawAir(snapshot);
+  drawCentrals(snapshot);
+  drawApp(snapshot);
+  drawFaults(snapshot);
+  drawScenarios(snapshot);
+  drawVariables(snapshot);
+  drawAttributes(snapshot);
+}
+
+function drawDevices() {
+  const nav = $('devices');
+  if (state.devices.length > 6) {
+    let select = nav.querySelector('select');
+    if (!select) {
+      select = make('select', { ariaLabel: 'Device', onchange: () => choose(select.value) });
+      nav.replaceChildren(select);
+    }
+    keyed(select, state.devices, (name) => name, (name) => make('option', { value: name }, name));
+    select.value = state.device;
+    return;
+  }
+  if (nav.querySelector('select')) nav.replaceChildren();
+  keyed(nav, state.devices, (name) => name,
+    (name) => make('button', { onclick: () => choose(name) }, name),
+    (button, name) => {
+      button.ariaCurrent = name === state.device ? 'true' : null;
+    });
+}
+
+// MARK: Air
+
+/** The AD structures of advertising data (Core Specification, Vol 3, Part C, 11). */
+function structures(hex) {
+  const bytes = hex.match(/../g) ?? [];
+  const found = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = parseInt(bytes[at], 16);
+    const rest = bytes.slice(at, at + 1 + length);
+    at += rest.length || 1;
+    if (length === 0) continue;
+    found.push({ length: rest[0], type: parseInt(rest[1] ?? '0', 16), data: rest.slice(2) });
+  }
+  return found;
+}
+
+/** The colour of the style sheet for a type of AD structures. */
+function adColor(type) {
+  if (type === 0x01) return 'flags';
+  if (type >= 0x02 && type <= 0x07) return 'uuids';
+  if (type === 0x08 || type === 0x09) return 'name';
+  if (type === 0x16 || type === 0x20 || type === 0x21) return 'service';
+  return type === 0xff ? 'company' : 'other';
+}
+
+function tint(element, color) {
+  element.style.setProperty('--c', `var(--${color})`);
+  return element;
+}
+
+function uuidName(uuid) {
+  for (const [path, { names }] of state.layouts) {
+    const index = path.split('/').indexOf(uuid);
+    if (index >= 0) return names[index];
+  }
+  return uuid;
+}
+
+function uuids(data, width) {
+  const found = [];
+  for (let at = 0; at + width <= data.length; at += width) {
+    const hex = data.slice(at, at + width).reverse().join('');
+    found.push(width === 16 ? hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') : hex);
+  }
+  return found.map(uuidName).join(', ');
+}
+
+function adText({ type, data }) {
+  if (type === 0x01) {
+    const set = FLAGS.filter((_, bit) => parseInt(data[0] ?? '0', 16) >> bit & 1);
+    return set.join(', ') || 'none';
+  }
+  if (type === 0x02 || type === 0x03) return uuids(data, 2);
+  if (type === 0x06 || type === 0x07) return uuids(data, 16);
+  if (type === 0x08 || type === 0x09) {
+    return new TextDecoder().decode(Uint8Array.from(data, (byte) => parseInt(byte, 16)));
+  }
+  if (type === 0x0a) return `${(parseInt(data[0], 16) << 24) >> 24} dBm`;
+  if (type === 0x16) return `${uuids(data.slice(0, 2), 2)}: ${data.slice(2).join(' ')}`;
+  if (type === 0xff && data.length > 1) {
+    const name = data[0] === '4C' && data[1] === '00' ? 'Apple' : '0x' + data[1] + data[0];
+    return `${name}: ${data.slice(2).join(' ')}`;
+  }
+  return data.join(' ');
+}
+
+function packet(title, hex) {
+  const bytes = make('p.bytes');
+  const table = make('dl.ads');
+  for (const { length, type, data } of structures(hex)) {
+    const code = type.toString(16).toUpperCase().padStart(2, '0');
+    const name = AD_TYPES[type] ?? `Type 0x${code}`;
+    bytes.append(tint(make('span.ad', { title: name }, make('i', length), ' ', make('b', code),
+      data.length ? ' ' + data.join(' ') : ''), adColor(type)), ' ');
+    table.append(tint(make('dt', name), adColor(type)), make('dd', adText({ type, data })));
+  }
+  return make('div.packet',
+    make('h3', title, make('span.aside', `${hex.length / 2}${hex.length > 62 ? '' : ' of 31'} bytes`)), bytes, table);
+}
+
+function drawAir({ advertising, address, radio, state: radioState }) {
+  const air = $('air');
+  const text = JSON.stringify([advertising, address, radio, radioState, [...state.layouts.keys()]]);
+  if (air.text === text && air.firstChild) return;
+  air.text = text;
+  if (!air.firstChild) {
+    const words = () => ['advertise', state.device, isOn() ? '--no-on' : '--on'];
+    const isOn = () => state.snapshot.advertising.on;
+    air.append(switchLine('Advertising', words,
+      () => perform(words(), 'POST', path('advertise'), { on: !isOn() })), make('div'));
+    $('air-aside').replaceChildren(copyButton('show the device', () => ['show', state.device]));
+  }
+  const [top, body] = air.children;
+  const low = advertising.intervalMilliseconds;
+  const high = advertising.intervalMaximumMilliseconds;
+  const interval = low ? ` every ${low}${high ? ` to ${high}` : ''} ms` : '';
+  const isOn = advertising.on;
+  top.state(isOn, radioState !== 'poweredOn' ? radioState : isOn ? 'On the air' + interval : 'Off the air');
+  const kind = advertising.connectable === false && 'not connectable';
+  const about = [advertising.address ?? address, radio, kind].filter(Boolean).join(' · ');
+  const parts = [make('p.dim', about)];
+  if (isOn && advertising.data) parts.push(packet('Advertising data', advertising.data));
+  if (isOn && advertising.scanResponse) parts.push(packet('Scan response', advertising.scanResponse));
+  if (advertising.omitted?.length) {
+    parts.push(make('h3', 'Omitted'), make('ul.omitted',
+      ...advertising.omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
+  }
+  body.replaceChildren(...parts);
+}
+
+// MARK: Centrals, app, faults, scenarios, variables
+
+function drawCentrals({ centrals }) {
+  setText($('centrals-aside'), centrals.length ? `${centrals.length} connected` : '');
+  keyed($('centrals'), centrals, ({ central }) => central, ({ central }) => {
+    const send = (verb) => perform([verb, state.device, central], 'POST', path(verb), { central });
+    const words = (verb) => () => [verb, state.device, central];
+    return make('div.central',
+      make('code', central), make('p.chips'), make('p.dim'),
+      make('p.acts',
+        act('Disconnect', `Disconnect ${central}`, words('disconnect'), () => send('disconnect')),
+        act('Forget bond', `Forget the bond of ${central}`, words('forget'), () => send('forget'))));
+  }, (element, central) => {
+    const chips = [
+      central.mtu && `MTU ${central.mtu}`,
+      central.encrypted === true ? 'encrypted' : central.encrypted === false ? 'not encrypted' : '',
+      central.bonded ? 'bonded' : 'no bond',
+    ].filter(Boolean);
+    keyed(element.children[1], chips, (text) => text, (text) => make('span', {
+      className: /^(encrypted|bonded)$/.test(text) ? 'chip good' : 'chip',
+    }, text));
+    const names = (central.subscriptions ?? []).map((path) => attributeName(path));
+    setText(element.children[2], names.length ? `subscribed to ${names.join(', ')}` : 'no subscription');
+  });
+}
+
+function drawApp({ app }) {
+  show('app', app !== null);
+  if (!app) return;
+  setText($('app-aside'), app.state);
+  const parent = $('app');
+  if (!parent.firstChild) {
+    parent.append(make('p.acts.states', ...APP_STATES.map((word) => {
+      const label = word.replace(/[A-Z]/g, (letter) => ' ' + letter.toLowerCase());
+      const span = act(label, `App: ${label}`, () => ['app', state.device, word],
+        () => perform(['app', state.device, word], 'POST', path('app'), { state: word }));
+      span.word = word;
+      return span;
+    })));
+  }
+  for (const span of parent.firstChild.children) {
+    span.firstChild.ariaPressed = span.word === app.state;
+  }
+}
+
+function drawFaults({ faults }) {
+  show('faults', faults.length > 0);
+  const on = faults.filter(({ off }) => !off).length;
+  setText($('faults-aside'), on ? `${on} on` : 'all off');
+  keyed($('faults'), faults, ({ name }) => name, ({ name }) => {
+    const isOff = () => state.snapshot.faults.find((fault) => fault.name === name)?.off;
+    const words = () => ['fault', state.device, name, isOff() ? 'on' : 'off'];
+    return switchLine(`Fault ${name}`, words,
+      () => perform(words(), 'PATCH', path('faults', name), { off: !isOff() }));
+  }, (element, { name, off, applied }) => element.state(!off, name, applied ? `${applied} ×` : ''));
+}
+
+const scenarioEnds = new Map();
+
+function drawScenarios({ scenarios }) {
+  show('scenarios', scenarios.length > 0);
+  keyed($('scenarios'), scenarios, ({ name }) => name, ({ name }) => make('div.line',
+    make('span.grow', name, make('small.dim')),
+    act('Play', `Play the scenario ${name}`, () => ['scenario', state.device, name],
+      () => perform(['scenario', state.device, name], 'POST', path('scenarios', name), {}))),
+  (element, { name, playing }) => {
+    const end = scenarioEnds.get(`${state.device}/${name}`);
+    const text = playing ? 'is played' : end ? `${end.result}${end.message ? ': ' + end.message : ''}` : '';
+    setText(element.querySelector('small'), text);
+    element.querySelector('.act button').disabled = playing;
+  });
+}
+
+function drawVariables({ variables }) {
+  const items = Object.entries(variables);
+  show('variables', items.length > 0);
+  keyed($('variables'), items, ([name]) => name, ([name]) => {
+    const input = make('input', { ariaLabel: `Variable ${name}`, autocomplete: 'off' });
+    const isText = () => typeof state.snapshot.variables[name] === 'string';
+    const value = () => isText() || !input.value.trim() || isNaN(input.value) ? input.value : Number(input.value);
+    const words = () => ['variable', state.device, name, input.value, ...(isText() ? ['--text'] : [])];
+    const send = () => perform(words(), 'PUT', path('variables', name), { value: value() });
+    input.addEventListener('keydown', (event) => { if (event.key === 'Enter') send(); });
+    return make('div.line', make('span.grow', name), input,
+      act('Set', `Set the variable ${name}`, words, send));
+  }, (element, [, value]) => {
+    const input = element.children[1];
+    if (input !== document.activeElement) input.value = value;
+  });
+}
+
+// MARK: Attributes
+
+const attributeName = (path) => state.layouts.get(path)?.names.at(-1) ?? path;
+
+function drawAttributes({ attributes }) {
+  setText($('attributes-aside'), `${attributes.length}`);
+  const services = [];
+  for (const attribute of attributes) {
+    const service = attribute.path.split('/')[0];
+    if (services.at(-1)?.service !== service) services.push({ service, attributes: [] });
+    services.at(-1).attributes.push(attribute);
+  }
+  keyed($('attributes'), services, ({ service }) => service, ({ service, attributes }) => {
+    const name = state.layouts.get(attributes[0].path)?.names[0] ?? service;
+    return make('div.service',
+      make('h3', name, make('code.dim', name === service ? '' : service)), make('div'));
+  }, (element, { attributes }) => {
+    keyed(element.children[1], attributes, ({ path }) => path, createAttribute,
+      (child, attribute) => child.update(attribute));
+  });
+}
+
+/** The number of decimals of a step. */
+const decimals = (step) => step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+
+/** Bounds for a slider: those of the field, or of the part of them that a hand can use. */
+function sliderBounds(field, value) {
+  const { minimum, step, unit } = field;
+  let maximum = field.shortMaximum ?? field.maximum;
+  if (value > maximum) maximum = field.maximum;
+  if (unit === '%' && maximum > 100 && !(value > 100)) maximum = 100;
+  if ((maximum - minimum) / step <= 1000) return [minimum < 0 && unit === '%' ? 0 : minimum, maximum];
+  const wanted = Math.max(Math.abs(value || 0) * 2, step * 200);
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const nice = [1, 2, 5, 10].map((factor) => factor * power).find((bound) => bound >= wanted);
+  return [Math.max(minimum, minimum < 0 && value < 0 ? -nice : 0), Math.min(maximum, nice)];
+}
+
+/** The name of a field, which may break before its capitals. */
+function breakable(name) {
+  return name.split(/(?=[A-Z])/).flatMap((part, index) => index ? [make('wbr'), part] : [part]);
+}
+
+/**
+ * The controls for one field. `edited` is called after each change, and with true if it is to be sent at once.
+ * A value that is not there is undefined.
+ */
+function createField(field, title, edited) {
+  const { name, kind, unit = '', step, minimum, maximum } = field;
+  const label = `${title}: ${name}${unit && `, ${unit}`}`;
+  const number = (text) => text.trim() === '' ? undefined : isNaN(text) ? text : Number(text);
+  const editor = (input, get, set, ...before) => ({
+    input, set, get value() { return get(); },
+    element: make('div.field', make('span.name', ...breakable(name)), ...before,
+      input, make('span.unit', unit)),
+  });
+  const box = (more) => make('input', {
+    ariaLabel: label, spellcheck: false, autocomplete: 'off', oninput: () => edited(false), ...more,
+  });
+  if (field.list) {
+    const input = box({ title: 'With commas between' });
+    const items = () => input.value.split(',').map((item) => item.trim()).filter(Boolean);
+    return editor(input, () => kind === 'number' ? items().map(number) : items(),
+      (value) => { input.value = (value ?? []).join(', '); });
+  }
+  if (kind === 'boolean') {
+    const input = make('input', { type: 'checkbox', ariaLabel: label, onchange: () => edited(true) });
+    return editor(input, () => input.checked, (value) => { input.checked = value === true; });
+  }
+  if (kind === 'choice') {
+    const select = make('select', { ariaLabel: label, onchange: () => edited(true) });
+    const add = (value, text) => select.append(make('option', { value }, text));
+    field.names.forEach((word, index) => { if (word) add(index, word); });
+    return editor(select, () => number(select.value), (value = '') => {
+      if (![...select.options].some((option) => option.value === String(value))) add(value, value);
+      select.value = value;
+    });
+  }
+  if (kind === 'number' && (maximum - minimum) / step <= 65535) {
+    const digits = decimals(step);
+    const slider = make('input', { type: 'range', ariaLabel: `${label}, slider` });
+    const input = box({
+      type: 'number', step, min: minimum, max: maximum, onchange: () => edited(true),
+      oninput: () => { fit(); edited(false); },
+    });
+    const fit = () => {
+      const value = Number(input.value);
+      if (slider.isNew !== false || value < slider.min || value > slider.max) {
+        [slider.min, slider.max] = sliderBounds(field, value);
+        slider.step = step;
+        slider.isNew = false;
+      }
+      slider.value = value;
+      slider.style.setProperty('--part', `${(slider.value - slider.min) / (slider.max - slider.min) * 100}%`);
+    };
+    slider.addEventListener('input', () => {
+      input.value = Number(slider.value).toFixed(digits);
+      fit();
+      edited(true);
+    });
+    return editor(input, () => number(input.value), (value) => {
+      input.value = value === undefined || value === null ? '' : Number(value).toFixed(digits);
+      fit();
+    }, slider);
+  }
+  const input = box();
+  return editor(input, () => kind === 'number' ? number(input.value) : input.value,
+    (value = '') => { input.value = value; });
+}
+
+function printable(hex) {
+  const bytes = (hex.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
+  return bytes.length > 1 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
+    ? String.fromCharCode(...bytes) : '';
+}
+
+const spaced = (hex) => hex.replace(/(..)(?=.)/g, '$1 ');
+
+function createAttribute({ path: name }) {
+  const layout = state.layouts.get(name);
+  const title = attributeName(name);
+  const element = make(name.split('/').length > 2 ? 'div.attribute.descriptor' : 'div.attribute');
+  const head = make('div.line',
+    make('span.grow', make('b', title), ' ',
+      make('code.dim', title === name.split('/').at(-1) ? '' : name.split('/').at(-1))),
+    make('span.chips'));
+  const fields = make('div.fields');
+  const hex = make('input.hex', {
+    ariaLabel: `${title}: value in hexadecimal`, spellcheck: false, autocomplete: 'off',
+    oninput: () => { draft = 'hex'; markDraft(); },
+  });
+  const text = make('input.text', {
+    ariaLabel: `${title}: value as text`, spellcheck: false, autocomplete: 'off', placeholder: 'text',
+    oninput: () => { draft = 'text'; markDraft(); },
+  });
+  let isNew = true;
+  /** The form that was edited and is not sent: fields, hex or text. */
+  let draft = null;
+  let editors = new Map();
+  let isSending = false;
+  let isWaiting = false;
+
+  const markDraft = () => element.classList.toggle('edited', draft !== null);
+  const given = () => Object.fromEntries([...editors].map(([name, editor]) => [name, editor.value]));
+  const form = () => draft ?? (editors.size ? 'fields' : 'hex');
+  const value = () => ({ fields: given(), hex: hex.value.trim(), text: text.value })[form()];
+  const flags = () => form() === 'hex' ? [] : [`--${form()}`];
+  const words = (notify) => {
+    const last = { fields: JSON.stringify, hex: (hex) => hex.replaceAll(' ', ''), text: String }[form()](value());
+    return ['set', state.device, name, last, ...flags(), ...(notify ? ['--notify'] : [])];
+  };
+
+  async function send(notify) {
+    const body = { [form()]: value() };
+    if (notify) body.notify = true;
+    const answer = await perform(words(notify), 'PUT', attributePath(name), body);
+    if (!answer) return;
+    draft = null;
+    markDraft();
+    if (notify) say(`Sent to ${answer.sent ?? 'an unknown number of'} central${answer.sent === 1 ? '' : 's'}`);
+  }
+
+  /** A slider moves faster than requests do: one at a time, and the newest value last. */
+  async function sendLive() {
+    isWaiting = true;
+    if (isSending) return;
+    isSending = true;
+    while (isWaiting) {
+      isWaiting = false;
+      await send(false);
+    }
+    isSending = false;
+  }
+
+  const edited = (isAtOnce) => {
+    draft = 'fields';
+    markDraft();
+    if (isAtOnce) sendLive();
+  };
+
+  function drawFields(values) {
+    const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
+    if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
+      editors = new Map(items.map((field) => [field.name, createField(field, title, edited)]));
+      fields.replaceChildren(...[...editors.values()].map((editor) => editor.element));
+    }
+    for (const [name, editor] of editors) {
+      if (editor.input !== document.activeElement) editor.set(values[name]);
+    }
+  }
+
+  const enter = (event) => { if (event.key === 'Enter') { event.preventDefault(); send(false); } };
+  element.addEventListener('keydown', (event) => { if (event.target.tagName === 'INPUT') enter(event); });
+  const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
+  const raw = make('div.line.raw', hex, text, acts);
+  element.append(head, fields, raw);
+
+  element.update = (next) => {
+    if (isNew) {
+      isNew = false;
+      const { properties } = next;
+      head.children[1].append(...properties.map((word) => make('span.chip', word)));
+      if (next.handle) head.append(make('code.dim.handle', { title: 'Attribute handle' }, `@${next.handle}`));
+      if (properties.some((word) => word === 'notify' || word === 'indicate')) {
+        acts.append(act('Notify', `Notify ${title} now`, () => words(true), () => send(true)));
+      }
+    }
+    element.classList.toggle('absent', next.value === undefined);
+    if (draft !== null || isSending) return;
+    if (hex !== document.activeElement) hex.value = spaced(next.value ?? '');
+    if (text !== document.activeElement) text.value = printable(next.value ?? '');
+    hex.placeholder = next.value === undefined ? 'no value while the app does not run' : 'empty';
+    // A value that does not fit its layout has no fields.
+    drawFields(next.fields ?? (next.value ? null : {}));
+    text.hidden = editors.size > 0;
+  };
+  return element;
+}
+
+/** The path of the attribute that an event is about. */
+const pathOf = (event) =>
+  event.path ?? [event.service, event.characteristic, event.descriptor].filter(Boolean).join('/');
+
+/** Shows the value of an event without asking for it. */
+function takeValue(event) {
+  const isValue = event.event === 'notified' || event.event === 'read';
+  const { snapshot } = state;
+  if (!isValue || !isOurs(event) || event.offset || event.error || event.value === undefined) return;
+  const name = pathOf(event);
+  const attribute = snapshot?.attributes.find(({ path }) => path === name);
+  if (!attribute) return;
+  attribute.value = event.value;
+  attribute.fields = event.fields;
+  draw(drawValues);
+}
+
+function drawValues() {
+  if (state.snapshot) drawAttributes(state.snapshot);
+}
+
+// MARK: Timeline
+
+/** The events and marks that are kept, and those of them that the filter lets through. */
+let rows = [];
+let shown = [];
+let lastNumber = 0;
+let selected = null;
+let isFollowing = true;
+let filterWords = [];
+
+/** The colours for the names of events. */
+const COLORS = [
+  [/^(error|warning|fault\.|request\.(refused|unanswered)|radio\.lost)/, 'bad'],
+  [/^(central|mtu|paired|pairing|link|peripheral)/, 'name'], [/^(read|value\.read)$/, 'uuids'],
+  [/^(write|value\.written|request\.asked)$/, 'flags'], [/^(notified|confirmed|value\.updated)$/, 'other'],
+  [/ubscribed$|^(notification|app\.|alert|scenario)/, 'service'], [/^(advertising|scan|radio)/, 'dim'],
+];
+const kind = (name) => COLORS.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
+
+const LEFT_OUT = new Set([
+  'seq', 'time', 'event', 'device', 'service', 'characteristic', 'descriptor', 'path', 'value', 'fields', 'tick',
+]);
+
+function words(value) {
+  if (Array.isArray(value)) return value.length ? value.map(words).join(', ') : 'none';
+  if (value && typeof value === 'object') {
+    return Object.entries(value).map(([key, item]) => `${key} ${words(item)}`).join(', ');
+  }
+  return String(value);
+}
+
+/** The members of an event in words. */
+function detail(event) {
+  const parts = [];
+  const uuid = event.descriptor ?? event.characteristic;
+  if (event.fields) parts.push(words(event.fields));
+  else if (event.value !== undefined) parts.push(spaced(event.value) || 'empty');
+  if (uuid) parts.push(event.path ?? uuidName(uuid));
+  for (const [key, value] of Object.entries(event)) {
+    if (LEFT_OUT.has(key) || value === false || (key === 'withResponse' && value)) continue;
+    parts.push(key === 'central' ? `by ${value}` : key === 'message' ? words(value) : `${key} ${words(value)}`);
+  }
+  return parts.join(' · ');
+}
+
+function haystack(row) {
+  row.text ??= `${JSON.stringify(row.event)} ${detail(row.event)}`.toLowerCase();
+  return row.text;
+}
+
+/** Whether an event is about this device: those of an app's phone name several. */
+const isOurs = ({ device }) =>
+  device === undefined || device === state.device || device.split(', ').includes(state.device);
+
+function isShown(row) {
+  if (row.mark !== undefined) return true;
+  if ($('only').checked && !isOurs(row.event)) return false;
+  return filterWords.every((word) => haystack(row).includes(word));
+}
+
+function selectRows() {
+  const text = $('filter').value.trim().toLowerCase();
+  filterWords = text ? text.split(/\s+/) : [];
+  shown = rows.filter(isShown);
+  draw(drawTimeline);
+}
+
+/** Adds rows at the end, and drops the oldest ones. */
+function addRows(added) {
+  for (const row of added) row.number = ++lastNumber;
+  rows.push(...added);
+  for (const row of added) if (isShown(row)) shown.push(row);
+  if (rows.length > KEPT) {
+    rows.splice(0, rows.length - KEPT);
+    const first = rows[0].number;
+    let dropped = 0;
+    while (dropped < shown.length && shown[dropped].number < first) dropped += 1;
+    shown.splice(0, dropped);
+    // The rows that somebody reads stay where they are.
+    if (!isFollowing && dropped) $('events').scrollTop -= dropped * ROW;
+  }
+  draw(drawTimeline);
+}
+
+const pool = [];
+
+function createRow(index) {
+  const element = make('div.row', { role: 'option', id: `row-${index}` },
+    make('time'), make('span.what'), make('span.who'),
+    make('span.detail'));
+  element.addEventListener('click', () => {
+    setFollowing(false);
+    select(element.row);
+  });
+  $('space').append(element);
+  return element;
+}
+
+function fillRow(element, row, index) {
+  element.ariaPosInSet = index + 1;
+  element.ariaSetSize = shown.length;
+  element.ariaSelected = row === selected;
+  element.style.transform = `translateY(${index * ROW}px)`;
+  if (element.row === row) return;
+  element.row = row;
+  const [time, what, who, rest] = element.children;
+  if (row.mark !== undefined) {
+    element.className = 'row mark';
+    time.textContent = who.textContent = rest.textContent = '';
+    what.textContent = row.mark;
+    return;
+  }
+  const { event } = row;
+  element.className = 'row';
+  tint(element, kind(event.event));
+  time.textContent = (event.time ? localTime(event.time) : '');
+  what.textContent = event.event;
+  who.textContent = event.device ?? '';
+  rest.textContent = detail(event);
+}
+
+function localTime(text) {
+  const date = new Date(text);
+  const pad = (number, width) => String(number).padStart(width, '0');
+  return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.`
+    + pad(date.getMilliseconds(), 3);
+}
+
+function drawTimeline() {
+  const list = $('events');
+  const height = `${shown.length * ROW}px`;
+  const space = $('space');
+  if (space.style.height !== height) space.style.height = height;
+  if (isFollowing) list.scrollTop = shown.length * ROW;
+  const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
+  const count = Math.min(shown.length - first, Math.ceil(list.clientHeight / ROW) + 8);
+  while (pool.length < count) pool.push(createRow(pool.length));
+  pool.forEach((element, index) => {
+    const row = shown[first + index];
+    element.hidden = index >= count;
+    if (index < count) fillRow(element, row, first + index);
+  });
+  const active = pool.find((element) => !element.hidden && element.row === selected && selected);
+  if (active) list.setAttribute('aria-activedescendant', active.id);
+  else list.removeAttribute('aria-activedescendant');
+  list.classList.toggle('many', state.devices.length > 1 && !$('only').checked);
+  const part = shown.length === rows.length ? '' : `${shown.length} of `;
+  setText($('timeline-count'), `${part}${rows.length} events`);
+}
+
+function setFollowing(isOn) {
+  isFollowing = $('follow').checked = isOn;
+}
+
+function select(row) {
+  selected = row ?? null;
+  const isEvent = selected !== null && selected.mark === undefined;
+  $('detail').hidden = !isEvent;
+  if (isEvent) {
+    const { event } = selected;
+    $('detail-name').textContent = event.event;
+    $('detail-text').textContent = JSON.stringify(event, null, 2);
+  }
+  draw(drawTimeline);
+}
+
+/** The words for waiting for an event like the selected one. */
+function waitWords() {
+  const { event } = selected;
+  const match = ['device', 'value'].filter((key) => event[key] !== undefined && !event.offset)
+    .map((key) => `${key}=${event[key]}`);
+  const name = pathOf(event);
+  return ['wait', event.event, ...match, ...(name ? [`of=${name}`] : [])];
+}
+
+function moveSelection(key) {
+  const page = Math.max(1, Math.floor($('events').clientHeight / ROW) - 1);
+  const now = selected ? shown.indexOf(selected) : shown.length;
+  const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
+  if (!(key in steps) || shown.length === 0) return false;
+  const index = Math.min(Math.max(now + steps[key], 0), shown.length - 1);
+  setFollowing(index === shown.length - 1);
+  const list = $('events');
+  select(shown[index]);
+  if (list.scrollTop > index * ROW) list.scrollTop = index * ROW;
+  const end = (index + 1) * ROW - list.clientHeight;
+  if (list.scrollTop < end) list.scrollTop = end;
+  return true;
+}
+
+/** The line that lists what the filter lets through. */
+function eventsLine() {
+  const searched = $('filter').value.trim().split(/\s+/).filter(Boolean);
+  // A word may be an event's name, which the match of the line begins with.
+  const name = searched.find((word) => rows.some((row) => row.event?.event === word));
+  const match = name ? [name, ...($('only').checked ? [`device=${state.device}`] : [])] : [];
+  const greps = searched.filter((word) => word !== name).map((word) => ` | grep -iF -e ${quote(word)}`);
+  return line(['events', ...match, '--since', '1']) + greps.join('');
+}
+
+// MARK: The stream of events
+
+let lastID = null;
+/** Marks that no event has passed yet, by their numbers, or null before the marks of this run are read. */
+let marks = null;
+
+async function readMarks() {
+  const { cases } = await call('GET', '/v1/report');
+  marks = cases.map(({ name, seq }) => ({ mark: name, seq }));
+}
+
+/** The marks before an event. */
+function passMarks(seq) {
+  const count = marks.findIndex((mark) => mark.seq > seq);
+  return marks.splice(0, count < 0 ? marks.length : count).map(({ mark }) => ({ mark }));
+}
+
+function setLink(word, text) {
+  const link = $('link');
+  link.dataset.state = word;
+  setText($('link-text'), text);
+  document.body.classList.toggle('offline', word === 'lost');
+  $('lost').hidden = word !== 'lost';
+}
+
+function take(frames) {
+  const added = [];
+  for (const { id, data } of frames) {
+    const event = JSON.parse(data);
+    if (lastID !== null && id.split('-')[0] !== lastID.split('-')[0]) {
+      added.push({ mark: 'mynah was started again' });
+      marks = [];
+    }
+    // Older marks have no events here any more.
+    const seq = event.seq ?? 0;
+    if (lastID === null) passMarks(seq - 1);
+    lastID = id;
+    added.push(...passMarks(seq), { event });
+    if (event.event === 'scenario.ended') scenarioEnds.set(`${event.device}/${event.scenario}`, event);
+    if (CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device))) isStale = true;
+    takeValue(event);
+  }
+  addRows([...added, ...passMarks(Number(lastID.split('-')[1]) + 1)]);
+  if (isStale) refresh();
+}
+
+/** Reads server-sent events until the stream ends. */
+async function follow() {
+  const headers = { Accept: 'text/event-stream' };
+  if (lastID !== null) headers['Last-Event-ID'] = lastID;
+  if (marks === null) await readMarks();
+  const abort = new AbortController();
+  const response = await fetch(`/v1/events?last=${KEPT}`, { headers, cache: 'no-store', signal: abort.signal });
+  if (!response.ok) throw new Error((await response.json().catch(() => null))?.detail ?? `status ${response.status}`);
+  setLink('live', 'Live');
+  refresh();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  let watch;
+  for (;;) {
+    // The server writes a comment every 15 s if nothing happens.
+    clearTimeout(watch);
+    watch = setTimeout(() => abort.abort(), 40000);
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+    const blocks = text.split('\n\n');
+    text = blocks.pop();
+    const frames = [];
+    for (const block of blocks) {
+      const frame = {};
+      for (const line of block.split('\n')) {
+        const colon = line.indexOf(': ');
+        if (colon > 0) frame[line.slice(0, colon)] = line.slice(colon + 2);
+      }
+      if (frame.data) frames.push(frame);
+    }
+    if (frames.length) take(frames);
+  }
+  clearTimeout(watch);
+}
+
+async function stayConnected() {
+  let pause = 250;
+  for (;;) {
+    const begin = performance.now();
+    let reason = '';
+    try {
+      await follow();
+    } catch (error) {
+      reason = error instanceof TypeError || error.name === 'AbortError' ? '' : error.message;
+    }
+    pause = performance.now() - begin > 5000 ? 250 : Math.min(pause * 2, 4000);
+    setLink('lost', 'Connection lost');
+    setText($('lost'), reason
+      || `Mynah does not answer at ${location.host}. This is the last known state; the page connects again by itself.`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+// MARK: Controls that are always there
+
+$('reset').append(act('Reset', 'Reset all devices to their state at the start', () => ['reset'],
+  () => perform(['reset'], 'POST', '/v1/reset', {})));
+$('timeline-aside').append(make('span', { id: 'timeline-count' }, '0 events'),
+  copyButton('list these events', null, eventsLine));
+
+const markWords = () => ['mark', $('mark-name').value.trim() || 'mark'];
+async function setMark() {
+  const [, name] = markWords();
+  const answer = await perform(markWords(), 'POST', '/v1/mark', { name });
+  if (!answer) return;
+  $('mark-name').value = '';
+  marks.push({ mark: name, seq: answer.seq });
+  // Without an event since then there is none to pass it.
+  addRows(passMarks(Number(lastID?.split('-')[1] ?? 0) + 1));
+}
+$('mark-act').append(act('Mark', 'Set the mark', markWords, setMark));
+$('mark').addEventListener('submit', (event) => {
+  event.preventDefault();
+  setMark();
+});
+
+$('detail-acts').append(
+  act('Copy', 'Copy the event as JSON', waitWords, () => copy(JSON.stringify(selected.event))),
+  make('button', { ariaLabel: 'Close the event', onclick: () => select(null) }, 'Close'));
+$('filter').addEventListener('input', selectRows);
+$('only').addEventListener('change', selectRows);
+$('follow').addEventListener('change', () => {
+  isFollowing = $('follow').checked;
+  draw(drawTimeline);
+});
+$('events').addEventListener('scroll', () => {
+  const list = $('events');
+  const isAtEnd = list.scrollTop + list.clientHeight >= shown.length * ROW - ROW;
+  if (isAtEnd !== isFollowing) setFollowing(isAtEnd);
+  draw(drawTimeline);
+}, { passive: true });
+$('events').addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') select(null);
+  else if (moveSelection(event.key)) event.preventDefault();
+});
+$('copy-done').addEventListener('click', () => copy(done.at(-1).text));
+$('copy-all').addEventListener('click', () => copy(done.map(({ text }) => text).join('\n')));
+new ResizeObserver(() => draw(drawTimeline)).observe($('events'));
+// Another client may have changed what no event tells.
+addEventListener('focus', refresh);
+document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
+
+if (location.hash.length > 1) {
+  try {
+    state.device = decodeURIComponent(location.hash.slice(1));
+  } catch {
+    // Not one of ours.
+  }
+}
+stayConnected();
