@@ -24,7 +24,8 @@ import Testing
         _ = burst(&pacer, at: .zero)
         let pause = pacer.pause
         #expect(pause > .zero)
-        #expect(pause <= .seconds(1) / rate * max(1, rate / 100) + .microseconds(1))
+        let limit: Duration = .seconds(1) / rate * max(1, rate / 100)
+        #expect(pause <= limit + .microseconds(1))
         #expect(burst(&pacer, at: pause) >= 1)
     }
 

@@ -91,7 +91,8 @@ import Testing
         #expect(Array(found[3].pdu[4..<10]) == [1, 0, 0, 0, 0, 0xC0])
         // AUX_CHAIN_IND: AdvDataInfo and the rest.
         #expect(Array(found[4].pdu[2..<4]) == [0x03, 0x08])
-        #expect(found[3].pdu[15...] + found[4].pdu[6...] == data[...])
+        let carried = Array(found[3].pdu[15...]) + Array(found[4].pdu[6...])
+        #expect(carried == data)
         #expect(found.allSatisfy { Int($0.pdu[1]) == $0.pdu.count - 2 })
     }
 

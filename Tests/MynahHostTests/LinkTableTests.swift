@@ -264,7 +264,8 @@ import Testing
         #expect(use.packetsSent == 3 && use.packetsReceived == 1 && use.linked == .seconds(90))
         // 30 s / 30 ms = 1,000 events and 60 s / (100 ms × 5) = 120, of 310 µs each. The PDUs have 8 µs × 30
         // more, and, with 4 bytes of message integrity check each, 8 µs × 34 and 8 µs × 35.
-        #expect(use.airtime == .microseconds(1120 * 310 + 8 * (30 + 34 + 35)))
+        let microseconds: Int = 1120 * 310 + 8 * (30 + 34 + 35)
+        #expect(use.airtime == .microseconds(microseconds))
         #expect(scene.links[2]?.meter.use(at: .zero).packetsSent == 0)
     }
 }

@@ -78,7 +78,8 @@ import Testing
         let normal = Self.numbers(.normal(mean: 5, deviation: 2), 0..<10_000)
         let mean = normal.reduce(0, +) / 10_000
         #expect(abs(mean - 5) < 0.1)
-        #expect(abs(normal.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / 10_000 - 4) < 0.2)
+        let squares = normal.map { ($0 - mean) * ($0 - mean) }
+        #expect(abs(squares.reduce(0, +) / 10_000 - 4) < 0.2)
         #expect(uniform == Self.numbers(.uniform(min: 10, max: 20), 0..<10_000))
         #expect(uniform[0] != Self.numbers(.uniform(min: 10, max: 20), 0..<1, seed: 8)[0])
     }

@@ -280,7 +280,7 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 guard let location = await peripheral?.characteristic("2A38"), await app.isRunning else {
                     break
                 }
-                try await read(location, of: peripheral)
+                try await read(location, of: peripheral, by: app)
                 guard Bool.random(using: &random) else { break }
                 await carryOut(.suspend, index, app)
                 put(.answers)
@@ -309,12 +309,22 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
 
         /// Its answer may come while the app is suspended, or not at all.
         private mutating func read(
-            _ characteristic: DiscoveredCharacteristic, of peripheral: Peripheral?
+            _ characteristic: DiscoveredCharacteristic, of peripheral: Peripheral?, by app: App
         ) async throws {
             let (radio, before) = (radio, await radio.heldCount)
             await radio.holdReads()
-            calls.append(Task { _ = try? await peripheral?.readValue(for: characteristic) })
-            try await until("the read is on its way") { await radio.heldCount > before }
+            let hasEnded = Lock(false)
+            calls.append(
+                Task {
+                    _ = try? await peripheral?.readValue(for: characteristic)
+                    hasEnded.withLock { $0 = true }
+                })
+            // An answer to an earlier read may come now, after which the app is suspended again and asks nothing.
+            try await until("the read is on its way") {
+                if await radio.heldCount > before { return true }
+                if hasEnded.withLock({ $0 }) { return true }
+                return await !app.isRunning
+            }
         }
 
         private mutating func advertise(_ index: Int, _ app: App) async {

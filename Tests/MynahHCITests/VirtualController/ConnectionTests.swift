@@ -218,7 +218,7 @@ import Testing
         let wanted = LEConnection.Parameters(interval: 30, latency: 0, timeout: 100)
         connection.receive(
             frame(0, expecting: 0, .connectionUpdate(wanted)), rssi: -40, settings, at: .zero, &outbox)
-        #expect(outbox.take().first == "043E0A03" + "00" + "4000" + "1E0000006400")
+        #expect(outbox.take().first == "043E0A030040001E0000006400")
         #expect(connection.supervision.interval == 37_500)
     }
 

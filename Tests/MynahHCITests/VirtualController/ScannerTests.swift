@@ -156,8 +156,8 @@ import Testing
         let lines = rig.hear(2, [], data: [UInt8](repeating: 0x2A, count: 300))
         #expect(lines.count == 2)
         // More data follows the first one.
-        #expect(lines[0].hasPrefix("043EFF0D01" + "2000" + "00" + "0200000000C0"))
-        #expect(lines[1].hasPrefix("043E610D01" + "0000" + "00" + "0200000000C0"))
+        #expect(lines[0].hasPrefix("043EFF0D012000000200000000C0"))
+        #expect(lines[1].hasPrefix("043E610D010000000200000000C0"))
         #expect(lines[0].hasSuffix(String(repeating: "2A", count: 229)))
         #expect(lines[1].hasSuffix("47" + String(repeating: "2A", count: 71)))
     }
