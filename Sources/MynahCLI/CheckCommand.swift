@@ -15,7 +15,9 @@ struct CheckCommand: ParsableCommand {
             so results do not depend on the machine. `run` uses the installed version.
             """)
 
-    @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    @Argument(
+        help: "The profile files, or folders of them.",
+        completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
 
     @Option(
@@ -27,7 +29,10 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         var hasErrors = false
         var apps: [Profile] = []
-        for path in profiles {
+        let files = profiles.flatMap { path in
+            ProfileLoading.files(of: path, &hasErrors) { StandardOutput.print($0) }
+        }
+        for path in files {
             do throws(ProfileIssues) {
                 let profile = try ProfileLoader.load(path: path)
                 let issues =

@@ -3,21 +3,36 @@ import MynahProfiles
 
 /// Loads the profiles of a command, and prints their problems.
 enum ProfileLoading {
-    /// The profiles, or the exit code for problems once all of them are printed.
+    /// The profiles of files and folders, or the exit code for problems once all of them are printed.
     static func load(_ paths: [String]) throws -> [Profile] {
         var profiles: [Profile] = []
         var hasErrors = false
         for path in paths {
-            do throws(ProfileIssues) {
-                let profile = try ProfileLoader.load(path: path)
-                for warning in profile.warnings { StandardError.print(warning.description) }
-                profiles.append(profile)
-            } catch {
-                hasErrors = true
-                StandardError.print(error.description)
+            for file in files(of: path, &hasErrors, { StandardError.print($0) }) {
+                do throws(ProfileIssues) {
+                    let profile = try ProfileLoader.load(path: file)
+                    for warning in profile.warnings { StandardError.print(warning.description) }
+                    profiles.append(profile)
+                } catch {
+                    hasErrors = true
+                    StandardError.print(error.description)
+                }
             }
         }
         guard !hasErrors else { throw Exit.problems }
         return profiles
+    }
+
+    /// The profile files that an argument names: those of a folder, or the file itself.
+    ///
+    /// Returns none after an error, which it prints.
+    static func files(of path: String, _ hasErrors: inout Bool, _ print: (String) -> Void) -> [String] {
+        do throws(ProfileIssues) {
+            return try ProfileFiles.expanding(path)
+        } catch {
+            hasErrors = true
+            print(error.description)
+            return []
+        }
     }
 }

@@ -48,9 +48,20 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: "The profile files. Each accessory needs an adapter of its own; apps share one.",
+        help: """
+            The profile files, or folders of them. Each accessory needs an adapter of its own; apps share one.
+            """,
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Plays this many of one accessory, each on a radio of its own: NAME 1, NAME 2 and so on, with \
+            other addresses and other generated values.
+            """, valueName: "number"),
+        transform: { try Choice.number($0, in: 1...SharedAir.deviceLimit) })
+    var count: Int?
 
     @OptionGroup var options: RadioOptions<DeviceSide>
 
@@ -286,6 +297,26 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
+    /// The profiles that are played: those of the files, or the copies of one.
+    private func played(_ profiles: [Profile]) throws -> [Profile] {
+        guard let count else { return profiles }
+        guard let profile = profiles.first, profiles.count == 1 else {
+            throw Exit.wrongUsage(
+                "--count plays copies of one profile, and \(profiles.count) are given", of: Self.self)
+        }
+        guard profile.app == nil else {
+            throw Exit.wrongUsage(
+                "--count is for accessories, and \(profile.file) has app:, of which a phone has one",
+                of: Self.self)
+        }
+        do throws(ProfileIssues) {
+            return try profile.copies(count)
+        } catch {
+            StandardError.print(error.description)
+            throw Exit.problems
+        }
+    }
+
     /// Whether an app of them is a central, which BlueZ does not play.
     private static func playsCentrals(_ groups: [[Profile]]) -> Bool {
         groups.contains { $0.contains { !$0.centrals.isEmpty } }
@@ -300,7 +331,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let plan = try checkUsage()
         let interruption = Interruption()
-        let profiles = try ProfileLoading.load(profiles)
+        let profiles = try played(try ProfileLoading.load(profiles))
         let groups = RunGroups(profiles)
         if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(

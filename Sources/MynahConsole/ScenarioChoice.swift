@@ -24,7 +24,7 @@ package struct ScenarioChoice: Hashable, Sendable {
             return
         }
         guard found.isEmpty else {
-            let list = found.map { "\"\($0.0.label):\(text)\"" }.joined(separator: " and ")
+            let list = NameList.text(found.map { "\"\($0.0.label):\(text)\"" }, separator: " and ")
             throw Problem(message: "\(found.count) devices have a scenario \"\(text)\": name one of \(list)")
         }
         for colon in text.indices where text[colon] == ":" {
@@ -40,7 +40,7 @@ package struct ScenarioChoice: Hashable, Sendable {
     }
 
     private static func unknown(_ text: String, among known: [String]) -> Problem {
-        let list = known.map { "\"\($0)\"" }.joined(separator: ", ")
+        let list = NameList.text(known.map { "\"\($0)\"" })
         let near = NearestName.of(text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
         let all = known.isEmpty ? "the profiles have no scenarios" : "the scenarios are \(list)"
         return Problem(

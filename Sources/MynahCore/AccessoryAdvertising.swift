@@ -18,18 +18,36 @@ package enum AccessoryAdvertising {
         if let exact = advertisement.exact { return try measured(exact) }
         var data = [ADStructure(type: .flags, data: [flags])]
         for (field, structures) in fields(of: advertisement) {
-            try append(structures, of: field, to: &data, payload: "advertising data")
+            try append(structures, of: field, to: &data, payload: Self.data)
         }
         var scanResponse: [ADStructure] = []
         if let name = nameStructure(of: advertisement) {
             if data.byteCount + name.byteCount <= ExactAdvertisement.legacyCapacity {
                 data.append(name)
             } else {
-                try append([name], of: "localName", to: &scanResponse, payload: "scan response")
+                try append([name], of: "localName", to: &scanResponse, payload: Self.scanResponse)
             }
         }
         return ExactAdvertisement(data: data, scanResponse: scanResponse)
     }
+
+    /// The payload that the name is in, and how many bytes of a name it has room for; `nil` if no name is
+    /// advertised.
+    package static func roomForName(of advertisement: Advertisement) -> (payload: String, count: Int)? {
+        guard let name = nameStructure(of: advertisement), let whole = try? compose(advertisement) else {
+            return nil
+        }
+        let isInData = whole.data.contains(name)
+        let others = (isInData ? whole.data : whole.scanResponse).filter { $0 != name }
+        let header = name.byteCount - name.data.count
+        return (
+            isInData ? Self.data : Self.scanResponse,
+            ExactAdvertisement.legacyCapacity - others.byteCount - header
+        )
+    }
+
+    private static let data = "advertising data"
+    private static let scanResponse = "scan response"
 
     /// The structures of every field but the name and the flags, by the field's name in a profile, in the
     /// air's order.
@@ -88,9 +106,9 @@ package enum AccessoryAdvertising {
     private static func measured(_ exact: ExactAdvertisement) throws(AdvertisementError) -> ExactAdvertisement
     {
         var data: [ADStructure] = []
-        try append(exact.data, of: "exact", to: &data, payload: "advertising data")
+        try append(exact.data, of: "exact", to: &data, payload: Self.data)
         var scanResponse: [ADStructure] = []
-        try append(exact.scanResponse, of: "exact", to: &scanResponse, payload: "scan response")
+        try append(exact.scanResponse, of: "exact", to: &scanResponse, payload: Self.scanResponse)
         return exact
     }
 

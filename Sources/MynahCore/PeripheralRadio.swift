@@ -7,6 +7,9 @@ public struct DeviceIdentity: Hashable, Sendable {
     /// The IO capability that it reports in pairing.
     public var ioCapability: IOCapability
 
+    /// The most bytes of a name (Core Specification, Vol 3, Part C, 12.1).
+    package static let longestName = 248
+
     /// A device with a name, and without display or keyboard by default.
     public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
         self.name = name

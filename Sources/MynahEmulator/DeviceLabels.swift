@@ -5,11 +5,15 @@ public enum DeviceLabels {
     /// A device whose own name is `name~2` keeps it.
     public static func unique(_ names: [String]) -> [String] {
         var taken = Set(names)
-        var seen: Set<String> = []
+        // By name, the number of the device that had it last.
+        var numbers: [String: Int] = [:]
         return names.map { name in
-            guard !seen.insert(name).inserted else { return name }
-            var number = 2
-            while !taken.insert("\(name)~\(number)").inserted { number += 1 }
+            guard var number = numbers[name] else {
+                numbers[name] = 1
+                return name
+            }
+            repeat { number += 1 } while !taken.insert("\(name)~\(number)").inserted
+            numbers[name] = number
             return "\(name)~\(number)"
         }
     }

@@ -56,8 +56,8 @@ public struct DeviceNames: Sendable {
         }
         guard !isDevice, let owner = owners.first else { return .device(try device(named: name)) }
         guard owners.count == 1 else {
-            let list = owners.map { "a peripheral of \"\($0.label)\" (\($0.file))" }.joined(
-                separator: " and ")
+            let list = NameList.text(
+                owners.map { "a peripheral of \"\($0.label)\" (\($0.file))" }, separator: " and ")
             throw Problem(message: "\"\(name)\" fits \(list)")
         }
         return .peripheral(name, of: owner)
@@ -72,11 +72,11 @@ public struct DeviceNames: Sendable {
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
                 ?? (devices.isEmpty
                     ? "; there are no devices"
-                    : "; the devices are \(devices.map { "\"\($0.label)\"" }.joined(separator: ", "))")
+                    : "; the devices are \(NameList.text(devices.map { "\"\($0.label)\"" }))")
             throw Problem(message: "there is no device \"\(name)\"\(hint)")
         }
         guard found.count == 1 else {
-            let list = found.map { "\"\($0.label)\" (\($0.file))" }.joined(separator: " and ")
+            let list = NameList.text(found.map { "\"\($0.label)\" (\($0.file))" }, separator: " and ")
             throw Problem(message: "\"\(name)\" fits \(list)")
         }
         return first

@@ -10,6 +10,7 @@ extension EmulatedDevice {
         _ profile: Profile, seed: UInt64, label: String? = nil,
         clockStart: Int64 = GeneratorRun.repeatableStart
     ) {
+        let seed = profile.deviceSeed(seed)
         var table = AttributeTable()
         table.variables = profile.variables
         var services: [ServiceDefinition] = []

@@ -24,6 +24,8 @@ public struct Profile: Sendable {
     package var faults: [ProfileFault] = []
     /// Its scenarios.
     package var scenarios: [Scenario] = []
+    /// Its number among the copies of one file, from 1; `nil` if it is no copy.
+    package var copy: Int?
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
     /// The file's lines, for later messages.

@@ -83,14 +83,16 @@ extension ProfileDecoder {
         return 0
     }
 
-    /// The GAP device name has at most 248 bytes (Core Specification, Vol 3, Part C, 12.1).
     private mutating func checkDeviceName(_ name: String, at node: Node?) {
         let count = name.utf8.count
         // A key without any value has been reported already.
         if name.isEmpty, let scalar = node?.scalar, scalar.style != .plain {
             error(at: node, "the device's name is empty; phones show it")
         }
-        if count > 248 { error(at: node, "the device's name has \(count) bytes in UTF-8; it can have 248") }
+        let limit = DeviceIdentity.longestName
+        if count > limit {
+            error(at: node, "the device's name has \(count) bytes in UTF-8; it can have \(limit)")
+        }
         checkIsPrintable(name, "the device's name", at: node)
     }
 

@@ -47,6 +47,9 @@ public final class SharedAir: Sendable {
 
     deinit { leave() }
 
+    /// The most devices of one process.
+    package static let deviceLimit = AirNeighbours.stationLimit
+
     /// The number of other processes on it.
     package var neighbours: Int { mesh.count }
 

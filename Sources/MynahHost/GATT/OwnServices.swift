@@ -6,7 +6,8 @@ extension DeviceIdentity {
     /// GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7).
     func services(serviceChanged changed: CharacteristicDefinition) -> [ServiceDefinition] {
         let name = CharacteristicDefinition(
-            uuid: AttributeType.deviceName, properties: .read, value: Array(name.utf8.prefix(248)))
+            uuid: AttributeType.deviceName, properties: .read,
+            value: Array(name.utf8.prefix(Self.longestName)))
         var writer = ByteWriter(capacity: 2)
         writer.write(appearance ?? 0)
         let appearance = CharacteristicDefinition(

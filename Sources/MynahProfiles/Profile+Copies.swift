@@ -1,0 +1,58 @@
+import MynahCore
+
+extension Profile {
+    /// This many copies of an accessory: `NAME 1`, `NAME 2` and so on, each with values of its own.
+    ///
+    /// The number is added to the profile's name, to the device's name and to the advertised one. Every copy
+    /// advertises its name in the same payload as the profile alone. Throws an issue if the longest name
+    /// does not fit.
+    public func copies(_ count: Int) throws(ProfileIssues) -> [Profile] {
+        try checkLastName(of: count)
+        return (1...max(1, count)).map(copy)
+    }
+
+    private func copy(_ number: Int) -> Profile {
+        var copy = self
+        copy.copy = number
+        copy.name = Self.name(name, number)
+        copy.device.name = Self.name(device.name, number)
+        if let localName = advertising?.advertisement.localName, !localName.isEmpty {
+            copy.advertising?.advertisement.localName = Self.name(localName, number)
+        }
+        return copy
+    }
+
+    private static func name(_ name: String, _ number: Int) -> String { "\(name) \(number)" }
+
+    /// Checks the copy with the longest name.
+    private func checkLastName(of count: Int) throws(ProfileIssues) {
+        let last = copy(count)
+        let nameMark = marks["device.name"] ?? marks["name"]
+        let excess = last.device.name.utf8.count - DeviceIdentity.longestName
+        if excess > 0 {
+            throw refusal(
+                last.device.name, excess,
+                "the device's name can have \(DeviceIdentity.longestName) bytes; shorten it", at: nameMark)
+        }
+        guard let advertisement = last.advertising?.advertisement, let own = advertising?.advertisement,
+            let name = advertisement.localName, let room = AccessoryAdvertising.roomForName(of: own),
+            name.utf8.count > room.count
+        else { return }
+        throw refusal(
+            name, name.utf8.count - room.count,
+            """
+            the \(room.payload) has room for a name of \(room.count) bytes; shorten it, leave something else \
+            out, or write localName: \"\"
+            """, at: advertising?.marks["localName"] ?? nameMark)
+    }
+
+    private func refusal(_ name: String, _ excess: Int, _ reason: String, at mark: SourceMark?)
+        -> ProfileIssues
+    {
+        ProfileIssues([
+            issue(
+                .error, at: mark,
+                "the copy's name \"\(name)\" is \(excess) byte\(excess == 1 ? "" : "s") too long: \(reason)")
+        ])
+    }
+}
