@@ -129,12 +129,15 @@ final class RunPlayer: Sendable {
     private func stop(forgetting: Bool) async {
         let begun = playing.withLock { playing in
             defer { playing = nil }
-            return (playing ?? []).map(\.emulator)
+            return playing ?? []
         }
         // Before any link ends: a scenario that waits for that has not passed.
-        for emulator in begun { await emulator.endScenarios("the run ended first") }
+        for each in begun where each.run.profiles.contains(where: { !$0.scenarios.isEmpty }) {
+            await each.emulator.endScenarios("the run ended first")
+        }
+        let emulators = begun.map(\.emulator)
         // The phone first: an accessory that goes before it would be one that its apps have lost.
-        for emulator in begun.filter(\.playsApps) + begun.reversed().filter({ !$0.playsApps }) {
+        for emulator in emulators.filter(\.playsApps) + emulators.reversed().filter({ !$0.playsApps }) {
             await emulator.stop(forgetting: forgetting)
         }
     }

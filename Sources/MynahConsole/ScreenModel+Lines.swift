@@ -2,7 +2,7 @@ package import MynahEmulator
 
 extension ScreenModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        let sections = sections(width, now, isBrief: false)
+        let sections = sections(width, height, now, isBrief: false)
         let question = question(digits, width, height)
         let keys = ScreenLine.flow(
             keys, separator: "  ", indent: width < ScreenLine.narrow ? "" : "  ", width: width)
@@ -34,7 +34,7 @@ extension ScreenModel {
     private func tight(
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {
-        let sections = sections(width, now, isBrief: true)
+        let sections = sections(width, height, now, isBrief: true)
         let keys = keys.count * 3 <= height ? keys : []
         let rows = ScreenSection.divide(
             height - question.count - keys.count, among: sections.map(\.height))
@@ -68,7 +68,9 @@ extension ScreenModel {
         ] + (central.isUsed ? ["o open the alert"] : []) + ["Ctrl-C ends the run"]
     }
 
-    private func sections(_ width: Int, _ now: WallTime, isBrief: Bool) -> [ScreenSection] {
+    private func sections(
+        _ width: Int, _ height: Int, _ now: WallTime, isBrief: Bool
+    ) -> [ScreenSection] {
         let apps = ScreenSection(
             noun: ("app", "apps"),
             items: apps.indices.map { [line(ofApp: $0, width)] })
@@ -83,7 +85,7 @@ extension ScreenModel {
             hint: isVirtual && !isBrief ? NextCommand.run(width: width) : [])
         // An app that plays a central alone waits for none.
         let others = central.isUsed && centrals.isEmpty ? [] : [centralSection(width, isBrief: isBrief)]
-        return deviceSections(width, isBrief: isBrief, apps) + own + others + [
+        return deviceSections(width, height, isBrief: isBrief, apps) + own + others + [
             ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 })
         ]
     }
@@ -106,18 +108,22 @@ extension ScreenModel {
     // MARK: - Devices
 
     /// One device has a heading and its advertising below its apps; of several, each has both together.
-    private func deviceSections(_ width: Int, isBrief: Bool, _ apps: ScreenSection) -> [ScreenSection] {
+    private func deviceSections(
+        _ width: Int, _ height: Int, isBrief: Bool, _ apps: ScreenSection
+    ) -> [ScreenSection] {
         guard devices.count > 1 else {
             let device = devices.first ?? Device(name: "")
-            let heading = Self.heading(titles.joined(separator: ", "), device, width, isBrief: isBrief)
+            let heading = Self.heading(title(width, height), device, width, isBrief: isBrief)
             let air = ScreenSection(
                 noun: ("line", "lines"), items: lines(ofAir: device, width, isBrief: isBrief).map { [$0] }
             )
             return [ScreenSection(noun: ("device", "devices"), items: [heading]), apps, air]
         }
-        let longest = devices.map { DisplayWidth.of(PrintableText.of($0.name)) }.max() ?? 0
+        // Each takes a row at least: of a crowd, no more are laid out than the screen has rows.
+        let shown = devices.prefix(max(1, height))
+        let longest = shown.map { DisplayWidth.of(PrintableText.of($0.name)) }.max() ?? 0
         let nameWidth = min(longest, max(8, width / 2))
-        let items = devices.map { device in
+        let items = shown.map { device in
             let name = PrintableText.of(device.name)
             guard isBrief else {
                 return Self.heading(name, device, width, isBrief: false)
@@ -126,7 +132,14 @@ extension ScreenModel {
             let state = device.state == "running" ? brief(device) : device.state
             return ["\u{1B}[1m\(ScreenLine.fit(name, nameWidth))\u{1B}[0m  \(state)"]
         }
-        return [ScreenSection(noun: ("device", "devices"), items: items), apps]
+        let section = ScreenSection(
+            noun: ("device", "devices"), items: items, hidden: devices.count - shown.count)
+        return [section, apps]
+    }
+
+    /// The names of all profiles, or of as many as a whole screen has room for.
+    private func title(_ width: Int, _ height: Int) -> String {
+        titles.count <= max(1, height) ? titles.joined(separator: ", ") : Self.names(titles, width)
     }
 
     /// The name, state and radio of a device: on as many lines as it needs, or on one if it has to be brief.
@@ -188,15 +201,18 @@ extension ScreenModel {
         let counts = [
             "\(totals.reads) reads,", "\(totals.writes) writes,", "\(totals.sent) notifications",
         ]
-        let whole = titles.joined(separator: ", ") + ": " + counts.joined(separator: " ")
-        guard DisplayWidth.of(whole) > width else { return [whole] }
+        // Each name takes a column at least.
+        if titles.count <= width {
+            let whole = titles.joined(separator: ", ") + ": " + counts.joined(separator: " ")
+            if DisplayWidth.of(whole) <= width { return [whole] }
+        }
         return [Self.names(titles, width - 1) + ":"]
             + ScreenLine.flow(counts, separator: " ", indent: "  ", width: width)
     }
 
     /// As many names as fit, none of them broken, and how many more there are.
     private static func names(_ names: [String], _ width: Int) -> String {
-        for count in stride(from: names.count, through: 1, by: -1) {
+        for count in stride(from: min(names.count, max(1, width)), through: 1, by: -1) {
             let hidden = names.count - count
             let text = names.prefix(count).joined(separator: ", ") + (hidden > 0 ? " and \(hidden) more" : "")
             if DisplayWidth.of(text) <= width { return text }

@@ -44,6 +44,8 @@ package struct ScreenModel: LiveModel {
     let known: [BluetoothUUID]
     /// In the order of their first events; a device that is alone has no name.
     private(set) var devices: [Device] = []
+    /// The place of each in `devices`, by its name.
+    private var places: [String: Int] = [:]
     private(set) var centrals: [Central] = []
     private var order: [String] = []
     private var rows: [String: Row] = [:]
@@ -129,12 +131,12 @@ package struct ScreenModel: LiveModel {
     }
 
     private mutating func change(_ name: String, _ change: (inout Device) -> Void) {
-        guard let index = devices.firstIndex(where: { $0.name == name }) else {
-            var device = Device(name: name)
-            change(&device)
-            return devices.append(device)
+        let place = places[name] ?? devices.count
+        if place == devices.count {
+            places[name] = place
+            devices.append(Device(name: name))
         }
-        change(&devices[index])
+        change(&devices[place])
     }
 
     private mutating func show(_ event: DeviceEvent) {

@@ -4,16 +4,18 @@ struct ScreenSection {
     var noun: (one: String, many: String)
     /// The lines of each item.
     var items: [[String]]
+    /// How many more items there are, for which no screen of this height has rows.
+    var hidden = 0
 
-    /// The rows that all items need.
-    var height: Int { items.reduce(0) { $0 + $1.count } }
+    /// The rows that all items need, at least.
+    var height: Int { items.reduce(hidden) { $0 + $1.count } }
 
     /// The items that fit in these rows; if some do not, the last line says how many are hidden.
     func lines(rows: Int) -> [String] {
         guard rows > 0 else { return [] }
         guard height > rows else { return items.flatMap { $0 } }
         var lines: [String] = []
-        var hidden = items.count
+        var hidden = hidden + items.count
         for item in items {
             guard lines.count + item.count < rows else { break }
             lines += item

@@ -178,6 +178,21 @@ import Testing
             ])
     }
 
+    @Test(arguments: [(80, 24), (20, 5), (80, 50)])
+    func `a crowd lays out no more devices than there are rows, and counts the others`(
+        width: Int, height: Int
+    ) {
+        let crowd = model((1...10_000).map { "Tag \($0)" }, isUsed: false)
+        let shown = lines(crowd, width, height)
+        #expect(shown.count <= height)
+        #expect(shown.first?.hasPrefix("Tag 1 ") == true)
+        // One line for each device before it.
+        let rows = shown.prefix { !$0.hasPrefix("and ") }.count
+        #expect(rows < height && shown[rows].hasPrefix("and \(10_000 - rows) more"))
+        #expect(crowd.summary(width: width).allSatisfy { DisplayWidth.of($0) <= width })
+        #expect(crowd.summary(width: width)[0].contains(" more"))
+    }
+
     @Test func `devices, centrals and values share the rows, and each says how many are hidden`() {
         let lines = lines(model(Self.straps), 80, 24)
         #expect(lines.count == 24)

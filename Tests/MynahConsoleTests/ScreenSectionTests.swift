@@ -22,4 +22,11 @@ import Testing
         #expect(section.lines(rows: 1) == ["and 3 more devices"])
         #expect(section.lines(rows: 0) == [])
     }
+
+    @Test func `items that are not laid out are hidden, and take a row each`() {
+        let section = ScreenSection(noun: ("device", "devices"), items: [["a"], ["b"]], hidden: 7)
+        #expect(section.height == 9)
+        #expect(section.lines(rows: 2) == ["a", "and 8 more devices"])
+        #expect(section.lines(rows: 3) == ["a", "b", "and 7 more devices"])
+    }
 }

@@ -81,10 +81,11 @@ struct AirNeighbours: Sendable {
 
     /// Takes a message.
     mutating func received(_ bytes: [UInt8], on connection: Connection) -> [Action] {
-        guard let neighbour = connections[connection] else { return [] }
-        guard neighbour.node != nil else {
+        // In place: a copy of the neighbour would have its stations copied when one is added.
+        guard let index = connections.index(forKey: connection) else { return [] }
+        guard connections.values[index].node != nil else {
             do throws(AirGreeting.Trouble) {
-                return greeted(try AirGreeting(bytes), on: connection, neighbour)
+                return greeted(try AirGreeting(bytes), on: connection)
             } catch {
                 switch error {
                 case .nonsense: return refuse(connection, .nonsense)
@@ -93,7 +94,7 @@ struct AirNeighbours: Sendable {
             }
         }
         switch AirMessage(bytes) {
-        case .frame(let frame): return take(frame, on: connection, neighbour)
+        case .frame(let frame): return take(frame, on: connection)
         case .wantsAdvertising(let isWanted):
             send(advertising: isWanted, to: connection)
             return []
@@ -101,14 +102,14 @@ struct AirNeighbours: Sendable {
         }
     }
 
-    private mutating func take(
-        _ frame: AirFrame, on connection: Connection, _ neighbour: Neighbour
-    ) -> [Action] {
+    private mutating func take(_ frame: AirFrame, on connection: Connection) -> [Action] {
         // A station belongs to the process that sent for it first.
         if let owner = stations[frame.from] {
             return owner == connection ? [.take(frame)] : []
         }
-        guard neighbour.stations.count < Self.stationLimit else { return refuse(connection, .tooMany) }
+        guard let count = connections[connection]?.stations.count, count < Self.stationLimit else {
+            return refuse(connection, .tooMany)
+        }
         stations[frame.from] = connection
         connections[connection]?.stations.insert(frame.from)
         return [.take(frame)]
@@ -125,9 +126,7 @@ struct AirNeighbours: Sendable {
         }
     }
 
-    private mutating func greeted(
-        _ greeting: AirGreeting, on connection: Connection, _ neighbour: Neighbour
-    ) -> [Action] {
+    private mutating func greeted(_ greeting: AirGreeting, on connection: Connection) -> [Action] {
         guard greeting.node != node else { return refuse(connection, .nonsense) }
         connections[connection]?.node = greeting.node
         guard let other = nodes[greeting.node] else {
@@ -135,7 +134,7 @@ struct AirNeighbours: Sendable {
             send(advertising: greeting.wantsAdvertising, to: connection)
             return []
         }
-        let isOurs = neighbour.called != nil
+        let isOurs = connections[connection]?.called != nil
         guard isOurs == (node < greeting.node) else { return refuse(connection, nil) }
         nodes[greeting.node] = connection
         send(advertising: greeting.wantsAdvertising, to: connection)

@@ -75,7 +75,7 @@ package struct Air: Sendable {
     package private(set) var now = AirTime.zero
 
     private var random: SplitMix
-    private var members = SortedMap<Station, Member>()
+    private var members = StationTable<Member>()
     private var listeners: [Station] = []
     private var heap = DueHeap()
     /// Where stations of this process are, but for those at the usual distance.
@@ -120,14 +120,14 @@ package struct Air: Sendable {
     /// Puts a controller on it, and returns what it is called there.
     package mutating func join(_ configuration: ControllerConfiguration) -> Station {
         var station = Station(random.next())
-        while station.rawValue == 0 || members[station] != nil { station = Station(random.next()) }
-        members[station] = Member(controller: VirtualController(configuration, seed: random.next()))
+        while station.rawValue == 0 || members.index(of: station) != nil { station = Station(random.next()) }
+        members.add(station, Member(controller: VirtualController(configuration, seed: random.next())))
         return station
     }
 
     /// Takes a controller off it; those who had a link with it notice its silence.
     package mutating func leave(_ station: Station) {
-        members[station] = nil
+        members.remove(station)
         listeners.removeAll { $0 == station }
         places[station] = nil
         pairs = pairs.filter { !$0.key.has(station) }
@@ -138,7 +138,7 @@ package struct Air: Sendable {
     /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is
     /// out of range.
     package mutating func setDistance(_ distance: AirDistance?, of station: Station) {
-        guard members[station] != nil else { return }
+        guard members.index(of: station) != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
 
@@ -169,7 +169,9 @@ package struct Air: Sendable {
             known[pair] = Names(set: device, latest: names.latest)
         }
         named[NamedPair(station: station, device: device)] = place
-        guard let other = members[station]?.controller.connections.station(of: device) else { return }
+        guard let index = members.index(of: station),
+            let other = members[at: index].controller.connections.station(of: device)
+        else { return }
         pairs[Pair(station, other)] = place
         known[Pair(station, other)] = Names(set: device, latest: device)
     }
@@ -280,7 +282,7 @@ package struct Air: Sendable {
     // MARK: - Carrying
 
     private mutating func carry(_ index: Int) {
-        let station = members.keys[index]
+        let station = members.station(at: index)
         // In turn with the controller's own, so that neither is made anew.
         swap(&found, &members[at: index].controller.outbox.outputs)
         for each in found {
@@ -323,7 +325,7 @@ package struct Air: Sendable {
         heap = DueHeap()
         for index in members.indices {
             guard let time = members[at: index].scheduled else { continue }
-            heap.insert(DueHeap.Entry(time: time, station: members.keys[index]))
+            heap.insert(DueHeap.Entry(time: time, station: members.station(at: index)))
         }
     }
 
@@ -376,9 +378,9 @@ package struct Air: Sendable {
             default: 0
             }
         if !named.isEmpty, case .advertisement(let advertisement) = delivery.pdu {
-            recognize(advertisement.address, delivery.from, members.keys[index])
+            recognize(advertisement.address, delivery.from, members.station(at: index))
         }
-        guard let rssi = arrival(delivery, members.keys[index], power: power) else { return }
+        guard let rssi = arrival(delivery, members.station(at: index), power: power) else { return }
         members[at: index].controller.receive(delivery.pdu, from: delivery.from, rssi: rssi, at: now)
         carry(index)
     }

@@ -1,0 +1,47 @@
+import MynahSupport
+
+/// Values by station, for any number of them.
+///
+/// A value is changed where it is. When a station comes or goes, only the numbers of places move, and not the
+/// values, which are large. A place is valid until a station is removed.
+struct StationTable<Value> {
+    private var places = SortedMap<Station, Int>()
+    private var stations: [Station] = []
+    private var values: [Value] = []
+
+    var count: Int { values.count }
+    var indices: Range<Int> { values.indices }
+
+    /// The place of a station, or `nil` if it has none.
+    func index(of station: Station) -> Int? { places[station] }
+
+    /// The station at a place.
+    func station(at index: Int) -> Station { stations[index] }
+
+    /// The value at a place.
+    subscript(at index: Int) -> Value {
+        _read { yield values[index] }
+        _modify { yield &values[index] }
+    }
+
+    /// Adds a station that has no value.
+    mutating func add(_ station: Station, _ value: Value) {
+        places[station] = values.count
+        stations.append(station)
+        values.append(value)
+    }
+
+    /// Removes a station; the last one takes its place.
+    mutating func remove(_ station: Station) {
+        guard let index = places.removeValue(forKey: station), let last = stations.last else { return }
+        if last != station {
+            values.swapAt(index, values.count - 1)
+            stations[index] = last
+            places[last] = index
+        }
+        values.removeLast()
+        stations.removeLast()
+    }
+}
+
+extension StationTable: Sendable where Value: Sendable {}
