@@ -18,7 +18,9 @@ package struct ScanModel: LiveModel {
     private let wanted: String?
 
     /// The most devices that are remembered; those that were heard longest ago are forgotten first.
-    private static let limit = 4096
+    static let limit = 20_000
+    /// The most devices that stay on a terminal at the end.
+    static let summaryLimit = 200
 
     /// The bits of the services in `known` are looked for in overflow areas.
     package init(
@@ -45,46 +47,50 @@ package struct ScanModel: LiveModel {
             order.append(address)
             if order.count > Self.limit { forgetOldest() }
         }
-        var device = devices[address] ?? HeardDevice(address)
-        let isNews = device.take(sighting, at: time)
-        devices[address] = device
-        return isNews ? device : nil
+        let isNews = devices[address, default: HeardDevice(address)].take(sighting, at: time)
+        return isNews ? devices[address] : nil
     }
 
     private mutating func forgetOldest() {
         let kept = devices.values.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }
             .prefix(Self.limit / 2)
         devices = Dictionary(uniqueKeysWithValues: kept.map { ($0.address, $0) })
-        order.removeAll { devices[$0] == nil }
+        // The newest is not among the devices yet.
+        let newest = order.last
+        order.removeAll { $0 != newest && devices[$0] == nil }
     }
 
     /// Ages and intervals move by themselves.
     package mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        let heard = wantedDevices
-        let ranked = Self.ranked(heard, now)
+        let heard = wantedAddresses
         let title = "\u{1B}[1mmynah scan\u{1B}[0m"
         // The step has a line of its own, which leaves room for a path.
         var top =
             waiting.map { ["\(title)  \(place)", "  \($0)"] }
             ?? ["\(title)  \(heard.count) heard  \(place)"]
-        var bottom = hints(ranked, width, height)
+        // A screen shows no more than it has rows, and names one more in its hint.
+        let ranked = ranked(heard, height + 1, now)
+        var bottom = hints(ranked.map(\.device), width, height)
         if height >= 8 {
             top.append("")
             bottom.insert("", at: 0)
         }
         var room = max(1, height - top.count - bottom.count - 1)
         if heard.count > room { room = max(0, room - 1) }
-        let recent = Set(ranked.prefix(room).map(\.address))
-        let shown = heard.filter { recent.contains($0.address) }
+        let shown = ranked.prefix(room).sorted { $0.place < $1.place }.map(\.device)
         let table = ScanTable(width: width, shown)
         var lines = top + (heard.isEmpty ? [] : [table.heading])
         if heard.isEmpty, waiting == nil { lines.append("  no device heard yet") }
         lines += shown.map { table.row($0, now, description: $0.description(among: known)) }
         let hidden = heard.count - shown.count
-        if hidden > 0 { lines.append("and \(hidden) more \(hidden == 1 ? "device" : "devices")") }
+        if hidden > 0 { lines.append(Self.more(hidden)) }
         return ScreenLine.shown(lines + bottom, width)
+    }
+
+    private static func more(_ count: Int) -> String {
+        "and \(count) more \(count == 1 ? "device" : "devices")"
     }
 
     /// Hints: the user's next command, and how the scan ends.
@@ -101,19 +107,33 @@ package struct ScanModel: LiveModel {
         return NextCommand.connect(to: name, indent: 2, width: width) + end
     }
 
-    /// Devices in the order in which a low terminal shows them: those that are heard now, the newest first.
+    /// The first devices in the order in which a low terminal shows them, with their places in the order of
+    /// `heard`: those that are heard now, the newest first.
     ///
     /// Devices that were heard within the same few seconds keep their order, so that rows do not change with
-    /// each advertising event.
-    private static func ranked(_ heard: [HeardDevice], _ now: WallTime) -> [HeardDevice] {
-        func age(_ device: HeardDevice) -> Int64 {
-            max(0, now.microseconds - device.lastHeard.microseconds) / 5_000_000
+    /// each advertising event. A crowd is not sorted: of most devices only the age is looked at.
+    private func ranked(
+        _ heard: [DeviceAddress], _ count: Int, _ now: WallTime
+    ) -> [(place: Int, device: HeardDevice)] {
+        var ages: [Int64] = []
+        ages.reserveCapacity(heard.count)
+        for address in heard {
+            let last = devices[address]?.lastHeard.microseconds ?? 0
+            ages.append(max(0, now.microseconds - last) / 5_000_000)
         }
-        return heard.enumerated()
-            .sorted { (age($0.element), -$0.offset) < (age($1.element), -$1.offset) }.map(\.element)
+        var places: [Int] = []
+        for age in Set(ages).sorted() where places.count < count {
+            let ofAge = ages.indices.reversed().lazy.filter { ages[$0] == age }
+            places += ofAge.prefix(count - places.count)
+        }
+        return places.compactMap { place in devices[heard[place]].map { (place, $0) } }
     }
 
-    private var wantedDevices: [HeardDevice] { order.compactMap { devices[$0] }.filter(isWanted) }
+    /// The devices that the filter shows, in the order in which they were heard first.
+    private var wantedAddresses: [DeviceAddress] {
+        guard wanted != nil else { return order }
+        return order.filter { devices[$0].map(isWanted) ?? false }
+    }
 
     /// One device, for a line of its own.
     package func text(of device: HeardDevice) -> String {
@@ -123,13 +143,15 @@ package struct ScanModel: LiveModel {
         ].joined(separator: "  ")
     }
 
-    /// The lines that stay on the terminal at the end.
+    /// The lines that stay on the terminal at the end; of a crowd those that were heard first.
     package func summary(width: Int) -> [String] {
-        let heard = wantedDevices
+        let addresses = wantedAddresses
+        let heard = addresses.prefix(Self.summaryLimit).compactMap { devices[$0] }
         let table = ScanTable(width: width, heard, ages: false)
+        let hidden = addresses.count - heard.count
         return heard.map { device in
             let row = table.row(device, device.lastHeard, description: device.description(among: known))
             return ScreenLine.cut(row, width)
-        }
+        } + (hidden > 0 ? [Self.more(hidden)] : [])
     }
 }

@@ -62,7 +62,7 @@ package struct DiscoveryCoalescer: Sendable {
     }
 
     /// How many devices are remembered; past it the half that was heard longest ago is forgotten.
-    package static let limit = 4096
+    package static let limit = 20_000
 
     /// The app's scan, or `nil` if it does not scan.
     private var scan: AppScan?

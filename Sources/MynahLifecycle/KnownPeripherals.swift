@@ -40,6 +40,9 @@ package struct KnownPeripherals: Sendable {
     private var devices: [PeripheralIdentifier: Device] = [:]
     private var identifiers: [DeviceAddress: PeripheralIdentifier] = [:]
     private var useCount: UInt64 = 0
+    /// Uses in order, from `firstUse` on; only the last use of a device counts.
+    private var uses: [(identifier: PeripheralIdentifier, number: UInt64)] = []
+    private var firstUse = 0
     /// Changes with what is to be saved; which device was used last does not count.
     package private(set) var revision = 0
 
@@ -59,8 +62,8 @@ package struct KnownPeripherals: Sendable {
             if let old = devices[entry.identifier], identifiers[old.entry.address] == entry.identifier {
                 identifiers[old.entry.address] = nil
             }
-            useCount += 1
-            devices[entry.identifier] = Device(entry: entry, lastUse: useCount)
+            devices[entry.identifier] = Device(entry: entry, lastUse: 0)
+            note(entry.identifier)
             identifiers[entry.address] = entry.identifier
         }
     }
@@ -134,20 +137,44 @@ package struct KnownPeripherals: Sendable {
     /// Marks a device as used, and last of all the identifier that its address leads to: so it stays that
     /// after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
-        useCount += 2
-        devices[identifier]?.lastUse = useCount - 1
-        guard let address = devices[identifier]?.entry.address, let main = identifiers[address] else {
-            return
-        }
-        devices[main]?.lastUse = useCount
+        note(identifier)
+        guard let address = devices[identifier]?.entry.address, let main = identifiers[address],
+            main != identifier
+        else { return }
+        note(main)
     }
 
+    /// Notes that a device is the last that was used.
+    private mutating func note(_ identifier: PeripheralIdentifier) {
+        useCount += 1
+        devices[identifier]?.lastUse = useCount
+        uses.append((identifier, useCount))
+        guard uses.count - firstUse > 64 + 4 * devices.count || firstUse > 64 + uses.count / 2 else { return }
+        uses = uses[firstUse...].filter { devices[$0.identifier]?.lastUse == $0.number }
+        firstUse = 0
+    }
+
+    /// Forgets the device that was used longest ago of those that are free.
+    ///
+    /// A phone in a crowd hears a device that it does not know with almost every packet: no search through
+    /// all devices is made for it.
     private mutating func forgetOne(_ isInUse: (DeviceAddress) -> Bool) {
-        let free = devices.values.filter { !isInUse($0.entry.address) }
-        guard let oldest = free.min(by: { $0.lastUse < $1.lastUse })?.entry else { return }
+        for index in firstUse..<uses.count {
+            let (identifier, number) = uses[index]
+            guard let device = devices[identifier], device.lastUse == number else {
+                if index == firstUse { firstUse += 1 }
+                continue
+            }
+            guard isInUse(device.entry.address) else { return forget(device.entry) }
+        }
+    }
+
+    private mutating func forget(_ oldest: Entry) {
         devices[oldest.identifier] = nil
         guard identifiers[oldest.address] == oldest.identifier else { return }
-        // Another identifier may lead to the same device.
+        identifiers[oldest.address] = nil
+        // Another identifier may lead to the same device; else each has an address of its own.
+        guard devices.count > identifiers.count else { return }
         identifiers[oldest.address] =
             devices.values.filter { $0.entry.address == oldest.address }
             .max { $0.lastUse < $1.lastUse }?.entry.identifier

@@ -143,4 +143,63 @@ import Testing
         #expect(
             scan.model.summary(width: 24) == ["心拍                 -50", "00:00:00:00:00:02    -50"])
     }
+
+    // MARK: Crowds
+
+    private static func name(_ number: Int) -> String {
+        let text = "Tag \(number)".utf8
+        return Hex.encode([UInt8(text.count + 1), 0x09] + text)
+    }
+
+    @Test func `each device of a crowd is news once`() throws {
+        var scan = Scan()
+        for number in 1...10_000 {
+            #expect(try scan.hear(.nonConnectable, Self.name(number), of: number) != nil)
+        }
+        for number in 1...10_000 {
+            #expect(try scan.hear(.nonConnectable, Self.name(number), of: number) == nil)
+        }
+        #expect(scan.model.devices.count == 10_000)
+    }
+
+    @Test func `past the limit the devices that were heard longest ago are forgotten, and no other`() throws {
+        var scan = Scan()
+        for number in 1...ScanModel.limit + 1 {
+            _ = try scan.hear(.nonConnectable, Self.name(number), of: number)
+        }
+        #expect(scan.model.devices.count <= ScanModel.limit)
+        // The one that came last is shown.
+        let last = "Tag \(ScanModel.limit + 1)"
+        let lines = scan.model.lines(
+            width: 80, height: 24, now: WallTime(microseconds: scan.time), digits: "")
+        #expect(lines.contains { $0.contains(last) })
+    }
+
+    @Test(arguments: [(80, 24, 17), (80, 8, 1), (40, 5, 1), (120, 50, 43)])
+    func `a low terminal shows the devices that were heard last, and how many more there are`(
+        width: Int, height: Int, count: Int
+    ) throws {
+        var scan = Scan()
+        for number in 1...1000 { _ = try scan.hear(.nonConnectable, Self.name(number), of: number) }
+        // One that was heard first is heard once more, long after the others.
+        scan.time += 60_000_000
+        _ = try scan.hear(.nonConnectable, Self.name(5), of: 5)
+        let lines = scan.model.lines(
+            width: width, height: height, now: WallTime(microseconds: scan.time), digits: "")
+        #expect(lines.count <= height)
+        let shown = lines.filter { $0.contains("Tag ") && !$0.contains("mynah") }
+        #expect(shown.count == count)
+        #expect(shown.first?.contains("Tag 5 ") == true)
+        #expect(count == 1 || shown.last?.contains("Tag 1000") == true)
+        #expect(lines.contains("and \(1000 - count) more devices"))
+    }
+
+    @Test func `a crowd leaves the first devices on the terminal, and the number of the others`() throws {
+        var scan = Scan()
+        for number in 1...1000 { _ = try scan.hear(.nonConnectable, Self.name(number), of: number) }
+        let summary = scan.model.summary(width: 80)
+        #expect(summary.count == ScanModel.summaryLimit + 1)
+        #expect(summary.first?.contains("Tag 1 ") == true)
+        #expect(summary.last == "and 800 more devices")
+    }
 }
