@@ -25,7 +25,10 @@ import MynahTestSupport
             try await ExchangeBench.run(
                 reads: number(), notifications: number(), writes: number(), commands: number())
         case "advertising":
-            try await CrowdBench.advertising(number(), seconds: number())
+            try await CrowdBench.advertising(number(), seconds: number(), interval: max(20, number()))
+        case "hear":
+            try await CrowdBench.hearing(
+                number(), in: arguments.popFirst(), seconds: number(), interval: max(20, number()))
         case "scan":
             try await ScanBench.run(max(1, number()))
         case "connected":
@@ -35,7 +38,8 @@ import MynahTestSupport
                 """
                 usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] |
                        exchange READS NOTIFICATIONS [WRITES [COMMANDS]] |
-                       advertising DEVICES SECONDS | connected DEVICES | scan DEVICES
+                       advertising DEVICES SECONDS MILLISECONDS | connected DEVICES | scan DEVICES |
+                       hear DEVICES DIRECTORY SECONDS MILLISECONDS
                 """)
             exit(64)
         }

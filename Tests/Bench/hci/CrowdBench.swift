@@ -10,20 +10,42 @@ enum CrowdBench {
         DeviceAddress(value: 0xC100_0000_0000 + UInt64(number), kind: .public)
     }
 
-    /// `count` devices advertise every 100 ms, and one scanner listens for so many seconds.
-    static func advertising(_ count: Int, seconds: Int) async throws {
+    /// `count` devices of this process advertise at an interval, and one scanner listens for so many seconds.
+    static func advertising(_ count: Int, seconds: Int, interval milliseconds: Int) async throws {
         let air = LiveAir()
-        let scanner = ScannerSink()
+        let scanner = ScannerSink(interval: milliseconds)
         let phone = HostRadio(
             transport: air.transport(ControllerConfiguration(address: address(count))))
         try await phone.start(DeviceIdentity(name: "Scanner"), central: scanner)
         var devices: [Device] = []
+        let (start, before) = (Bench.now, anonymous)
         for number in 0..<count {
             devices.append(
                 try await Device(
                     on: air.transport(ControllerConfiguration(address: address(number))),
-                    interval: .milliseconds(100)))
+                    interval: .milliseconds(milliseconds)))
         }
+        print("started_ms \((Bench.now - start) / 1000)")
+        print("device_kB \((anonymous - before) / max(1, count))")
+        try await listen(phone, scanner, count, seconds)
+        for device in devices { await device.radio.stop() }
+    }
+
+    /// One scanner listens for so many seconds to `count` devices of other processes on the air of a
+    /// directory.
+    static func hearing(_ count: Int, in directory: String?, seconds: Int, interval: Int) async throws {
+        let air = try SharedAir(directory: directory)
+        let scanner = ScannerSink(interval: interval)
+        let phone = HostRadio(transport: air.transport(address: address(count)))
+        try await phone.start(DeviceIdentity(name: "Scanner"), central: scanner)
+        try await listen(phone, scanner, count, seconds)
+        air.leave()
+    }
+
+    /// Prints what a scanner hears of so many devices, and stops it.
+    private static func listen(
+        _ phone: HostRadio, _ scanner: ScannerSink, _ count: Int, _ seconds: Int
+    ) async throws {
         var options = ScanOptions()
         options.allowsDuplicates = true
         options.isActive = false
@@ -32,16 +54,21 @@ enum CrowdBench {
         scanner.reset()
         // So long is counted.
         try await Task.sleep(for: .seconds(seconds))
-        let (heard, devicesHeard) = scanner.counts
+        let heard = scanner.heard
         let (elapsed, used) = (Bench.now - began, Bench.processorTime - busy)
-        // An advertising event every 100 ms and 0 to 10 ms of delay, so every 105 ms.
-        let due = Double(elapsed) / 105_000 * Double(count)
-        print("devices_heard \(devicesHeard)")
-        print("adverts_per_s \(Int64(heard) * 1_000_000 / elapsed)")
-        print("adverts_in_time_percent \(Int((Double(heard) / due * 100).rounded()))")
+        let due = Int64(count) * elapsed / scanner.period
+        print("devices_heard \(heard.devices)")
+        print("adverts_per_s \(Int64(heard.adverts) * 1_000_000 / elapsed)")
+        print("adverts_of_due_percent \(percent(heard.adverts, Int(due)))")
+        let silent = count - heard.devices
+        print("adverts_in_time_percent \(percent(heard.inTime, heard.inTime + heard.missed + silent))")
         print("processor_percent \(used * 100 / elapsed)")
+        print("process_kB \(anonymous)")
         await phone.stop()
-        for device in devices { await device.radio.stop() }
+    }
+
+    private static func percent(_ part: Int, _ whole: Int) -> Double {
+        whole == 0 ? 0 : (Double(part) / Double(whole) * 10_000).rounded() / 100
     }
 
     /// The cost of one of `count` connected devices, with its host and its controller.
@@ -50,7 +77,7 @@ enum CrowdBench {
         var configuration = ControllerConfiguration(address: address(count))
         configuration.linkCount = min(255, count)
         let phone = HostRadio(transport: air.transport(configuration))
-        try await phone.start(DeviceIdentity(name: "Phone"), central: ScannerSink())
+        try await phone.start(DeviceIdentity(name: "Phone"), central: ScannerSink(interval: 20))
         var devices: [Device] = []
         let before = anonymous
         for number in 0..<min(255, count) {
@@ -83,25 +110,71 @@ enum CrowdBench {
     }
 }
 
-/// Counts what is heard.
+/// Counts what is heard, and when.
 final class ScannerSink: CentralSink {
-    private struct State {
-        var heard = 0
-        var addresses: Set<DeviceAddress> = []
+    /// The advertisements that were heard.
+    struct Heard {
+        /// Advertisements of all devices.
+        var adverts = 0
+        var devices = 0
+        /// Advertisements that came when the one before said that they were due.
+        var inTime = 0
+        /// Those that came later, or not at all.
+        var missed = 0
     }
 
+    private struct State {
+        var heard = Heard()
+        /// When each device was heard last, in microseconds.
+        var last: [DeviceAddress: Int64] = [:]
+    }
+
+    /// How late an advertisement may be, in microseconds.
+    private static let patience: Int64 = 50_000
+    /// The longest advDelay, in microseconds (Core Specification, Vol 6, Part B, 4.4.2.2.1).
+    private static let longestDelay: Int64 = 10_000
+
     private let state = Lock(State())
+    private let interval: Int64
+
+    /// For devices with this interval, in milliseconds.
+    init(interval milliseconds: Int) {
+        interval = Int64(milliseconds) * 1000
+    }
+
+    /// The time between two advertisements of a device on average, in microseconds.
+    var period: Int64 { interval + Self.longestDelay / 2 }
 
     func handle(_ event: CentralEvent) -> RadioAnswer {
         guard case .heard(let report) = event else { return .none }
+        let now = Bench.now
         state.withLock { state in
-            state.heard += 1
-            state.addresses.insert(report.address)
+            state.heard.adverts += 1
+            if let last = state.last.updateValue(now, forKey: report.address) {
+                let gap = now - last
+                if gap <= interval + Self.longestDelay + Self.patience {
+                    state.heard.inTime += 1
+                } else {
+                    state.heard.missed += max(1, Int((gap + period / 2) / period) - 1)
+                }
+            } else {
+                state.heard.devices += 1
+            }
         }
         return .none
     }
 
     func reset() { state.withLock { $0 = State() } }
 
-    var counts: (Int, Int) { state.withLock { ($0.heard, $0.addresses.count) } }
+    /// The advertisements until now; devices that are overdue have missed an advertisement.
+    var heard: Heard {
+        let now = Bench.now
+        return state.withLock { state in
+            var heard = state.heard
+            heard.missed += state.last.values.count {
+                now - $0 > interval + Self.longestDelay + Self.patience
+            }
+            return heard
+        }
+    }
 }
