@@ -87,6 +87,28 @@ package struct AttributeTree: Hashable, Sendable {
         self.services = services
     }
 
+    /// The tree of services of another type, by where that has its UUIDs and its parts.
+    package init<Whole, Part, Detail>(
+        of services: [Whole],
+        uuid: (
+            service: KeyPath<Whole, BluetoothUUID>,
+            characteristic: KeyPath<Part, BluetoothUUID>, descriptor: KeyPath<Detail, BluetoothUUID>
+        ),
+        characteristics: KeyPath<Whole, [Part]>, descriptors: KeyPath<Part, [Detail]>
+    ) {
+        self.services = services.map { service in
+            Service(
+                uuid: service[keyPath: uuid.service],
+                characteristics: service[keyPath: characteristics].map { characteristic in
+                    Characteristic(
+                        uuid: characteristic[keyPath: uuid.characteristic],
+                        descriptors: characteristic[keyPath: descriptors].map {
+                            Descriptor(uuid: $0[keyPath: uuid.descriptor])
+                        })
+                })
+        }
+    }
+
     /// Every position of a level, in attribute order.
     func positions(at level: Level) -> [Position] {
         services.indices.flatMap { service -> [Position] in

@@ -1,9 +1,9 @@
-import MynahCore
-import MynahHCI
+package import MynahCore
+package import MynahHCI
 
 /// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol
 /// 4, Part E, 7.7.65.13).
-struct ReportAssembler: Sendable {
+package struct ReportAssembler: Sendable {
     private struct Key: Hashable {
         var address: DeviceAddress
         var set: UInt8?
@@ -11,6 +11,9 @@ struct ReportAssembler: Sendable {
     }
 
     private var pieces: [Key: [UInt8]] = [:]
+
+    /// An assembler without pieces.
+    package init() {}
 
     /// The most that advertising data has, in bytes (7.8.57).
     static let limit = 1650
@@ -24,7 +27,7 @@ struct ReportAssembler: Sendable {
     /// Takes a report.
     ///
     /// Returns `nil` if more of its data is to come.
-    mutating func take(_ report: LEAdvertisingReport) -> ScanReport? {
+    package mutating func take(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data
         if report.progress == .more, data.count < Self.limit {

@@ -28,7 +28,7 @@ package enum CaptureImport {
     ) throws(ImportProblem) -> Result {
         if XMLElement.isLikely(bytes) {
             let (imported, warnings) = try ServerExport.profile(of: bytes)
-            return result(of: imported, from: source, recordingFile: nil, warnings: warnings)
+            return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
         }
         var analysis = CaptureAnalysis()
         let warnings = try withoutActuallyEscaping({ analysis.take($0) }) {
@@ -36,25 +36,26 @@ package enum CaptureImport {
         }
         let device = try DeviceChoice(analysis.devices).choose(wanted)
         let imported = ImportedProfile(device.device, fallback: device.label)
-        return result(of: imported, from: source, recordingFile: recordingFile, warnings: warnings)
+        return result(
+            of: imported, from: .file(source), recordingFile: recordingFile, warnings: warnings)
     }
 
-    private static func result(
-        of imported: ImportedProfile, from source: String, recordingFile: ((String) -> String)?,
+    static func result(
+        of imported: ImportedProfile, from source: ProfileText.Source, recordingFile: ((String) -> String)?,
         warnings: [String]
     ) -> Result {
-        let text = ProfileText.text(
+        let files = ProfileText.files(
             of: imported, from: source, recordingFile: recordingFile.map { $0(imported.name) })
         var lost = 0
         if recordingFile == nil {
             for service in imported.services {
-                for case .recorded(let values)? in service.characteristics.map(\.value) {
+                for case .recorded(let values, _)? in service.characteristics.map(\.value) {
                     lost += values.count
                 }
             }
         }
         return Result(
-            name: imported.name, profile: text.yaml, recording: text.recording, lostValues: lost,
-            warnings: warnings)
+            name: imported.name, profile: files.yaml, recording: files.recording, lostValues: lost,
+            warnings: warnings + files.leftOut)
     }
 }

@@ -177,15 +177,8 @@ public struct Profile: Sendable {
     /// Its attributes, for names that lead to them.
     package var attributeTree: AttributeTree {
         AttributeTree(
-            services.map { service in
-                .init(
-                    uuid: service.uuid,
-                    characteristics: service.characteristics.map { characteristic in
-                        .init(
-                            uuid: characteristic.uuid,
-                            descriptors: characteristic.descriptors.map { .init(uuid: $0.uuid) })
-                    })
-            })
+            of: services, uuid: (\.uuid, \.uuid, \.uuid), characteristics: \.characteristics,
+            descriptors: \.descriptors)
     }
 
     /// An issue of this profile that was found later.

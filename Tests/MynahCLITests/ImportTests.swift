@@ -14,7 +14,7 @@ import Testing
     ]
 
     /// The output of `show` for a profile.
-    private func show(_ path: String) async throws -> JSON {
+    static func show(_ path: String) async throws -> JSON {
         let result = try await Program.run("show", path, "--format", "json")
         #expect(result.status == .exited(0), "\(result.error)")
         return try JSON(parsing: Array(result.output.utf8))
@@ -45,7 +45,7 @@ import Testing
 
     /// Where two profiles differ as `show` prints them; a value that one of them lacks is no difference, nor
     /// is an interval that the first leaves to the radio.
-    private static func differences(_ first: JSON, _ second: JSON, at place: String = "") -> [String] {
+    static func differences(_ first: JSON, _ second: JSON, at place: String = "") -> [String] {
         switch (first, second) {
         case (.object(let members), .object):
             return members.flatMap { member -> [String] in
@@ -69,8 +69,14 @@ import Testing
         }
     }
 
-    private static func only(_ keys: [String], of shown: JSON) -> JSON {
+    static func only(_ keys: [String], of shown: JSON) -> JSON {
         .object(keys.map { .init($0, shown[$0] ?? .null) })
+    }
+
+    /// The address of a stage's first device.
+    static func address(of stage: AirStage) throws -> String {
+        let started = try #require(stage.devices[0].output.lines.first { $0.contains("\"address\"") })
+        return try #require(try JSON(parsing: Array(started.utf8))["address"]?.stringValue)
     }
 
     @Test(arguments: shipped)
@@ -78,10 +84,9 @@ import Testing
         let directory = try TemporaryDirectory()
         let (ours, theirs) = (directory.path + "/ours.pcapng", directory.path + "/theirs.pcapng")
         let profile = "\(repository)/profiles/\(name).yaml"
-        let shown = try await show(profile)
+        let shown = try await Self.show(profile)
         let stage = try await AirStage([profile], ["--capture", ours])
-        let started = try #require(stage.devices[0].output.lines.first { $0.contains("\"address\"") })
-        let address = try #require(try JSON(parsing: Array(started.utf8))["address"]?.stringValue)
+        let address = try Self.address(of: stage)
         let phone = try stage.phone(
             ["connect", address, "--quiet", "--capture", theirs]
                 + Self.commands(shown, name).flatMap { ["--command", $0] })
@@ -96,7 +101,7 @@ import Testing
             let checked = try await Program.run("check", path)
             #expect(checked.status == .exited(0))
             #expect(!checked.output.contains("warning: "), "\(checked.output)")
-            let again = try await show(path)
+            let again = try await Self.show(path)
             // A phone that connects at once does not hear enough adverts for the interval.
             let keys = isOurs ? ["advertising", "services"] : ["services"]
             #expect(
@@ -128,7 +133,17 @@ import Testing
         #expect(first.error == "")
         let second = try await Program.run("import", path, "--output", folder)
         #expect(second.status == .exited(1))
-        #expect(second.error.contains("mynah-hrm.jsonl exists; remove it, or name another folder"))
+        #expect(second.error.contains("mynah-hrm.yaml exists; remove it, or name another folder"))
+        // Of two files none is left alone.
+        for file in ["yaml", "jsonl"] {
+            unlink("\(folder)/mynah-hrm.\(file)")
+            let third = try await Program.run("import", path, "--output", folder)
+            let other = file == "yaml" ? "jsonl" : "yaml"
+            #expect(third.error.contains("mynah-hrm.\(other) exists; remove it, or name another folder"))
+            #expect(access("\(folder)/mynah-hrm.\(file)", F_OK) != 0)
+            #expect(unlink("\(folder)/mynah-hrm.\(other)") == 0)
+            #expect(try await Program.run("import", path, "--output", folder).status == .exited(0))
+        }
         for file in first.output.split(separator: "\n") { unlink(String(file)) }
         rmdir(folder)
     }

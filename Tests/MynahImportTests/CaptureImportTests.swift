@@ -121,6 +121,175 @@ import Testing
         #expect(!lines.contains { $0.contains("recorded") })
     }
 
+    @Test func `a value that overtakes the response to its write answers that write`() throws {
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("12 1300 0100", "13")
+        script.exchange("12 1500 01", "13")
+        script.wait(40)
+        script.answer("1B 1200 0048")
+        script.wait(50)
+        script.ask("12 1500 02")
+        script.answer("1B 1200 0049")
+        script.answer("13")
+        script.wait(20)
+        script.answer("1B 1200 0050")
+        let lines = try Self.services(script)
+        #expect(
+            lines.drop { !$0.contains("match") }.joined(separator: "\n") == """
+                            - match: {hex: 01}
+                              answer:
+                                - {to: 2A37, value: {hex: 00 48}, after: 50 ms}
+                            - match: {hex: 02}
+                              answer:
+                                - {to: 2A37, value: {hex: 00 49}}
+                                - {to: 2A37, value: {hex: 00 50}, after: 30 ms}
+                """)
+    }
+
+    static let refusals: [(exchanges: [(String, String)], has: [String], hasNot: [String])] = [
+        // A write is tried again.
+        (
+            [("12 1500 01", "01 12 1500 80"), ("12 1500 01", "13")],
+            ["      # A value that was refused was accepted at another time; the profile accepts it."],
+            ["error: 0x80", "errors:"]
+        ),
+        // Another value is accepted.
+        (
+            [("12 1500 01", "01 12 1500 80"), ("12 1500 02", "01 12 1500 80"), ("12 1500 02", "13")],
+            ["            - match: {hex: 01}", "              error: 0x80"], ["errors:", "{hex: 02}"]
+        ),
+        ([("12 1500 01", "01 12 1500 80"), ("12 1500 02", "01 12 1500 80")], ["errors: {write: 0x80}"], []),
+        // Passing states.
+        (
+            [("12 1500 01", "01 12 1500 FE"), ("12 1500 02", "01 12 1500 FE")],
+            ["got the error 0xFE (Procedure Already in Progress), a passing state, which is left out."],
+            ["error: 0x", "errors:"]
+        ),
+        (
+            [("12 1500 01", "01 12 1500 FD")],
+            ["got the error 0xFD (Client Characteristic Configuration Descriptor Improperly Configured), a"],
+            ["error: 0x", "errors:"]
+        ),
+        ([("0A 1200", "01 0A 1200 FE")], ["      # A read got the error 0xFE", "never read"], ["errors:"]),
+        ([("12 1500 01", "01 12 1500 FF")], ["              error: 0xFF"], []),
+    ]
+
+    @Test(arguments: refusals)
+    func `only what a device always refuses is refused by the profile`(
+        exchanges: [(String, String)], has: [String], hasNot: [String]
+    ) throws {
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        for (request, response) in exchanges { script.exchange(request, response) }
+        let text = try Self.services(script).joined(separator: "\n")
+        for words in has { #expect(text.contains(words), "\(text)") }
+        for words in hasNot { #expect(!text.contains(words), "\(text)") }
+    }
+
+    @Test func `a value that was read before the subscription is the initial one`() throws {
+        func script(_ read: String, afterwards: Bool) throws -> CaptureImport.Result {
+            var script = HCIScript()
+            script.connect()
+            script.discover()
+            if !afterwards { script.exchange("0A 1200", "0B \(read)") }
+            script.exchange("12 1300 0100", "13")
+            for beat in 0..<3 {
+                script.wait(990)
+                script.answer("1B 1200 00 4\(beat)")
+            }
+            if afterwards { script.exchange("0A 1200", "0B \(read)") }
+            return try script.profile(recordingFile: "x.jsonl")
+        }
+        let first = try script("0033", afterwards: false).profile
+        #expect(first.contains(#"value: {generate: recorded, file: "x.jsonl", initial: 00 33}  # 3 values"#))
+        // The first that was sent, and a later one.
+        for result in [try script("0040", afterwards: false), try script("0033", afterwards: true)] {
+            #expect(result.profile.contains(#"value: {generate: recorded, file: "x.jsonl"}"#))
+        }
+    }
+
+    @Test func `the MTU is the link's, whichever side asked for it`() throws {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
+        for (request, response) in [("02 0002", "03 0002"), (nil, nil)] {
+            var script = HCIScript()
+            script.connect()
+            if let request, let response {
+                // The peripheral's client asks.
+                script.send(Hex.decode(request) ?? [], on: 4, isFromHost: false)
+                script.send(Hex.decode(response) ?? [], on: 4, isFromHost: true)
+            } else {
+                // The capture lacks the exchange, but not a longer PDU.
+                script.exchange("0A 1200", "0B" + Hex.encode(letters + letters))
+            }
+            script.exchange("10 0100 FFFF 0028", "11 06 1000 1200 0A18")
+            script.exchange("08 1000 1200 0328", "09 07 1100 0A 1200 292A")
+            script.exchange("08 1000 1200 0328", "09 07 1100 0A 1200 292A")
+            script.exchange("0A 1100", "0B" + Hex.encode(letters))
+            script.exchange("0A 1200", "0B" + Hex.encode(letters))
+            let isKnown = request != nil
+            #expect(try Self.services(script).contains { $0.contains("Only the beginning") } != isKnown)
+        }
+    }
+
+    @Test func `extended adverts in pieces are put together`() throws {
+        var script = HCIScript()
+        func piece(_ status: UInt8, _ data: String, _ set: UInt8 = 1) {
+            let bytes = Hex.decode(data) ?? []
+            let type = Hex.encode([1 | status << 5, 0])
+            script.event(
+                0x3E,
+                "0D 01 \(type) 01 0000DEC00000"
+                    + "01 00 \(Hex.encode([set])) 7F C8 0000 00 000000000000"
+                    + Hex.encode([UInt8(bytes.count)]) + data)
+        }
+        for round in 0..<6 {
+            script.wait(105)
+            piece(1, "020106 0303")
+            // Another set in between, and data whose rest is lost.
+            if round == 3 { piece(0, "020106", 2) }
+            piece(0, "0D18 0609 5374726170")
+            piece(2, "020106", 3)
+        }
+        let device = DeviceAddress(value: 0xC0DE_0000, kind: .random)
+        script.connect(device)
+        script.discover()
+        let text = try script.profile().profile
+        #expect(text.contains("name: \"Strap\"\n") && text.contains("  serviceUUIDs: [180D]"), "\(text)")
+    }
+
+    @Test func `Flags that differ from ours are said`() throws {
+        for (data, words) in [
+            ("02011A 03030D18", "# The Flags were 1A; Mynah's are 06.\n"),
+            ("03030D18", "# The adverts had no Flags; Mynah's are 06.\n"), ("020106 03030D18", nil),
+        ] {
+            var script = HCIScript()
+            script.advert(data)
+            script.connect()
+            script.discover()
+            let text = try script.profile().profile
+            #expect(text.contains(words ?? "serviceUUIDs") && text.contains("Flags") == (words != nil))
+        }
+    }
+
+    @Test func `attributes over Enhanced ATT are said to be so`() throws {
+        var script = HCIScript()
+        script.connect()
+        // Two channels to the SPSM 0x0027.
+        script.send([0x17, 1, 12, 0, 0x27, 0, 64, 0, 64, 0, 5, 0, 0x40, 0, 0x41, 0], on: 5, isFromHost: true)
+        var refused = script
+        let answer: [UInt8] = [0x18, 1, 12, 0, 64, 0, 64, 0, 5, 0, 0, 0, 0x40, 0, 0x41, 0]
+        script.send(answer, on: 5, isFromHost: false)
+        let problem = try #require(Self.problem(script))
+        #expect(problem.hasPrefix("the attributes of C0:DE:00:00:00:01 went over Enhanced ATT (EATT), which"))
+        script.discover()
+        #expect(try script.profile().profile.contains("# Some requests went over Enhanced ATT (EATT), which"))
+        refused.send([0x18, 1, 8, 0, 0, 0, 0, 0, 0, 0, 4, 0], on: 5, isFromHost: false)
+        #expect(Self.problem(refused)?.contains("EATT") == false)
+    }
+
     @Test func `errors of security become permissions`() throws {
         var script = HCIScript()
         script.connect()
@@ -213,6 +382,24 @@ import Testing
         #expect(Self.problem(first, device: "C0")?.hasPrefix("2 devices are called C0;") == true)
     }
 
+    @Test func `two hosts of one capture are chosen by their numbers`() throws {
+        var both = HCIScript(isCentral: false)
+        both.connect()
+        both.discover()
+        var second = HCIScript(isCentral: false, source: 1)
+        second.connect()
+        second.exchange("10 0100 FFFF 0028", "11 06 1000 1200 0F18")
+        for packet in second.packets { both.append(packet) }
+        #expect(
+            Self.problem(both) == """
+                the capture shows the services of 2 devices; choose one with --device ADDRESS or NAME:
+                  host 1  (no name)  1 service
+                  host 2  (no name)  1 service
+                """)
+        #expect(try both.profile(device: "host 1").profile.contains("uuid: 180D"))
+        #expect(try both.profile(device: "Host 2").profile.contains("uuid: 180F"))
+    }
+
     @Test func `a capture without what is needed says what to record`() throws {
         var script = HCIScript()
         script.wait(1)
@@ -250,6 +437,20 @@ import Testing
         for number in 0..<200 {
             time += interval + Int64.random(in: 0...delay, using: &random)
             if number % 4 != 3 { advertising.hear([2, 1, 6], at: time) }
+        }
+        #expect(advertising.interval == interval)
+    }
+
+    @Test(arguments: [20_000, 100_000, 250_000] as [Int64])
+    func `the interval is found if reports come late`(interval: Int64) {
+        var advertising = ObservedAdvertising()
+        var random = SeededRandom(seed: 7)
+        var time: Int64 = 0
+        for _ in 0..<30 {
+            time += interval + Int64.random(in: 0...10_000, using: &random)
+            // A busy host takes them all later, and some much later.
+            let late = Int64.random(in: 0...9000, using: &random)
+            advertising.hear([2, 1, 6], at: time + late)
         }
         #expect(advertising.interval == interval)
     }

@@ -96,6 +96,17 @@ import Testing
         ),
     ]
 
+    @Test func `a large block that is not a packet's is skipped, and a packet's is refused`() throws {
+        func block(_ type: UInt8, _ count: Int) -> [UInt8] {
+            let length = (0..<4).map { UInt8(truncatingIfNeeded: (count + 12) >> (8 * $0)) }
+            return [type, 0, 0, 0] + length + Array(repeating: 0, count: count) + length
+        }
+        let whole = CaptureFormat.pcapng.bytes(Self.packets)
+        let (found, warnings) = try Self.read(whole + block(0x0A, 2 << 20) + whole)
+        #expect(found.count == 2 * Self.packets.count && warnings == [])
+        #expect(Self.problem(whole + block(6, 2 << 20))?.contains("which no such block has") == true)
+    }
+
     @Test func `times that cannot be are far apart, and can be subtracted`() {
         let times = [Int64.min, -1, 0, Int64.max].map {
             CapturedPacket(time: $0, isFromController: true, packet: H4Packet(.event, [])).time

@@ -37,6 +37,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("NOTIFY", "WRITE_ENCRYPTED", "permissions: {notify: encrypted}"),
+        ("INDICATE", "WRITE_ENCRYPTED_MITM", "permissions: {notify: authenticated}"),
+        ("NOTIFY", "WRITE", nil), ("READ", "WRITE_ENCRYPTED", nil),
+    ])
+    func `the permission to write a CCCD is the one to subscribe`(
+        property: String, permission: String, words: String?
+    ) throws {
+        let text = """
+            <server-configuration><service uuid="180D"><characteristic uuid="2A37">
+            <property name="\(property)"/>
+            <descriptor uuid="2902"><permission name="READ"/><permission name="\(permission)"/></descriptor>
+            </characteristic></service></server-configuration>
+            """
+        let profile = try CaptureImport.profile(from: Array(text.utf8), named: "test.xml").profile
+        _ = try ProfileLoader.load(text: profile, file: "test.yaml")
+        #expect(words.map { profile.contains($0) } ?? !profile.contains("permissions"))
+    }
+
     @Test func `a server becomes a profile`() throws {
         let result = try CaptureImport.profile(from: Array(Self.export.utf8), named: "test.xml")
         #expect(

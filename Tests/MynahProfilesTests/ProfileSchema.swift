@@ -672,7 +672,8 @@ enum ProfileSchema {
             ("period", ref("duration", "How long one swing takes; 30 s unless said.")),
         ],
         "recorded": [
-            ("file", ref("text", "A recording by `mynah import`, from the profile's folder; up to 16 MiB."))
+            ("file", ref("text", "A recording by `mynah import`, from the profile's folder; up to 16 MiB.")),
+            ("initial", ref("bytes", "Read until the first value is sent; the first value unless said.")),
         ],
     ]
 

@@ -46,6 +46,24 @@ import Testing
         #expect(generator.maximumLength == 2)
     }
 
+    @Test func `reads have the initial value until the first is sent`() throws {
+        let lines = try RecordedLine.lines(of: Array((Self.line("0", "01") + Self.line("1", "02")).utf8))
+        let values = try #require(RecordedValues(lines, initial: [7, 8]))
+        #expect((0...3).map { values.value(of: $0) } == [[7, 8], [1], [2], [1]])
+        let recording = try TemporaryFile(Array(Self.line("1", "00").utf8))
+        for (initial, problem) in [
+            ("07", nil), ("x", "initial must be pairs of hexadecimal digits"),
+            ("07 08", "8:16: error: the value has 2 bytes, more than its maxLength of 1"),
+        ] {
+            let value = "{generate: recorded, file: \(recording.path), initial: \(initial)}"
+            let text = characteristic(
+                "properties: [notify, write]\n        value: \(value)\n        maxLength: 1\n")
+            let problems = try TemporaryFile(Array(text.utf8)).problems()
+            #expect(problems.count == (problem == nil ? 0 : 1))
+            #expect(problem.map { problems.first?.contains($0) == true } ?? true, "\(problems)")
+        }
+    }
+
     @Test func `one value is sent once, and values of one moment a millisecond apart on average`() throws {
         let one = try #require(RecordedValues(RecordedLine.lines(of: Array(Self.line("3", "01").utf8))))
         #expect(one.due(1) == .seconds(3) && one.due(2) == nil && one.due(.max) == nil)

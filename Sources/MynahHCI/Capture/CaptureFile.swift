@@ -44,6 +44,7 @@ public final class CaptureFile: Sendable {
     private let state: Lock<State>
     /// Microseconds from the start of the monotonic clock to 1970, so that times in the file never go back.
     private let epoch: Int64
+    private let now: @Sendable () -> Int64
 
     /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains
     /// keys.
@@ -55,6 +56,13 @@ public final class CaptureFile: Sendable {
         self.init(try CaptureOutput(path: path), named: path, application: application, reports)
     }
 
+    /// A file at `path` whose times follow a test's clock, in microseconds.
+    package convenience init(
+        path: String, application: String, reports: Reports, now: @escaping @Sendable () -> Int64
+    ) throws(RadioError) {
+        self.init(try CaptureOutput(path: path), named: path, application: application, reports, now: now)
+    }
+
     /// Writes to a descriptor, which stays open.
     package convenience init(descriptor: Int32, named name: String, application: String, reports: Reports) {
         self.init(CaptureOutput(borrowing: descriptor), named: name, application: application, reports)
@@ -62,14 +70,15 @@ public final class CaptureFile: Sendable {
 
     init(
         _ output: CaptureOutput, named name: String, application: String, _ reports: Reports,
-        limit: Int = 8 << 20
+        limit: Int = 8 << 20, now: @escaping @Sendable () -> Int64 = { EventLoop.now }
     ) {
+        self.now = now
         self.output = output
         self.name = name
         self.reports = reports
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        epoch = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - EventLoop.now
+        epoch = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - now()
         var queue = CaptureQueue(limit: limit)
         queue.begin(application: application)
         state = Lock(State(queue: queue))
@@ -105,7 +114,7 @@ public final class CaptureFile: Sendable {
     func add(_ data: [UInt8], to interface: Interface) {
         change { state in
             state.queue.addPacket(
-                interface.number, microseconds: UInt64(max(0, epoch + EventLoop.now)), data)
+                interface.number, microseconds: UInt64(max(0, epoch + now())), data)
         }
     }
 

@@ -6,7 +6,7 @@ package struct L2CAPFrame: Hashable, Sendable {
     /// Channels that are always there on an LE link (2.1).
     package enum Channel {
         package static let attribute: UInt16 = 0x0004
-        static let signalling: UInt16 = 0x0005
+        package static let signalling: UInt16 = 0x0005
         package static let securityManager: UInt16 = 0x0006
         /// The channel identifiers of LE credit-based channels.
         static let dynamic: ClosedRange<UInt16> = 0x0040...0x007F

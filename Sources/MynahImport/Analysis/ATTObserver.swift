@@ -12,7 +12,8 @@ struct ATTObserver {
     /// The writes that wait for their answer, by their place in the server's list.
     private var pendingWrites: [Int] = []
     private var clientMTU: Int?
-    private var mtu = GATT.defaultMTU
+    /// The MTU is the link's: both sides have it, whichever of them asked for it.
+    var mtu = GATT.defaultMTU
     var isEncrypted = false
 
     init(link: Int) {
@@ -22,6 +23,7 @@ struct ATTObserver {
     // MARK: The client
 
     mutating func client(_ pdu: [UInt8], at time: Int64, _ server: inout ObservedServer) {
+        see(pdu)
         let request: ATTRequest
         do throws(ATTRequest.Refusal) {
             request = try ATTRequest(pdu)
@@ -31,12 +33,14 @@ struct ATTObserver {
         switch request {
         case .confirmation: return
         case .writeCommand(let handle, let value), .signedWriteCommand(let handle, let value, _):
-            server.writes.append(
-                .init(handle: handle, value: value, time: time, link: link, outcome: .unanswered))
+            _ = server.add(.init(handle: handle, value: value, time: time, link: link, outcome: .sent))
             return
         case .write(let handle, let value):
             add(handle, value, time, &server)
         case .exchangeMTU(let mtu): clientMTU = Int(mtu)
+        case .readByGroupType(let range, let type):
+            // A discovery from the start is of all primary services.
+            if range.lowerBound == .first, type == Self.primaryService { server.beginDiscovery() }
         case .prepareWrite(let handle, let offset, let part):
             // A client that prepares without end has no effect on the server either.
             if prepared.count < 1024 { prepared.append((handle, Int(offset), part)) }
@@ -54,10 +58,13 @@ struct ATTObserver {
         _ handle: AttributeHandle, _ value: [UInt8], _ time: Int64, _ server: inout ObservedServer
     ) {
         if !isWriteRequest { pendingWrites = [] }
-        pendingWrites.append(server.writes.count)
-        server.writes.append(
-            .init(handle: handle, value: value, time: time, link: link, outcome: .unanswered))
+        pendingWrites.append(server.add(.init(handle: handle, value: value, time: time, link: link)))
     }
+
+    private static let primaryService = BluetoothUUID(0x2800 as UInt16)
+
+    /// No PDU is longer than the MTU, also if the capture lacks its exchange.
+    private mutating func see(_ pdu: [UInt8]) { mtu = max(mtu, pdu.count) }
 
     /// Whether the request under way is one whose writes wait already.
     private var isWriteRequest: Bool {
@@ -83,16 +90,17 @@ struct ATTObserver {
     // MARK: The server
 
     mutating func server(_ pdu: [UInt8], at time: Int64, _ server: inout ObservedServer) {
+        see(pdu)
         var reader = ByteReader(pdu)
         guard let opcode = reader.readUInt8() else { return }
         switch opcode {
         case ATTOpcode.handleValueNotification, ATTOpcode.handleValueIndication:
             guard let handle = reader.readAttributeHandle() else { return }
-            server.sent.append(.init(handle: handle, value: reader.readRest(), time: time, link: link))
+            server.add(.init(handle: handle, value: reader.readRest(), time: time, link: link))
             return
         case ATTOpcode.multipleHandleValueNotification:
             while let (handle, value) = reader.readCountedValue() {
-                server.sent.append(.init(handle: handle, value: value, time: time, link: link))
+                server.add(.init(handle: handle, value: value, time: time, link: link))
             }
             return
         default: break
@@ -114,10 +122,11 @@ struct ATTObserver {
             let code = reader.readUInt8()
         else { return }
         for index in pendingWrites {
-            server.writes[index].outcome = .refused(code)
-            server.writes[index].time = time
+            server.answer(index, .refused(code), at: time)
         }
         switch request {
+        case .readByGroupType(_, Self.primaryService) where code == ATTError.attributeNotFound.code:
+            server.endServices()
         case .read(let handle), .readBlob(let handle, offset: 0):
             server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
         case .readBlob(let handle, let offset):
@@ -149,18 +158,21 @@ struct ATTObserver {
             guard let theirs = reader.readUInt16(), let clientMTU else { return }
             mtu = max(GATT.defaultMTU, min(clientMTU, Int(theirs)))
         case (.readByGroupType(_, let type), ATTOpcode.readByGroupTypeResponse):
-            groups(&reader, isPrimary: type == BluetoothUUID(0x2800 as UInt16), &server)
+            groups(&reader, isPrimary: type == Self.primaryService, &server)
         case (.findByTypeValue(_, 0x2800, let value), ATTOpcode.findByTypeValueResponse):
             while let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle() {
                 guard start > .none, start <= end else { return }
                 server.declare(BluetoothUUID(littleEndian: value), start...end, isPrimary: true)
             }
-        case (.readByType(_, let type), ATTOpcode.readByTypeResponse): typed(&reader, type, &server)
+        case (.readByType(_, let type), ATTOpcode.readByTypeResponse):
+            typed(&reader, type, at: time, &server)
         case (.findInformation, ATTOpcode.findInformationResponse): types(&reader, &server)
         case (.read(let handle), ATTOpcode.readResponse):
-            take(reader.readRest(), of: handle, room: mtu - 1, &server)
+            let value = reader.readRest()
+            server.read(value, of: handle, isWhole: value.count < mtu - 1, at: time)
         case (.readBlob(let handle, 0), ATTOpcode.readBlobResponse):
-            take(reader.readRest(), of: handle, room: mtu - 1, &server)
+            let value = reader.readRest()
+            server.read(value, of: handle, isWhole: value.count < mtu - 1, at: time)
         case (.readBlob(let handle, let offset), ATTOpcode.readBlobResponse):
             let part = reader.readRest()
             server.readOn(part, of: handle, at: Int(offset), isLast: part.count < mtu - 1)
@@ -169,27 +181,13 @@ struct ATTObserver {
                 guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
                     return
                 }
-                server.read(value, of: handle, isWhole: true)
+                server.read(value, of: handle, isWhole: true, at: time)
             }
         case (.write, ATTOpcode.writeResponse), (.executeWrite, ATTOpcode.executeWriteResponse):
             for index in pendingWrites {
-                server.writes[index].outcome = .stored
-                server.writes[index].time = time
+                server.answer(index, .stored, at: time)
             }
         default: break
-        }
-    }
-
-    /// A value, or a declaration that is read as one.
-    private func take(
-        _ value: [UInt8], of handle: AttributeHandle, room: Int, _ server: inout ObservedServer
-    ) {
-        server.read(value, of: handle, isWhole: value.count < room)
-        // The UUID of an included service that has 128 bits (Vol 3, Part G, 4.5.1).
-        if let service = server.services[handle], service.uuid == nil,
-            let uuid = BluetoothUUID(littleEndian: value)
-        {
-            server.services[handle]?.uuid = uuid.shortest
         }
     }
 
@@ -200,11 +198,14 @@ struct ATTObserver {
         {
             guard start > .none, start <= end else { return }
             server.declare(uuid, start...end, isPrimary: isPrimary)
+            if isPrimary, end == .last { server.endServices() }
         }
     }
 
     /// Declarations, or values of one type.
-    private func typed(_ reader: inout ByteReader, _ type: BluetoothUUID, _ server: inout ObservedServer) {
+    private func typed(
+        _ reader: inout ByteReader, _ type: BluetoothUUID, at time: Int64, _ server: inout ObservedServer
+    ) {
         guard let length = reader.readUInt8(), length >= 2 else { return }
         while let handle = reader.readAttributeHandle(), let bytes = reader.readBytes(Int(length) - 2) {
             guard handle > .none else { return }
@@ -222,9 +223,9 @@ struct ATTObserver {
                 let uuid = BluetoothUUID(littleEndian: content.readRest())
                 server.include(.init(start: start, end: end, uuid: uuid?.shortest), at: handle)
             default:
-                server.types[handle] = type.shortest
+                server.setType(type, of: handle)
                 // A response of several values has the same length for all.
-                server.read(bytes, of: handle, isWhole: bytes.count < min(mtu - 4, 253))
+                server.read(bytes, of: handle, isWhole: bytes.count < min(mtu - 4, 253), at: time)
             }
         }
     }
@@ -235,7 +236,7 @@ struct ATTObserver {
             let bytes = reader.readBytes(format == 1 ? 2 : 16),
             let uuid = BluetoothUUID(littleEndian: bytes)
         {
-            server.types[handle] = uuid.shortest
+            server.setType(uuid, of: handle)
         }
     }
 }

@@ -21,6 +21,8 @@ struct ObservedDevice {
     var io: IOCapability?
     /// Whether it asks for protection against a man in the middle.
     var wantsProtection = false
+    /// Whether requests to it went over channels of their own (Core Specification, Vol 3, Part G, 5.4).
+    var usesEnhancedATT = false
     var linkCount = 0
 
     init(_ key: Key) {
@@ -37,6 +39,10 @@ struct CaptureAnalysis {
 
     private struct Link {
         var peer: ObservedDevice.Key
+        /// The peripheral.
+        var device: ObservedDevice.Key
+        /// The identifier of the request for channels of Enhanced ATT that waits for its answer.
+        var enhancedRequest: UInt8?
         var fromHost = L2CAPReassembler()
         var fromController = L2CAPReassembler()
         /// The requests of this host, and those of the other side.
@@ -47,12 +53,19 @@ struct CaptureAnalysis {
     private var links: [LinkKey: Link] = [:]
     private var linkCount = 0
     private var hosts: [Int: HostAdvertising] = [:]
+    private var assemblers: [Int: ReportAssembler] = [:]
     private var found: [ObservedDevice.Key: ObservedDevice] = [:]
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
 
     /// The devices in the order in which they were found.
-    var devices: [ObservedDevice] { order.compactMap { found[$0] } }
+    var devices: [ObservedDevice] {
+        order.compactMap { key in
+            guard var device = found[key] else { return nil }
+            device.server = device.server.settled()
+            return device
+        }
+    }
 
     mutating func take(_ captured: CapturedPacket) {
         let packet = captured.packet
@@ -81,6 +94,7 @@ struct CaptureAnalysis {
         case .reset:
             for key in Array(links.keys) where key.source == source { links[key] = nil }
             hosts[source] = nil
+            assemblers[source] = nil
         case .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData,
             .leSetAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
             .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable:
@@ -111,12 +125,16 @@ struct CaptureAnalysis {
             links[LinkKey(source: source, handle: handle)]?.asClient.isEncrypted = isOn
             links[LinkKey(source: source, handle: handle)]?.asServer.isEncrypted = isOn
         case .advertisingReports(let reports):
-            for report in reports where report.progress == .complete { take(report, time) }
+            for report in reports {
+                // Data in pieces is all there with the last of them.
+                let whole = assemblers[source, default: ReportAssembler()].take(report)
+                if let whole, report.progress == .complete { take(whole, time) }
+            }
         default: break
         }
     }
 
-    private mutating func take(_ report: LEAdvertisingReport, _ time: Int64) {
+    private mutating func take(_ report: ScanReport, _ time: Int64) {
         guard report.kind != .directed else { return }
         change(.remote(report.address)) { device in
             if report.kind == .scanResponse {
@@ -130,8 +148,8 @@ struct CaptureAnalysis {
 
     private mutating func begin(_ connection: LEConnection, _ source: Int, _ time: Int64) {
         let peer = ObservedDevice.Key.remote(connection.peer)
-        let link = open(LinkKey(source: source, handle: connection.handle), peer)
         let device: ObservedDevice.Key = connection.role == .central ? peer : .local(source: source)
+        let link = open(LinkKey(source: source, handle: connection.handle), peer, device)
         change(device) { device in
             device.linkCount += 1
             device.server.linkStarts[link] = time
@@ -139,10 +157,13 @@ struct CaptureAnalysis {
     }
 
     @discardableResult
-    private mutating func open(_ key: LinkKey, _ peer: ObservedDevice.Key) -> Int {
+    private mutating func open(
+        _ key: LinkKey, _ peer: ObservedDevice.Key, _ device: ObservedDevice.Key
+    ) -> Int {
         linkCount += 1
         links[key] = Link(
-            peer: peer, asClient: ATTObserver(link: linkCount), asServer: ATTObserver(link: linkCount))
+            peer: peer, device: device, asClient: ATTObserver(link: linkCount),
+            asServer: ATTObserver(link: linkCount))
         return linkCount
     }
 
@@ -151,7 +172,10 @@ struct CaptureAnalysis {
     private mutating func takeData(_ captured: CapturedPacket) {
         guard let (handle, boundary, data) = ACLPacket.parts(of: captured.packet.body) else { return }
         let key = LinkKey(source: captured.source, handle: handle)
-        if links[key] == nil { open(key, .unnamed(source: captured.source, handle)) }
+        if links[key] == nil {
+            let unnamed = ObservedDevice.Key.unnamed(source: captured.source, handle)
+            open(key, unnamed, unnamed)
+        }
         guard var link = links[key] else { return }
         // The link's buffers would be copied if they were held twice.
         links[key] = nil
@@ -175,9 +199,25 @@ struct CaptureAnalysis {
                 case (true, false): link.asServer.server(frame.payload, at: time, &device.server)
                 }
             }
+            let mtu = isLocalServer ? link.asServer.mtu : link.asClient.mtu
+            (link.asClient.mtu, link.asServer.mtu) = (mtu, mtu)
+        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, &link)
         case L2CAPFrame.Channel.securityManager:
             takePairing(
                 frame.payload, captured.isFromController ? link.peer : .local(source: captured.source))
+        default: break
+        }
+    }
+
+    /// Enhanced ATT opens channels with L2CAP Credit Based Connection Request to its SPSM, and the response
+    /// has the result after three fields of the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
+    private mutating func takeSignal(_ pdu: [UInt8], _ link: inout Link) {
+        guard pdu.count >= 12 else { return }
+        switch pdu[0] {
+        case 0x17 where pdu[4] == 0x27 && pdu[5] == 0x00: link.enhancedRequest = pdu[1]
+        case 0x18 where pdu[1] == link.enhancedRequest:
+            link.enhancedRequest = nil
+            if pdu[10] == 0x00, pdu[11] == 0x00 { change(link.device) { $0.usesEnhancedATT = true } }
         default: break
         }
     }

@@ -15,6 +15,9 @@ struct DeviceChoice {
     private let candidates: [Candidate]
 
     init(_ devices: [ObservedDevice]) {
+        let hosts = devices.compactMap { device in
+            if case .local(let source) = device.key { source } else { Int?.none }
+        }.sorted()
         candidates = devices.map { device in
             var address: String?
             let label: String
@@ -22,7 +25,10 @@ struct DeviceChoice {
             case .remote(let found):
                 address = found.description
                 label = found.description
-            case .local: label = "this host"
+            case .local(let source):
+                // A capture may have several interfaces.
+                let number = hosts.count > 1 ? hosts.firstIndex(of: source) : nil
+                label = number.map { "host \($0 + 1)" } ?? "this host"
             case .unnamed(_, let handle): label = "connection \(handle)"
             }
             return Candidate(device: device, label: label, name: Self.name(device), address: address)
@@ -32,8 +38,8 @@ struct DeviceChoice {
     private static func name(_ device: ObservedDevice) -> String? {
         var content = AdvertisementData(device.advertising.usualData)
         content.add(device.advertising.usualScanResponse)
-        let handle = TableModel(device.server).nameHandle
-        let read = handle.flatMap { device.server.readings[$0] }.map {
+        let table = device.server.table
+        let read = TableModel(table).nameHandle.flatMap { table.readings[$0] }.map {
             String(decoding: $0.value, as: UTF8.self)
         }
         return (read ?? content.localName).flatMap { PlainText.name($0) }
@@ -54,7 +60,17 @@ struct DeviceChoice {
                 ADDRESS or NAME:\(Self.list(discovered))
                 """)
         }
-        let used = candidates.filter { !$0.device.server.sent.isEmpty || !$0.device.server.readings.isEmpty }
+        if let enhanced = candidates.first(where: { $0.device.usesEnhancedATT }) {
+            throw ImportProblem(
+                """
+                the attributes of \(enhanced.name ?? enhanced.label) went over Enhanced ATT (EATT), which is \
+                not imported; record with a central that uses one ATT channel (BlueZ does with Channels = 1 \
+                under [GATT] in main.conf)
+                """)
+        }
+        let used = candidates.filter {
+            !$0.device.server.sent.isEmpty || !$0.device.server.table.readings.isEmpty
+        }
         if let used = used.first {
             throw ImportProblem(
                 """
@@ -95,8 +111,8 @@ struct DeviceChoice {
             }
             throw ImportProblem(
                 """
-                \(matches.count) devices are called \(PlainText.name(wanted) ?? ""); choose one by its \
-                address:\(Self.list(matches))
+                \(matches.count) devices are called \(PlainText.name(wanted) ?? ""); choose one by the start \
+                of its line:\(Self.list(matches))
                 """)
         }
         throw ImportProblem(
@@ -107,7 +123,7 @@ struct DeviceChoice {
 
     private static func list(_ candidates: [Candidate]) -> String {
         let lines = candidates.prefix(listed).map { candidate -> String in
-            let count = candidate.device.server.services.count
+            let count = candidate.device.server.table.services.count
             let services = count == 0 ? "advertises" : "\(count) service\(count == 1 ? "" : "s")"
             return "\n  \(candidate.label)  \(candidate.name ?? "(no name)")  \(services)"
         }

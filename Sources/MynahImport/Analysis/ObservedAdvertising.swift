@@ -63,16 +63,18 @@ struct ObservedAdvertising: Hashable {
     /// The advertising interval in microseconds, or `nil` if too little was heard.
     ///
     /// The time between two events is the interval and a random delay of up to 10 ms (4.4.2.2.1). Events that
-    /// were missed make it a multiple, so only times near the shortest count. It is rounded to a usual
+    /// were missed make it a multiple, so each time counts for as many events as it has. Reports that come
+    /// late make one time longer and the next shorter, which the mean evens out. It is rounded to a usual
     /// interval.
     var interval: Int64? {
         if let setInterval { return setInterval }
         guard gaps.count >= 4 else { return nil }
         let sorted = gaps.sorted()
-        // The very shortest may be two reports of one interval that came late.
-        let base = sorted[gaps.count / 10]
-        let near = sorted.filter { $0 >= base - 10_000 && $0 <= base + 10_000 }
-        let mean = near.reduce(0, +) / Int64(near.count) - 5000
+        // Shorter ones may be two reports of which the first came late, and longer ones lack an event.
+        let base = sorted[gaps.count / 4]
+        let near = gaps.filter { $0 <= base * 4 }
+        let events = near.reduce(0) { $0 + max(1, ($1 + base / 2) / base) }
+        let mean = near.reduce(0, +) / events - 5000
         // Some devices have no random delay, and an interval that is longer by half of it.
         let middle = mean + 2500
         if let usual = Self.usual.min(by: { abs($0 - middle) < abs($1 - middle) }),

@@ -1,53 +1,34 @@
 import MynahCore
 
-/// The attributes of one device by their handles, as far as a capture shows them.
+/// The attributes of one device and what was sent, as far as a capture shows them.
+///
+/// A device may get another attribute table, as with new firmware. Each discovery makes a table. Those that
+/// do not contradict each other are one, and of others the last that was discovered whole is imported.
 struct ObservedServer {
-    /// A service declaration.
-    struct Service: Hashable {
-        /// `nil` if only an include of another service shows it.
-        var uuid: BluetoothUUID?
-        var end: AttributeHandle
-        var isPrimary: Bool
-    }
-
-    /// An include declaration.
-    struct Include: Hashable {
-        var start: AttributeHandle
-        var end: AttributeHandle
-        /// 128-bit UUIDs are not in the declaration (Core Specification, Vol 3, Part G, 3.2).
-        var uuid: BluetoothUUID?
-    }
-
-    /// A characteristic declaration.
-    struct Declaration: Hashable {
-        var uuid: BluetoothUUID
-        var properties: UInt8
-        var value: AttributeHandle
-    }
-
-    /// A value that was read.
-    struct Reading: Hashable {
-        /// The first value.
-        var value: [UInt8]
-        /// Whether it is all of the value.
-        var isWhole: Bool
-        /// Whether a later read had another value.
-        var hasChanged = false
-    }
-
-    /// A write, when it was answered or, without an answer, sent.
+    /// A write, when it was sent, and when it was answered or, without an answer, sent.
     struct Write: Hashable {
         enum Outcome: Hashable {
             case stored
             case refused(UInt8)
-            /// A command, or the capture ended before the answer.
+            /// A command, which has no answer.
+            case sent
+            /// A request; the capture, or the link, ended before the answer.
             case unanswered
         }
         var handle: AttributeHandle
         var value: [UInt8]
+        var sentAt: Int64
         var time: Int64
         var link: Int
         var outcome: Outcome
+        /// The number of its table.
+        fileprivate(set) var table = 0
+
+        init(handle: AttributeHandle, value: [UInt8], time: Int64, link: Int, outcome: Outcome = .unanswered)
+        {
+            (self.handle, self.value, self.link) = (handle, value, link)
+            (sentAt, self.time, self.outcome) = (time, time, outcome)
+        }
     }
 
     /// A notification or an indication.
@@ -56,90 +37,152 @@ struct ObservedServer {
         var value: [UInt8]
         var time: Int64
         var link: Int
+        /// The number of its table.
+        fileprivate(set) var table = 0
+
+        init(handle: AttributeHandle, value: [UInt8], time: Int64, link: Int) {
+            (self.handle, self.value, self.time, self.link) = (handle, value, time, link)
+        }
     }
 
-    /// An access that was refused.
-    struct Refusal: Hashable {
-        var isWrite: Bool
-        var code: UInt8
-        var isEncrypted: Bool
-    }
-
-    /// How many attributes of a kind are kept: no device has as many, and a capture may be made up.
-    static let limit = 2048
-
-    var services: [AttributeHandle: Service] = [:]
-    var includes: [AttributeHandle: Include] = [:]
-    var declarations: [AttributeHandle: Declaration] = [:]
-    /// The types of attributes that Find Information or a read by type shows.
-    var types: [AttributeHandle: BluetoothUUID] = [:]
-    var readings: [AttributeHandle: Reading] = [:]
-    var writes: [Write] = []
-    var sent: [Sent] = []
-    private(set) var refusals: [AttributeHandle: [Refusal]] = [:]
+    /// The table that is being discovered.
+    private(set) var table = ObservedTable()
+    private(set) var writes: [Write] = []
+    private(set) var sent: [Sent] = []
     /// When each link began, as far as that is in the capture.
     var linkStarts: [Int: Int64] = [:]
+    /// Notes about its tables, for a reader of the profile.
+    private(set) var notes: [String] = []
+
+    /// The number of the table, from 0 on.
+    private var number = 0
+    /// The table of the discoveries before, and its numbers.
+    private var earlier: (table: ObservedTable, numbers: Set<Int>)?
+    private var hasChanged = false
+    /// Whether a table that was discovered in part is left out, because a whole one came before it.
+    private var isLastPartial = false
 
     /// Whether anything of the attribute table was seen.
-    var isDiscovered: Bool { !services.isEmpty }
+    var isDiscovered: Bool { !table.services.isEmpty }
 
     // MARK: Values
 
-    /// A value was read from its beginning.
-    mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool) {
-        guard var reading = readings[handle] else {
-            readings[handle] = Reading(value: value, isWhole: isWhole)
-            return
-        }
-        // A first read may have been broken off.
-        if !reading.isWhole, value.starts(with: reading.value) {
-            reading.value = value
-            reading.isWhole = isWhole
-        } else if reading.isWhole ? reading.value != value : !reading.value.starts(with: value) {
-            reading.hasChanged = true
-        }
-        readings[handle] = reading
+    /// A write was sent; returns its place.
+    mutating func add(_ write: Write) -> Int {
+        writes.append(write)
+        writes[writes.count - 1].table = number
+        return writes.count - 1
     }
 
-    /// More of a value was read; it counts only if it continues what was read.
+    /// The answer to a write.
+    mutating func answer(_ write: Int, _ outcome: Write.Outcome, at time: Int64) {
+        writes[write].outcome = outcome
+        writes[write].time = time
+    }
+
+    mutating func add(_ value: Sent) {
+        sent.append(value)
+        sent[sent.count - 1].table = number
+        // The range of handles that have changed (Core Specification, Vol 3, Part G, 7.1).
+        guard value.value.count == 4,
+            table.declarations.values.contains(where: { $0.value == value.handle && $0.uuid == "2A05" })
+        else { return }
+        let start = UInt16(value.value[0]) | UInt16(value.value[1]) << 8
+        let end = UInt16(value.value[2]) | UInt16(value.value[3]) << 8
+        guard start > 0, start <= end else { return }
+        let rest = table.without(.init(rawValue: start)...(.init(rawValue: end)))
+        begin(rest)
+    }
+
+    mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
+        table.read(value, of: handle, isWhole: isWhole, at: time)
+        // The UUID of an included service that has 128 bits (Vol 3, Part G, 4.5.1).
+        if let uuid = BluetoothUUID(littleEndian: value) { table.name(uuid, serviceAt: handle) }
+    }
+
     mutating func readOn(_ part: [UInt8], of handle: AttributeHandle, at offset: Int, isLast: Bool) {
-        guard var reading = readings[handle], !reading.isWhole, reading.value.count == offset else { return }
-        reading.value += part
-        reading.isWhole = isLast
-        readings[handle] = reading
+        table.readOn(part, of: handle, at: offset, isLast: isLast)
     }
 
-    mutating func refuse(
-        _ handle: AttributeHandle, isWrite: Bool, _ code: UInt8, isEncrypted: Bool
-    ) {
-        let refusal = Refusal(isWrite: isWrite, code: code, isEncrypted: isEncrypted)
-        // Of one handle there are few: 256 codes, reads and writes, with and without encryption.
-        if refusals[handle]?.contains(refusal) != true { refusals[handle, default: []].append(refusal) }
+    mutating func refuse(_ handle: AttributeHandle, isWrite: Bool, _ code: UInt8, isEncrypted: Bool) {
+        table.refuse(handle, isWrite: isWrite, code, isEncrypted: isEncrypted)
     }
 
     // MARK: Declarations
 
-    mutating func declare(_ declaration: Declaration, at handle: AttributeHandle) {
-        guard declarations[handle] != nil || declarations.count < Self.limit else { return }
-        declarations[handle] = declaration
+    /// A client begins to discover all primary services.
+    mutating func beginDiscovery() {
+        if isDiscovered { begin(ObservedTable()) }
+    }
+
+    mutating func endServices() { table.endServices() }
+
+    mutating func declare(_ declaration: ObservedTable.Declaration, at handle: AttributeHandle) {
+        if let known = table.declarations[handle], known != declaration { begin(ObservedTable()) }
+        table.declare(declaration, at: handle)
     }
 
     mutating func declare(
         _ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>, isPrimary: Bool
     ) {
-        // The last handle of a device's last service may be reported as 0xFFFF.
-        let known = services[handles.lowerBound]
-        guard known != nil || services.count < Self.limit else { return }
-        services[handles.lowerBound] = Service(
-            uuid: uuid?.shortest ?? known?.uuid, end: handles.upperBound,
-            isPrimary: isPrimary || known?.isPrimary == true)
+        if isPrimary, table.contradicts(uuid, handles) { begin(ObservedTable()) }
+        table.declare(uuid, handles, isPrimary: isPrimary)
     }
 
-    /// An include declaration, which also shows a secondary service.
-    mutating func include(_ include: Include, at handle: AttributeHandle) {
-        guard includes.count < Self.limit else { return }
-        includes[handle] = include
-        guard services[include.start] == nil, include.start <= include.end else { return }
-        declare(include.uuid, include.start...include.end, isPrimary: false)
+    mutating func setType(_ type: BluetoothUUID, of handle: AttributeHandle) {
+        if let known = table.types[handle], known != type.shortest { begin(ObservedTable()) }
+        table.setType(type, of: handle)
+    }
+
+    mutating func include(_ include: ObservedTable.Include, at handle: AttributeHandle) {
+        table.include(include, at: handle)
+    }
+
+    // MARK: Several tables
+
+    /// How many tables are compared: no device changes so often, and a capture may be made up.
+    private static let limit = 1000
+
+    private mutating func begin(_ new: ObservedTable) {
+        guard number < Self.limit else { return }
+        settleTable()
+        table = new
+        number += 1
+    }
+
+    /// Puts the table to those before it.
+    private mutating func settleTable() {
+        guard var known = earlier else {
+            earlier = (table, [number])
+            return
+        }
+        if !known.table.contradicts(table) {
+            known.table.merge(table)
+            known.numbers.insert(number)
+            isLastPartial = isLastPartial && !table.isWhole
+        } else {
+            hasChanged = true
+            isLastPartial = known.table.isWhole && !table.isWhole
+            if !isLastPartial { known = (table, [number]) }
+        }
+        earlier = known
+    }
+
+    /// The server at the end of the capture, with one table and its values.
+    func settled() -> ObservedServer {
+        var result = self
+        result.settleTable()
+        guard let last = result.earlier else { return self }
+        result.table = last.table
+        result.writes.removeAll { !last.numbers.contains($0.table) }
+        result.sent.removeAll { !last.numbers.contains($0.table) }
+        if result.hasChanged {
+            result.notes.append(
+                "the device's attributes changed during the capture; these are the last that were discovered")
+        }
+        if result.isLastPartial {
+            result.notes.append("a later change was discovered only in part, and is left out")
+        }
+        return result
     }
 }

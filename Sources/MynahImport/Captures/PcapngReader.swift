@@ -17,8 +17,8 @@ enum PcapngReader {
         static let enhancedPacket: UInt32 = 6
     }
 
-    /// A block may be as long as its packet, and a comment of 64 KiB for each of a few options.
-    private static let longestBlock = CaptureRecords.longestRecord * 4
+    /// A packet's block may be as long as its packet, and a comment of 64 KiB for each of a few options.
+    private static let longestPacketBlock = CaptureRecords.longestRecord * 4
 
     static func read(_ bytes: [UInt8], into records: inout CaptureRecords) throws(ImportProblem) {
         var cursor = CaptureCursor(bytes)
@@ -40,10 +40,12 @@ enum PcapngReader {
                 interfaces = []
             }
             guard let length: UInt32 = cursor.integer() else { return records.endEarly(at: start) }
-            guard length >= 12, length % 4 == 0, length <= longestBlock else {
+            // Others, such as those with keys for other protocols, are skipped, however long they are.
+            let isPacket = [Block.obsoletePacket, Block.simplePacket, Block.enhancedPacket].contains(type)
+            guard length >= 12, length % 4 == 0, !isPacket || length <= longestPacketBlock else {
                 throw ImportProblem(
                     """
-                    a block says that it has \(length) bytes, which no block of a Bluetooth capture has; the \
+                    a block says that it has \(length) bytes, which no such block has; the \
                     file is damaged: record or copy it again
                     """, at: start + 4)
             }

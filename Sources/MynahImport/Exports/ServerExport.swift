@@ -96,6 +96,8 @@ enum ServerExport {
     ) throws(ImportProblem) -> ImportedProfile.Characteristic? {
         let uuid = try uuid(of: element)
         var result = ImportedProfile.Characteristic(uuid: uuid, properties: [])
+        // A client writes the Client Characteristic Configuration to subscribe.
+        var notify = SecurityRequirement.open
         for child in element.children {
             switch child.name {
             case "property":
@@ -106,6 +108,8 @@ enum ServerExport {
                 }
                 result.properties.insert(property)
             case "permission": break
+            case "descriptor" where try self.uuid(of: child) == GATT.clientConfiguration:
+                notify = try permissions(of: child).levels.write
             case "descriptor":
                 if let descriptor = try descriptor(child, &warnings) { result.descriptors.append(descriptor) }
             default: warnings.append(leftOut(child))
@@ -121,6 +125,7 @@ enum ServerExport {
         if !result.properties.isDisjoint(with: .anyWrite) {
             result.permissions.write = permissions.levels.write
         }
+        if !result.properties.isDisjoint(with: .anyUpdate) { result.permissions.notify = notify }
         let isShown = !result.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         if isShown, let value = try value(of: element) { result.value = .bytes(value) }
         // A profile can have only one of each.
@@ -138,7 +143,7 @@ enum ServerExport {
         _ element: XMLElement, _ warnings: inout [String]
     ) throws(ImportProblem) -> ImportedProfile.Descriptor? {
         let uuid = try uuid(of: element)
-        guard uuid != GATT.clientConfiguration, uuid != GATT.extendedProperties else { return nil }
+        guard uuid != GATT.extendedProperties else { return nil }
         guard !AssignedNumbers.isDeclaration(uuid) else {
             warnings.append(
                 "line \(element.line): \(uuid) cannot be the UUID of a descriptor; it is left out")

@@ -132,6 +132,11 @@ extension ImportedAdvertising {
         if observed.payloadCount > 2 {
             notes.append("the payload changed; this is the one that was seen most often")
         }
+        let flags = payloads.flatMap { [ADStructure].decode($0).structures }.first { $0.type == .flags }?.data
+        if flags != [AccessoryAdvertising.flags] {
+            let theirs = flags.map { "the Flags were \(Hex.encode($0))" } ?? "the adverts had no Flags"
+            notes.append("\(theirs); Mynah's are \(Hex.encode([AccessoryAdvertising.flags]))")
+        }
         guard let ours = try? AccessoryAdvertising.compose(advertisement),
             ours.data.bytes != payloads[0] || ours.scanResponse.bytes != payloads[1]
         else { return }

@@ -9,23 +9,24 @@ extension ImportedProfile {
 
     /// The profile of an observed device; `fallback` is its name if it has none.
     init(_ device: ObservedDevice, fallback: String) {
-        let table = TableModel(device.server)
         let server = device.server
+        let table = TableModel(server.table)
         var advertised = AdvertisementData(device.advertising.usualData)
         advertised.add(device.advertising.usualScanResponse)
-        let read = table.nameHandle.flatMap { server.readings[$0] }.flatMap {
+        let read = table.nameHandle.flatMap { server.table.readings[$0] }.flatMap {
             PlainText.name(String(decoding: $0.value, as: UTF8.self))
         }
         let heard = advertised.localName.flatMap { PlainText.name($0) }
         name = read ?? heard ?? fallback
         deviceName = read ?? heard
-        if let value = table.appearanceHandle.flatMap({ server.readings[$0]?.value }), value.count == 2 {
+        if let value = table.appearanceHandle.flatMap({ server.table.readings[$0]?.value }), value.count == 2
+        {
             let number = UInt16(value[0]) | UInt16(value[1]) << 8
             // 0 is an unknown appearance, which a device without one has too.
             appearance = number == 0 ? nil : number
         }
         appearance = appearance ?? advertised.appearance
-        if let handle = table.appearanceHandle, server.readings[handle] == nil, appearance == nil {
+        if let handle = table.appearanceHandle, server.table.readings[handle] == nil, appearance == nil {
             notes.append("the appearance was never read")
         }
         io = device.io
@@ -35,7 +36,10 @@ extension ImportedProfile {
             advertising = ImportedAdvertising(device.advertising, appearance: appearance)
         }
         if !server.isDiscovered { notes.append("the capture shows no connection to the device") }
-        notes += table.notes
+        if device.usesEnhancedATT {
+            notes.append("some requests went over Enhanced ATT (EATT), which is not imported")
+        }
+        notes += server.notes + table.notes
         let sent = SentValues(
             server, services: table.services.map { $0.characteristics.map(\.value) })
         let model = CharacteristicModel(device: device, table: table, sent: sent)
@@ -84,6 +88,7 @@ private struct CharacteristicModel {
         if found.properties.contains(.read) {
             result.permissions.read = requirement(found.value, isWrite: false)
             result.readError = error(found.value, isWrite: false)
+            result.notes += passing(found.value, isWrite: false)
         }
         if !found.properties.isDisjoint(with: .anyWrite) {
             result.permissions.write = requirement(found.value, isWrite: true)
@@ -106,14 +111,15 @@ private struct CharacteristicModel {
         _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
     ) {
         if canSend.contains(found.value), let values = sent.recorded[found.value] {
-            result.value = .recorded(recording(values, of: found, &result.notes))
+            let initial = initial(found, before: values)
+            result.value = .recorded(recording(values, of: found, &result.notes), initial: initial)
             return
         }
         if canSend.contains(found.value), !answered.contains(found.value) {
             result.notes.append("no value was sent")
         }
         guard found.properties.contains(.read) else { return }
-        if let reading = server.readings[found.value] {
+        if let reading = server.table.readings[found.value] {
             if reading.value.count > GATT.maximumValueLength {
                 result.notes.append("its value is longer than 512 bytes")
             } else {
@@ -126,6 +132,17 @@ private struct CharacteristicModel {
         } else if result.readError == nil {
             result.notes.append("its value was never read")
         }
+    }
+
+    /// The value that was read before the first was sent, if it is another.
+    private func initial(
+        _ found: TableModel.Characteristic, before values: [ObservedServer.Sent]
+    ) -> [UInt8]? {
+        guard found.properties.contains(.read), let reading = server.table.readings[found.value],
+            reading.isWhole, reading.value.count <= GATT.maximumValueLength, let first = values.first,
+            reading.time < first.time, reading.value != first.value
+        else { return nil }
+        return reading.value
     }
 
     /// A link, and the moment from which the times of its values count.
@@ -147,7 +164,7 @@ private struct CharacteristicModel {
         var starts: [Int: Int64] = [:]
         var position = 0
         for value in values {
-            while position < subscriptions.count, subscriptions[position].time <= value.time {
+            while position < subscriptions.count, subscriptions[position].sentAt <= value.time {
                 starts[subscriptions[position].link] = subscriptions[position].time
                 position += 1
             }
@@ -188,14 +205,21 @@ private struct CharacteristicModel {
         if indices.isEmpty { result.notes.append("it was never written") }
         let canRefuse = !found.properties.isDisjoint(with: [.write, .reliableWrite])
         if canRefuse { result.writeError = error(found.value, isWrite: true) }
+        result.notes += passing(found.value, isWrite: true)
         guard result.writeError == nil else { return }
+        let accepted = Set(indices.map { server.writes[$0] }.filter(\.isAccepted).map(\.value))
         var seen: [[UInt8]: Int] = [:]
         var differs = false
+        var wasAcceptedLater = false
         for index in indices {
             let write = server.writes[index]
             guard !write.value.isEmpty, write.value.count <= GATT.maximumValueLength else { continue }
             var rule = ImportedProfile.Rule(written: write.value)
             if case .refused(let code) = write.outcome, Self.isOwn(code), canRefuse {
+                if accepted.contains(write.value) {
+                    wasAcceptedLater = true
+                    continue
+                }
                 rule.error = code
             }
             rule.answers = (sent.answers[index] ?? []).compactMap { answer in
@@ -220,6 +244,10 @@ private struct CharacteristicModel {
                 break
             }
         }
+        if wasAcceptedLater {
+            result.notes.append(
+                "a value that was refused was accepted at another time; the profile accepts it")
+        }
         if differs { result.notes.append("some writes had other answers later; these are the first") }
     }
 
@@ -227,8 +255,27 @@ private struct CharacteristicModel {
 
     /// Whether an error is the device's own, and not one of a link's security or of a wrong request.
     private static func isOwn(_ code: UInt8) -> Bool {
-        code >= 0x80 || code == ATTError.valueNotAllowed.code
+        code >= 0x80 && passing[code] == nil || code == ATTError.valueNotAllowed.code
             || code == ATTError.invalidAttributeValueLength.code
+    }
+
+    /// Errors of profiles and services that are over when the client has done its part, or the device has
+    /// (Core Specification Supplement, Part B, 1.2).
+    private static let passing: [UInt8: String] = [
+        0xFD: "Client Characteristic Configuration Descriptor Improperly Configured",
+        0xFE: "Procedure Already in Progress",
+    ]
+
+    /// Notes about errors that only told of a passing state, and are left out.
+    private func passing(_ handle: AttributeHandle, isWrite: Bool) -> [String] {
+        (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
+            Self.passing[refusal.code].map { name in
+                """
+                \(isWrite ? "a write" : "a read") got the error 0x\(Hex.encode([refusal.code])) (\(name)), a \
+                passing state, which is left out
+                """
+            }
+        }
     }
 
     /// The error that each access got, if none succeeded.
@@ -240,12 +287,12 @@ private struct CharacteristicModel {
             // Writes of one value may be refused for that value.
             let values = Set((writes[handle] ?? []).map { server.writes[$0].value })
             guard let code = codes.first, codes.count == 1, values.count > 1,
-                !outcomes.contains(.stored), Self.isOwn(code)
+                !(writes[handle] ?? []).contains(where: { server.writes[$0].isAccepted }), Self.isOwn(code)
             else { return nil }
             return code
         }
-        guard server.readings[handle] == nil else { return nil }
-        return server.refusals[handle]?.first { !$0.isWrite && Self.isRefusal($0.code) }?.code
+        guard server.table.readings[handle] == nil else { return nil }
+        return server.table.refusals[handle]?.first { !$0.isWrite && Self.isRefusal($0.code) }?.code
     }
 
     /// Whether a read error is the device's answer, and not a matter of security.
@@ -256,7 +303,7 @@ private struct CharacteristicModel {
     /// The security that the errors of an attribute ask for.
     private func requirement(_ handle: AttributeHandle, isWrite: Bool) -> SecurityRequirement {
         var result = SecurityRequirement.open
-        for refusal in server.refusals[handle] ?? [] where refusal.isWrite == isWrite {
+        for refusal in server.table.refusals[handle] ?? [] where refusal.isWrite == isWrite {
             switch refusal.code {
             case ATTError.insufficientAuthorization.code: return .authorized
             case ATTError.insufficientAuthentication.code:
@@ -279,7 +326,7 @@ private struct CharacteristicModel {
     ) -> ImportedProfile.Descriptor {
         var result = ImportedProfile.Descriptor(uuid: uuid)
         result.permissions.read = requirement(handle, isWrite: false)
-        if let reading = server.readings[handle] {
+        if let reading = server.table.readings[handle] {
             if reading.value.count <= GATT.maximumValueLength { result.value = reading.value }
             if !reading.isWhole { result.notes.append("only the beginning of its value was read") }
         } else {
@@ -292,6 +339,11 @@ private struct CharacteristicModel {
         }
         return result
     }
+}
+
+extension ObservedServer.Write {
+    /// Whether the device took it, as far as the capture shows.
+    fileprivate var isAccepted: Bool { outcome == .stored || outcome == .sent }
 }
 
 extension ImportedProfile {

@@ -29,8 +29,8 @@ struct ImportedProfile {
     /// The source of a value.
     enum Value {
         case bytes([UInt8])
-        /// Values at times after a central has subscribed.
-        case recorded([RecordedValue])
+        /// Values at times after a central has subscribed, and the one that was read before any was sent.
+        case recorded([RecordedValue], initial: [UInt8]?)
     }
 
     /// A value that was sent, in microseconds after the subscription.

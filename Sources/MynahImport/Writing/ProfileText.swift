@@ -3,42 +3,78 @@ import MynahSupport
 
 /// Writes an imported device as a profile, with comments about what is not known.
 struct ProfileText {
-    private let profile: ImportedProfile
+    private var profile: ImportedProfile
     private let tree: AttributeTree
     /// The name of the file with recorded values; `nil` if there is none.
     private let recordingFile: String?
     private var lines: [String] = []
 
-    /// The text of a profile, and the lines of its recording, which is empty if nothing was recorded.
+    /// Where a profile comes from.
+    enum Source {
+        /// A file, by its name.
+        case file(String)
+        /// A device that was connected, by its address.
+        case device(String)
+
+        fileprivate var heading: String {
+            switch self {
+            case .file(let name): "Imported from \(name). A comment says what the file does not show."
+            case .device(let address): "Recorded from \(address). A comment says what was not seen."
+            }
+        }
+    }
+
+    /// The files of a profile.
+    struct Files {
+        var yaml: String
+        /// The lines of its recording, which is empty if nothing was recorded.
+        var recording: String
+        /// Notes about what was left out because a file would be too large.
+        var leftOut: [String]
+    }
+
+    /// The most bytes of a profile, and of the files that it names: more is not loaded.
+    static let maximumSize = 1 << 20
+    static let maximumRecordingSize = 16 << 20
+
+    /// The text of a profile, and of its recording.
     ///
     /// Without a file for the recording, recorded values become constant ones.
-    static func text(
-        of profile: ImportedProfile, from source: String, recordingFile: String?
-    ) -> (yaml: String, recording: String) {
-        var text = ProfileText(profile, recordingFile)
-        text.write(source)
-        return (text.lines.joined(separator: "\n") + "\n", text.recording)
+    static func files(
+        of profile: ImportedProfile, from source: Source, recordingFile: String?
+    ) -> Files {
+        var profile = profile
+        var leftOut: [String] = []
+        var recording = ""
+        if recordingFile != nil {
+            let text = RecordingText(ProfileText(profile, recordingFile).recording, maximumRecordingSize)
+            recording = text.text
+            if let note = text.note { leftOut.append(note) }
+        }
+        var reduction = ProfileReduction()
+        while true {
+            var text = ProfileText(profile, recordingFile)
+            text.profile.notes += leftOut + reduction.notes
+            text.write(source)
+            let yaml = text.lines.joined(separator: "\n") + "\n"
+            if yaml.utf8.count <= maximumSize || !reduction.reduce(&profile) {
+                return Files(yaml: yaml, recording: recording, leftOut: leftOut + reduction.notes)
+            }
+        }
     }
 
     private init(_ profile: ImportedProfile, _ recordingFile: String?) {
         self.profile = profile
         self.recordingFile = recordingFile
         tree = AttributeTree(
-            profile.services.map { service in
-                .init(
-                    uuid: service.uuid,
-                    characteristics: service.characteristics.map { characteristic in
-                        .init(
-                            uuid: characteristic.uuid,
-                            descriptors: characteristic.descriptors.map { .init(uuid: $0.uuid) })
-                    })
-            })
+            of: profile.services, uuid: (\.uuid, \.uuid, \.uuid), characteristics: \.characteristics,
+            descriptors: \.descriptors)
     }
 
     // MARK: The device
 
-    private mutating func write(_ source: String) {
-        add(0, "# Imported from \(Self.plain(source)). A comment says what the file does not show.")
+    private mutating func write(_ source: Source) {
+        add(0, "# \(Self.plain(source.heading))")
         note(0, profile.notes)
         add(0, "mynah: 1")
         add(0, "name: \(Self.quoted(profile.name))")
@@ -132,7 +168,7 @@ struct ProfileText {
         switch characteristic.value {
         case .bytes(let bytes):
             add(4, "value: {\(Self.value(bytes))}", Self.words(bytes, characteristic.uuid))
-        case .recorded(let values): write(values)
+        case .recorded(let values, let initial): write(values, initial)
         case nil: break
         }
         let errors = [("read", characteristic.readError), ("write", characteristic.writeError)]
@@ -162,12 +198,16 @@ struct ProfileText {
             "permissions: {\(entries.map { "\($0.0): \($0.1.rawValue)" }.joined(separator: ", "))}")
     }
 
-    private mutating func write(_ values: [ImportedProfile.RecordedValue]) {
+    private mutating func write(_ values: [ImportedProfile.RecordedValue], _ initial: [UInt8]?) {
         guard let first = values.first else { return }
         let count = values.count == 1 ? "1 value was sent" : "\(values.count) values were sent"
         if let recordingFile {
-            add(4, "value: {generate: recorded, file: \(Self.quoted(recordingFile))}", count)
+            let first = initial.map { ", initial: \(Self.hex($0))" } ?? ""
+            add(4, "value: {generate: recorded, file: \(Self.quoted(recordingFile))\(first)}", count)
             return
+        }
+        if let initial {
+            note(4, ["before the first of them it was read as \(Self.hex(initial))"])
         }
         note(4, ["\(count); mynah import --output DIR keeps them and their times"])
         add(4, "value: {\(Self.value(first.value))}")
@@ -202,13 +242,12 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// A line of JSON for each recorded value, in the order of time.
-    private var recording: String {
-        guard recordingFile != nil else { return "" }
-        var entries: [(time: Int64, line: String)] = []
+    /// A line of JSON for each recorded value, for each characteristic in the order of time.
+    private var recording: [RecordingText.Line] {
+        var entries: [RecordingText.Line] = []
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated() {
-                guard case .recorded(let values)? = characteristic.value else { continue }
+                guard case .recorded(let values, _)? = characteristic.value else { continue }
                 var names: [JSON.Member] = [
                     .init("service", .string(service.uuid.description)),
                     .init("characteristic", .string(characteristic.uuid.description)),
@@ -216,16 +255,16 @@ struct ProfileText {
                 if let path = tree.numberedPath(of: .init(service: index, characteristic: number)) {
                     names.append(.init("path", .string(path)))
                 }
-                entries += values.map { value in
+                entries += values.enumerated().map { place, value in
                     let at = JSON.Member("at", .number(Double(value.time) / 1_000_000))
                     let bytes = JSON.Member("value", .string(Hex.encode(value.value)))
-                    return (value.time, JSON.object([at] + names + [bytes]).text)
+                    return RecordingText.Line(
+                        time: value.time, text: JSON.object([at] + names + [bytes]).text + "\n",
+                        isFirst: place == 0)
                 }
             }
         }
-        // Sorting is stable only with the place as well.
-        return entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-            .map { $0.element.line + "\n" }.joined()
+        return entries
     }
 
     // MARK: Words

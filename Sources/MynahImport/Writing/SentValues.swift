@@ -5,10 +5,12 @@ import MynahCore
 /// All values of a characteristic are answers, or none is.
 ///
 /// They are if each came within a second after a write to its service, or half a second after another answer
-/// to that write.
+/// to that write. A value may overtake the response to the write that it answers.
 struct SentValues {
-    /// A value that came after a write, in microseconds after it.
+    /// A value that came after a write, in microseconds after the response to it.
     struct Answer: Hashable {
+        /// Its place in the server's list.
+        var place: Int
         var handle: AttributeHandle
         var value: [UInt8]
         var delay: Int64
@@ -38,42 +40,45 @@ struct SentValues {
             writes[service, default: []].append(index)
         }
         for (index, list) in writes {
-            writes[index] = list.sorted { server.writes[$0].time < server.writes[$1].time }
+            writes[index] = list.sorted { server.writes[$0].sentAt < server.writes[$1].sentAt }
         }
-        for (handle, sent) in Dictionary(grouping: server.sent, by: \.handle) {
+        for (handle, places) in Dictionary(grouping: server.sent.indices, by: { server.sent[$0].handle }) {
             guard let index = service[handle] else { continue }
-            if let found = Self.answers(sent, to: writes[index] ?? [], server) {
+            if let found = Self.answers(places, to: writes[index] ?? [], server) {
                 for (write, answer) in found { answers[write, default: []].append(answer) }
             } else {
-                recorded[handle] = sent
+                recorded[handle] = places.map { server.sent[$0] }
             }
         }
-        for (write, list) in answers { answers[write] = list.sorted { $0.delay < $1.delay } }
+        for (write, list) in answers {
+            answers[write] = list.sorted { ($0.delay, $0.place) < ($1.delay, $1.place) }
+        }
     }
 
     /// Each value with its write, or `nil` if one has none.
     private static func answers(
-        _ sent: [ObservedServer.Sent], to writes: [Int], _ server: ObservedServer
+        _ places: [Int], to writes: [Int], _ server: ObservedServer
     ) -> [(Int, Answer)]? {
         var result: [(Int, Answer)] = []
         var position = 0
         var counts: [Int: Int] = [:]
         var last: (write: Int, time: Int64)?
-        for value in sent.sorted(by: { $0.time < $1.time }) {
-            while position < writes.count, server.writes[writes[position]].time <= value.time {
+        for place in places.sorted(by: { (server.sent[$0].time, $0) < (server.sent[$1].time, $1) }) {
+            let value = server.sent[place]
+            while position < writes.count, server.writes[writes[position]].sentAt <= value.time {
                 position += 1
             }
-            // A response may reach the client after the value that follows it.
             guard let write = position > 0 ? writes[position - 1] : nil,
                 server.writes[write].link == value.link
             else { return nil }
-            let delay = value.time - server.writes[write].time
+            let delay = max(0, value.time - server.writes[write].time)
             let isNext = last.map { $0.write == write && value.time - $0.time <= nextWithin } ?? false
             guard delay <= firstWithin || isNext else { return nil }
             last = (write, value.time)
             counts[write, default: 0] += 1
             if counts[write, default: 0] > limit { return nil }
-            result.append((write, Answer(handle: value.handle, value: value.value, delay: delay)))
+            result.append(
+                (write, Answer(place: place, handle: value.handle, value: value.value, delay: delay)))
         }
         return result
     }

@@ -31,13 +31,13 @@ struct TableModel {
     private(set) var nameHandle: AttributeHandle?
     private(set) var appearanceHandle: AttributeHandle?
 
-    init(_ server: ObservedServer) {
-        let starts = server.services.keys.sorted()
-        let declarations = SortedHandles(server.declarations.keys)
-        let types = SortedHandles(server.types.keys)
+    init(_ table: ObservedTable) {
+        let starts = table.services.keys.sorted()
+        let declarations = SortedHandles(table.declarations.keys)
+        let types = SortedHandles(table.types.keys)
         var indices: [AttributeHandle: Int] = [:]
         for (number, start) in starts.enumerated() {
-            guard let service = server.services[start] else { continue }
+            guard let service = table.services[start] else { continue }
             // A service ends before the next one, also if it says otherwise.
             let next = number + 1 < starts.count ? starts[number + 1] : nil
             let end = next.map { min(service.end, $0 - 1) } ?? service.end
@@ -47,7 +47,7 @@ struct TableModel {
                 continue
             }
             if uuid == GATT.genericAccess || uuid == GATT.genericAttribute {
-                for declaration in inside { noteOwn(server.declarations[declaration]) }
+                for declaration in inside { noteOwn(table.declarations[declaration]) }
                 continue
             }
             guard ImportedAdvertising.isService(uuid) else {
@@ -56,19 +56,19 @@ struct TableModel {
             }
             var result = Service(handle: start, uuid: uuid, isPrimary: service.isPrimary)
             for (position, declaration) in inside.enumerated() {
-                guard let found = server.declarations[declaration] else { continue }
+                guard let found = table.declarations[declaration] else { continue }
                 let next = inside.dropFirst(position + 1).first
                 let last = next.map { $0 - 1 } ?? end
-                Self.add(found, until: last, server, types, to: &result)
+                Self.add(found, until: last, table, types, to: &result)
             }
             if inside.isEmpty { result.notes.append("its characteristics were never discovered") }
             indices[start] = services.count
             services.append(result)
         }
-        include(server, indices)
+        include(table, indices)
     }
 
-    private mutating func noteOwn(_ declaration: ObservedServer.Declaration?) {
+    private mutating func noteOwn(_ declaration: ObservedTable.Declaration?) {
         switch declaration?.uuid.assignedNumber {
         case 0x2A00: nameHandle = declaration?.value
         case 0x2A01: appearanceHandle = declaration?.value
@@ -77,7 +77,7 @@ struct TableModel {
     }
 
     private static func add(
-        _ declaration: ObservedServer.Declaration, until end: AttributeHandle, _ server: ObservedServer,
+        _ declaration: ObservedTable.Declaration, until end: AttributeHandle, _ table: ObservedTable,
         _ types: SortedHandles, to service: inout Service
     ) {
         let uuid = declaration.uuid
@@ -90,10 +90,10 @@ struct TableModel {
             value: declaration.value)
         let handles = declaration.value < end ? (declaration.value + 1)...end : nil
         for handle in handles.map({ types[$0] }) ?? [] {
-            guard let type = server.types[handle], !AssignedNumbers.isDeclaration(type) else { continue }
+            guard let type = table.types[handle], !AssignedNumbers.isDeclaration(type) else { continue }
             switch type {
             case GATT.clientConfiguration: result.configuration = handle
-            case GATT.extendedProperties: extend(&result, with: server.readings[handle])
+            case GATT.extendedProperties: extend(&result, with: table.readings[handle])
             default:
                 let isOnce = [GATT.userDescription, "2905"].contains(type)
                 if isOnce, result.descriptors.contains(where: { $0.uuid == type }) { continue }
@@ -101,7 +101,7 @@ struct TableModel {
             }
         }
         if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate),
-            let first = handles?.lowerBound, server.types[first] == nil
+            let first = handles?.lowerBound, table.types[first] == nil
         {
             // Phones that know the device write it without looking for it.
             result.configuration = first
@@ -111,8 +111,7 @@ struct TableModel {
 
     /// The bits of Characteristic Extended Properties say more than the declaration's (Core Specification,
     /// Vol 3, Part G, 3.3.3.1).
-    private static func extend(_ characteristic: inout Characteristic, with reading: ObservedServer.Reading?)
-    {
+    private static func extend(_ characteristic: inout Characteristic, with reading: ObservedTable.Reading?) {
         guard characteristic.properties.contains(.extendedProperties) else { return }
         guard let reading, let first = reading.value.first else {
             characteristic.notes.append("its extended properties were never read")
@@ -125,15 +124,15 @@ struct TableModel {
         characteristic.properties.formUnion(bits)
     }
 
-    private mutating func include(_ server: ObservedServer, _ indices: [AttributeHandle: Int]) {
+    private mutating func include(_ table: ObservedTable, _ indices: [AttributeHandle: Int]) {
         // The service of the same UUID that comes before each.
         var last: [BluetoothUUID: Int] = [:]
         let earlier = services.enumerated().map { index, service in
             defer { last[service.uuid] = index }
             return last[service.uuid]
         }
-        for handle in server.includes.keys.sorted() {
-            guard let include = server.includes[handle], let target = indices[include.start],
+        for handle in table.includes.keys.sorted() {
+            guard let include = table.includes[handle], let target = indices[include.start],
                 let owner = services.lastIndex(where: { $0.handle < handle }), owner != target,
                 !services[owner].includes.contains(target)
             else { continue }
@@ -157,30 +156,5 @@ struct TableModel {
             if let before = earlier[index] { open.append(before) }
         }
         return false
-    }
-}
-
-/// Handles in their order, for ranges of them.
-private struct SortedHandles {
-    private let handles: [AttributeHandle]
-
-    init(_ handles: some Sequence<AttributeHandle>) {
-        self.handles = handles.sorted()
-    }
-
-    /// The handles of a range.
-    subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<AttributeHandle> {
-        let start = index(of: range.lowerBound)
-        return handles[start...].prefix { $0 <= range.upperBound }
-    }
-
-    /// The place of the first that is not below a handle.
-    private func index(of handle: AttributeHandle) -> Int {
-        var (low, high) = (0, handles.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if handles[middle] < handle { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

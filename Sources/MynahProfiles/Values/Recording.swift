@@ -9,9 +9,12 @@ package struct RecordedValues: Hashable, Sendable {
     private var values: [[UInt8]]
     /// The time after which it begins again, or `nil` if it has one value.
     private var period: Duration?
+    /// The value before the first tick; `nil` if it is the first tick's.
+    private var initial: [UInt8]?
 
     /// Values in the order of time; `nil` if there are none.
-    init?(_ lines: [RecordedLine]) {
+    init?(_ lines: [RecordedLine], initial: [UInt8]? = nil) {
+        self.initial = initial
         guard let first = lines.first, let last = lines.last else { return nil }
         times = lines.map(\.time)
         values = lines.map(\.value)
@@ -36,9 +39,10 @@ package struct RecordedValues: Hashable, Sendable {
     /// No device runs for so many weeks.
     private static let lastRound: Int64 = 1 << 31
 
-    /// The value of a tick; before the first, its own.
+    /// The value of a tick.
     func value(of tick: UInt64) -> [UInt8] {
-        values[Int((tick == 0 ? 0 : tick - 1) % UInt64(values.count))]
+        if tick == 0, let initial { return initial }
+        return values[Int((tick == 0 ? 0 : tick - 1) % UInt64(values.count))]
     }
 }
 
@@ -96,16 +100,18 @@ struct RecordedLine: Hashable, Sendable {
 /// `generate: recorded`: the values of a file, at their times.
 package struct RecordedDefinition: GeneratorDefinition {
     package static let name = "recorded"
-    package static let keys = ["file"]
+    package static let keys = ["file", "initial"]
 
     /// The file's name in the profile.
     var file: String
+    /// The value before the first is sent; `nil` if it is the first one.
+    var initial: [UInt8]?
     /// All lines of the file, until the characteristic's own are known.
     var lines: [RecordedLine]
     /// The characteristic's values.
     package internal(set) var values: RecordedValues?
 
-    package var maximumLength: Int { values?.maximumLength ?? 0 }
+    package var maximumLength: Int { max(values?.maximumLength ?? 0, initial?.count ?? 0) }
 
     package func makeGenerator(for run: GeneratorRun) -> any ValueGenerator { Generator(values: values) }
 
@@ -123,13 +129,18 @@ extension RecordedDefinition: DecodableGenerator {
             return nil
         }
         guard let file = decoder.text(node, "file") else { return nil }
+        var initial: [UInt8]?
+        if let node = fields["initial"] {
+            guard let bytes = decoder.bytes(node, "initial") else { return nil }
+            initial = bytes
+        }
         guard decoder.files != nil else {
             decoder.error(at: node, "only a profile that is a file itself can name another file")
             return nil
         }
         do throws(CSVColumn.Problem) {
             guard let lines = try decoder.files?.recording(file) else { return nil }
-            return RecordedDefinition(file: file, lines: lines)
+            return RecordedDefinition(file: file, initial: initial, lines: lines)
         } catch {
             decoder.error(at: node, "the file \(ProfileDecoder.quote(file)) \(error.message)")
             return nil
@@ -148,7 +159,8 @@ extension ProfileDecoder {
                     var recording = generator as? RecordedDefinition
                 else { continue }
                 let path = tree.path(of: .init(service: index, characteristic: number))
-                recording.values = RecordedValues(recording.lines.filter { $0.path == path.uppercased() })
+                recording.values = RecordedValues(
+                    recording.lines.filter { $0.path == path.uppercased() }, initial: recording.initial)
                 recording.lines = []
                 check(recording, of: characteristic, path)
                 profile.services[index].characteristics[number].value = .generated(recording)
@@ -163,12 +175,13 @@ extension ProfileDecoder {
         if recording.values == nil {
             error(at: mark, "the file \(Self.quote(recording.file)) has no value of \(path)")
         }
-        if recording.maximumLength > characteristic.maximumLength {
+        let longest = recording.values?.maximumLength ?? 0
+        if longest > characteristic.maximumLength {
             error(
                 at: mark,
                 """
-                the file \(Self.quote(recording.file)) has a value of \(recording.maximumLength) bytes, and \
-                \(path) can have \(characteristic.maximumLength)
+                the file \(Self.quote(recording.file)) has a value of \(longest) bytes, and \(path) can have \
+                \(characteristic.maximumLength)
                 """)
         }
         if characteristic.every != nil {

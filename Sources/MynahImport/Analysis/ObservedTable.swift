@@ -1,0 +1,222 @@
+import MynahCore
+
+/// The attribute table of one device by its handles, as far as a capture shows it.
+struct ObservedTable {
+    /// A service declaration.
+    struct Service: Hashable {
+        /// `nil` if only an include of another service shows it.
+        var uuid: BluetoothUUID?
+        var end: AttributeHandle
+        var isPrimary: Bool
+    }
+
+    /// An include declaration.
+    struct Include: Hashable {
+        var start: AttributeHandle
+        var end: AttributeHandle
+        /// 128-bit UUIDs are not in the declaration (Core Specification, Vol 3, Part G, 3.2).
+        var uuid: BluetoothUUID?
+    }
+
+    /// A characteristic declaration.
+    struct Declaration: Hashable {
+        var uuid: BluetoothUUID
+        var properties: UInt8
+        var value: AttributeHandle
+    }
+
+    /// A value that was read.
+    struct Reading: Hashable {
+        /// The first value.
+        var value: [UInt8]
+        /// Whether it is all of the value.
+        var isWhole: Bool
+        /// When its first part was read.
+        var time: Int64
+        /// Whether a later read had another value.
+        var hasChanged = false
+    }
+
+    /// An access that was refused.
+    struct Refusal: Hashable {
+        var isWrite: Bool
+        var code: UInt8
+        var isEncrypted: Bool
+    }
+
+    /// How many attributes of a kind are kept: no device has as many, and a capture may be made up.
+    static let limit = 2048
+
+    private(set) var services: [AttributeHandle: Service] = [:]
+    private(set) var includes: [AttributeHandle: Include] = [:]
+    private(set) var declarations: [AttributeHandle: Declaration] = [:]
+    /// The types of attributes that Find Information or a read by type shows.
+    private(set) var types: [AttributeHandle: BluetoothUUID] = [:]
+    private(set) var readings: [AttributeHandle: Reading] = [:]
+    private(set) var refusals: [AttributeHandle: [Refusal]] = [:]
+    /// Whether the last primary service was discovered.
+    private(set) var hasAllServices = false
+
+    /// Whether each service was discovered, with characteristics if it has room for them.
+    var isWhole: Bool {
+        guard hasAllServices else { return false }
+        let handles = SortedHandles(declarations.keys)
+        return services.allSatisfy { start, service in
+            // Phones read some of these without discovering them.
+            if service.uuid == GATT.genericAccess || service.uuid == GATT.genericAttribute { return true }
+            return start >= service.end || !handles[start...service.end].isEmpty
+        }
+    }
+
+    // MARK: Values
+
+    /// A value was read from its beginning.
+    mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
+        read(Reading(value: value, isWhole: isWhole, time: time), of: handle)
+    }
+
+    private mutating func read(_ new: Reading, of handle: AttributeHandle) {
+        guard var reading = readings[handle] else {
+            readings[handle] = new
+            return
+        }
+        // A first read may have been broken off.
+        if !reading.isWhole, new.value.starts(with: reading.value) {
+            reading.value = new.value
+            reading.isWhole = new.isWhole
+        } else if reading.isWhole ? reading.value != new.value : !reading.value.starts(with: new.value) {
+            reading.hasChanged = true
+        }
+        if new.hasChanged { reading.hasChanged = true }
+        readings[handle] = reading
+    }
+
+    /// More of a value was read; it counts only if it continues what was read.
+    mutating func readOn(_ part: [UInt8], of handle: AttributeHandle, at offset: Int, isLast: Bool) {
+        guard var reading = readings[handle], !reading.isWhole, reading.value.count == offset else { return }
+        reading.value += part
+        reading.isWhole = isLast
+        readings[handle] = reading
+    }
+
+    mutating func refuse(
+        _ handle: AttributeHandle, isWrite: Bool, _ code: UInt8, isEncrypted: Bool
+    ) {
+        refuse(handle, Refusal(isWrite: isWrite, code: code, isEncrypted: isEncrypted))
+    }
+
+    private mutating func refuse(_ handle: AttributeHandle, _ refusal: Refusal) {
+        // Of one handle there are few: 256 codes, reads and writes, with and without encryption.
+        if refusals[handle]?.contains(refusal) != true { refusals[handle, default: []].append(refusal) }
+    }
+
+    // MARK: Declarations
+
+    /// No other primary service follows.
+    mutating func endServices() { hasAllServices = true }
+
+    mutating func declare(_ declaration: Declaration, at handle: AttributeHandle) {
+        guard declarations[handle] != nil || declarations.count < Self.limit else { return }
+        declarations[handle] = declaration
+    }
+
+    mutating func declare(
+        _ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>, isPrimary: Bool
+    ) {
+        // The last handle of a device's last service may be reported as 0xFFFF.
+        let known = services[handles.lowerBound]
+        guard known != nil || services.count < Self.limit else { return }
+        services[handles.lowerBound] = Service(
+            uuid: uuid?.shortest ?? known?.uuid, end: handles.upperBound,
+            isPrimary: isPrimary || known?.isPrimary == true)
+    }
+
+    /// The UUID of a service that only an include of 128 bits shows.
+    mutating func name(_ uuid: BluetoothUUID, serviceAt handle: AttributeHandle) {
+        guard let service = services[handle], service.uuid == nil else { return }
+        services[handle]?.uuid = uuid.shortest
+    }
+
+    mutating func setType(_ type: BluetoothUUID, of handle: AttributeHandle) {
+        types[handle] = type.shortest
+    }
+
+    /// An include declaration, which also shows a secondary service.
+    mutating func include(_ include: Include, at handle: AttributeHandle) {
+        guard includes.count < Self.limit else { return }
+        includes[handle] = include
+        guard services[include.start] == nil, include.start <= include.end else { return }
+        declare(include.uuid, include.start...include.end, isPrimary: false)
+    }
+
+    // MARK: Several discoveries
+
+    /// The table after Service Changed: what is outside the range is as it was (Core Specification, Vol 3,
+    /// Part G, 7.1).
+    func without(_ range: ClosedRange<AttributeHandle>) -> ObservedTable {
+        var rest = self
+        rest.services = services.filter { !range.overlaps($0.key...max($0.key, $0.value.end)) }
+        rest.includes = includes.filter { !range.contains($0.key) }
+        rest.declarations = declarations.filter { !range.contains($0.key) }
+        rest.types = types.filter { !range.contains($0.key) }
+        rest.readings = readings.filter { !range.contains($0.key) }
+        rest.refusals = refusals.filter { !range.contains($0.key) }
+        rest.hasAllServices = false
+        return rest
+    }
+
+    /// Whether a service is another one than that of the same handle here.
+    func contradicts(_ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>) -> Bool {
+        guard let known = services[handles.lowerBound], known.isPrimary else { return false }
+        return Self.differ(
+            known, .init(uuid: uuid?.shortest ?? known.uuid, end: handles.upperBound, isPrimary: true))
+    }
+
+    /// Whether a later discovery of the same device is of another table.
+    ///
+    /// Discovery goes upwards, so both have seen everything up to the lesser of their last handles.
+    func contradicts(_ later: ObservedTable) -> Bool {
+        let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))
+        let isAll = hasAllServices && later.hasAllServices
+        if let first = mine.keys.max(), let second = theirs.keys.max() {
+            let last = isAll ? max(first, second) : min(first, second)
+            let starts = Set(mine.keys).union(theirs.keys).filter { $0 <= last }
+            if starts.contains(where: { start in
+                guard let one = mine[start], let other = theirs[start] else { return true }
+                return Self.differ(one, other)
+            }) {
+                return true
+            }
+        }
+        let handles = SortedHandles(declarations.keys)
+        let laterHandles = SortedHandles(later.declarations.keys)
+        for (start, service) in mine where theirs[start] != nil && start < service.end {
+            guard let last = handles[start...service.end].last,
+                let other = laterHandles[start...service.end].last
+            else { continue }
+            let seen = start...min(last, other)
+            guard handles[seen].elementsEqual(laterHandles[seen]),
+                handles[seen].allSatisfy({ declarations[$0] == later.declarations[$0] })
+            else { return true }
+        }
+        return types.contains { handle, type in later.types[handle].map { $0 != type } ?? false }
+    }
+
+    private static func differ(_ one: Service, _ other: Service) -> Bool {
+        if let first = one.uuid, let second = other.uuid, first != second { return true }
+        return one.end != other.end && one.end != .last && other.end != .last
+    }
+
+    /// Adds what a later discovery of the same table shows.
+    mutating func merge(_ later: ObservedTable) {
+        for (start, service) in later.services where service.end >= start {
+            declare(service.uuid, start...service.end, isPrimary: service.isPrimary)
+        }
+        for (handle, include) in later.includes { self.include(include, at: handle) }
+        for (handle, declaration) in later.declarations { declare(declaration, at: handle) }
+        types.merge(later.types) { mine, _ in mine }
+        for (handle, reading) in later.readings { read(reading, of: handle) }
+        for (handle, list) in later.refusals { for refusal in list { refuse(handle, refusal) } }
+        hasAllServices = hasAllServices || later.hasAllServices
+    }
+}

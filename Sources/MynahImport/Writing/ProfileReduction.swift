@@ -1,0 +1,86 @@
+import MynahCore
+
+/// Leaves out parts of a profile that is too large, the least needed first, until it can be loaded.
+///
+/// No real device has a profile of that size; a capture of file transfers, or a made-up one, may.
+struct ProfileReduction {
+    private enum Step {
+        case rules(Int)
+        case longValues
+        case values
+        case descriptors
+        case services
+    }
+
+    private var steps: [Step] = [
+        .rules(16), .rules(4), .rules(0), .longValues, .values, .descriptors, .services,
+    ]
+    private var rules = 0
+    private var values = 0
+    private var descriptors = 0
+    private var services = 0
+
+    /// Notes about what was left out, each a sentence without a full stop.
+    var notes: [String] {
+        let parts = [
+            ("answers to writes", rules), ("values", values), ("descriptors", descriptors),
+            ("services", services),
+        ].filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        guard !parts.isEmpty else { return [] }
+        let size = ProfileText.maximumSize >> 20
+        return ["\(parts.joined(separator: ", ")) are left out: a profile has at most \(size) MiB"]
+    }
+
+    /// Leaves out the next parts; `false` if there are none.
+    mutating func reduce(_ profile: inout ImportedProfile) -> Bool {
+        guard let step = steps.first else { return false }
+        if case .services = step {
+            guard profile.services.count > 1 else { return false }
+            removeServices(&profile, downTo: profile.services.count / 2)
+            return true
+        }
+        steps.removeFirst()
+        for service in profile.services.indices {
+            for index in profile.services[service].characteristics.indices {
+                reduce(&profile.services[service].characteristics[index], step)
+            }
+        }
+        return true
+    }
+
+    private mutating func reduce(_ characteristic: inout ImportedProfile.Characteristic, _ step: Step) {
+        switch step {
+        case .rules(let count):
+            rules += max(0, characteristic.rules.count - count)
+            characteristic.rules = Array(characteristic.rules.prefix(count))
+        case .longValues: removeValues(&characteristic, longerThan: 64)
+        case .values: removeValues(&characteristic, longerThan: 0)
+        case .descriptors:
+            descriptors += characteristic.descriptors.count
+            characteristic.descriptors = []
+        case .services: break
+        }
+    }
+
+    private mutating func removeValues(
+        _ characteristic: inout ImportedProfile.Characteristic, longerThan limit: Int
+    ) {
+        if case .bytes(let bytes)? = characteristic.value, bytes.count > limit {
+            characteristic.value = nil
+            values += 1
+        }
+        for index in characteristic.descriptors.indices {
+            guard let value = characteristic.descriptors[index].value, value.count > limit else { continue }
+            characteristic.descriptors[index].value = nil
+            values += 1
+        }
+    }
+
+    private mutating func removeServices(_ profile: inout ImportedProfile, downTo count: Int) {
+        services += profile.services.count - count
+        profile.services.removeLast(profile.services.count - count)
+        for index in profile.services.indices {
+            profile.services[index].includes.removeAll { $0 >= count }
+        }
+    }
+}
