@@ -24,12 +24,13 @@ struct MynahCommand: AsyncParsableCommand {
               mynah doctor                          reports what stops a run here
 
             Tests control devices through mynah serve, mynah ctl and mynah run --control.
-            mynah import makes a profile of a device in a Bluetooth capture.
+            mynah record makes a profile of a device nearby, and mynah import of one in a Bluetooth capture.
             """,
         version: "0.1.0",
         subcommands: [
             RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ImportCommand.self,
-            ScanCommand.self, ConnectCommand.self, DoctorCommand.self, ServeCommand.self, CtlCommand.self,
+            ScanCommand.self, ConnectCommand.self, RecordCommand.self, DoctorCommand.self, ServeCommand.self,
+            CtlCommand.self,
         ])
 
     static let _errorLabel = "error"

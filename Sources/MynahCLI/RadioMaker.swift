@@ -23,6 +23,8 @@ final class RadioMaker: Sendable {
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
+        /// Takes the transport of our own host, and returns one that it looks into; `nil` if nothing does.
+        var tap: (@Sendable (any HCITransport) -> any HCITransport)?
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
         /// Takes what the user should know and what stops no radio; called on any thread.
@@ -209,7 +211,8 @@ final class RadioMaker: Sendable {
     private func recorded(
         _ transport: any HCITransport, _ devices: [String]
     ) throws(RadioError) -> any HCITransport {
-        try options.capture?.transport(transport, of: devices) ?? transport
+        let recorded = try options.capture?.transport(transport, of: devices) ?? transport
+        return options.tap?(recorded) ?? recorded
     }
 
     static let noCaptureOfBlueZ = RadioError(

@@ -120,7 +120,7 @@ enum RoomLimits {
         "Sources/Mynah/PhoneLink.swift": 2,
         "Sources/MynahBlueZ/Advertiser.swift": 1,
         "Sources/MynahBlueZ/RecoveryLoop.swift": 1,
-        "Sources/MynahCLI/Central/ConnectCommand.swift": 1,
+        "Sources/MynahCLI/Central/DeviceFinder.swift": 1,
         "Sources/MynahCLI/Central/ScanCommand.swift": 1,
         "Sources/MynahCLI/RunOutput.swift": 1,
         "Sources/MynahCLI/RadioWork.swift": 1,

@@ -112,7 +112,7 @@ struct ConnectCommand: AsyncParsableCommand {
         var failure: RadioError?
         do throws(RadioError) {
             let radio = try maker.host()
-            output.say(Self.announcement(device, timeout ?? Self.patience, radio.name))
+            output.say(Self.announcement(device, timeout ?? DeviceFinder.patience, radio.name))
             let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
             failure = await RadioWork.play(
                 until: interruption,
@@ -122,7 +122,10 @@ struct ConnectCommand: AsyncParsableCommand {
                 }, stop: { await manager.stop() },
                 { () throws(RadioError) in
                     try await manager.start()
-                    let peripheral = try await find(manager, sink, timeout)
+                    let peripheral = try await DeviceFinder(
+                        device: device, timeout: timeout ?? DeviceFinder.patience
+                    )
+                    .find(manager) { sink.onDiscovery($0) }
                     guard let peripheral else { return }
                     let session = ConnectSession(
                         manager: manager, peripheral: peripheral, sink: sink, output: output,
@@ -200,48 +203,6 @@ struct ConnectCommand: AsyncParsableCommand {
         } catch {
             session.output.tell(.failed(error.message))
             return false
-        }
-    }
-
-    /// The time limit of the search without --timeout.
-    private static let patience = Duration.seconds(10)
-
-    /// How long the search waits for another device of the same name.
-    private static let settling = Duration.seconds(1)
-
-    /// Listens until the device is heard; returns `nil` if it is interrupted.
-    private func find(
-        _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?
-    ) async throws(RadioError) -> Peripheral? {
-        let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
-            bufferingPolicy: .bufferingOldest(4096))
-        sink.onDiscovery { continuation.yield(.heard(Sighting($0))) }
-        defer { sink.onDiscovery(nil) }
-        let overdue = timer(timeout ?? Self.patience) { continuation.yield(.overdue) }
-        defer { overdue.cancel() }
-        try await manager.scanForPeripherals()
-        var search = DeviceSearch(device)
-        for await step in steps {
-            switch search.take(step) {
-            case .wait: continue
-            case .settle: _ = timer(Self.settling) { continuation.yield(.settled) }
-            case .found(let address): return await found(address, manager)
-            case .failed(let error): throw error
-            }
-        }
-        return nil
-    }
-
-    private func found(_ address: DeviceAddress, _ manager: CentralManager) async -> Peripheral {
-        await manager.stopScan()
-        return await manager.peripheral(at: address)
-    }
-
-    private func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        Task {
-            // A time that the user gave; cancelled when it is not needed any more.
-            guard (try? await Task.sleep(for: duration)) != nil else { return }
-            work()
         }
     }
 }

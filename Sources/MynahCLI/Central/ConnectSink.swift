@@ -8,6 +8,7 @@ import MynahSupport
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
+        var onEvent: (@Sendable (CentralManagerEvent) -> Void)?
         var output: ConnectOutput?
         var services: [DiscoveredService] = []
         /// The number of times that the radio had room again for writes without response.
@@ -60,6 +61,11 @@ final class ConnectSink: CentralManagerSink {
         state.withLock { $0.onDiscovery = handler }
     }
 
+    /// Hands each event to `handler` too.
+    func onEvent(_ handler: (@Sendable (CentralManagerEvent) -> Void)?) {
+        state.withLock { $0.onEvent = handler }
+    }
+
     /// The services that the prompt completes.
     var services: [DiscoveredService] {
         get { state.withLock { $0.services } }
@@ -67,7 +73,8 @@ final class ConnectSink: CentralManagerSink {
     }
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-        let (output, onDiscovery) = state.withLock { ($0.output, $0.onDiscovery) }
+        let (output, onDiscovery, onEvent) = state.withLock { ($0.output, $0.onDiscovery, $0.onEvent) }
+        onEvent?(event)
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral, _):

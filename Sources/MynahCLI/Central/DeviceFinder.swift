@@ -1,0 +1,71 @@
+import Mynah
+import MynahConsole
+import MynahCore
+
+/// Listens for the device that a command names: `connect` and `record` share it.
+struct DeviceFinder: Sendable {
+    /// The time limit of the search, unless the user sets one.
+    static let patience = Duration.seconds(10)
+    /// How long the search waits for another device of the same name.
+    private static let settling = Duration.seconds(1)
+    /// How long the device is listened to once it is found, if `reports` are wanted.
+    private static let listening = Duration.seconds(5)
+
+    let device: String
+    let timeout: Duration
+    /// How many more advertising reports of the device to hear once it is found.
+    var reports = 0
+
+    /// Listens until the device is heard; returns `nil` if it is interrupted.
+    ///
+    /// `listen` sets the receiver of discoveries, or `nil`.
+    func find(
+        _ manager: CentralManager, _ listen: ((@Sendable (Discovery) -> Void)?) -> Void
+    ) async throws(RadioError) -> Peripheral? {
+        let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
+            bufferingPolicy: .bufferingOldest(4096))
+        listen { continuation.yield(.heard(Sighting($0))) }
+        defer { listen(nil) }
+        var overdue = Self.timer(timeout) { continuation.yield(.overdue) }
+        defer { overdue.cancel() }
+        try await manager.scanForPeripherals(options: ScanOptions(allowsDuplicates: reports > 0))
+        var search = DeviceSearch(device)
+        var found: DeviceAddress?
+        var missing = reports
+        for await step in steps {
+            if let found {
+                switch step {
+                case .heard(let sighting) where sighting.report.address == found: missing -= 1
+                case .overdue: missing = 0
+                case .heard, .settled: continue
+                }
+                guard missing <= 0 else { continue }
+                return await self.found(found, manager)
+            }
+            switch search.take(step) {
+            case .wait: continue
+            case .settle: _ = Self.timer(Self.settling) { continuation.yield(.settled) }
+            case .found(let address):
+                guard reports > 0 else { return await self.found(address, manager) }
+                found = address
+                overdue.cancel()
+                overdue = Self.timer(Self.listening) { continuation.yield(.overdue) }
+            case .failed(let error): throw error
+            }
+        }
+        return nil
+    }
+
+    private func found(_ address: DeviceAddress, _ manager: CentralManager) async -> Peripheral {
+        await manager.stopScan()
+        return await manager.peripheral(at: address)
+    }
+
+    /// Does something after a time that the user gave, unless it is cancelled before.
+    static func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+        Task {
+            guard (try? await Task.sleep(for: duration)) != nil else { return }
+            work()
+        }
+    }
+}

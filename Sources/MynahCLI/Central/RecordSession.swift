@@ -1,0 +1,120 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+/// Asks a device for everything that a profile has; what it answers is seen on the transport.
+struct RecordSession: Sendable {
+    /// The requests that were not made, because the link ended.
+    struct Missing: Hashable, Sendable {
+        var reads = 0
+        var subscriptions = 0
+    }
+
+    /// How far it came.
+    enum Progress: Hashable, Sendable {
+        /// The device was not connected yet, or its attributes were not all discovered.
+        case began
+        case asking(Missing)
+        case listening
+    }
+
+    let manager: CentralManager
+    let peripheral: Peripheral
+    /// Takes what it does now, for the user.
+    let say: @Sendable (String) -> Void
+    private let state = Lock(Progress.began)
+
+    init(manager: CentralManager, peripheral: Peripheral, say: @escaping @Sendable (String) -> Void) {
+        self.manager = manager
+        self.peripheral = peripheral
+        self.say = say
+    }
+
+    /// How far it has come.
+    var progress: Progress { state.withLock { $0 } }
+
+    fileprivate enum Request {
+        case read(DiscoveredCharacteristic)
+        case readDescriptor(RemoteDescriptor)
+        case subscribe(DiscoveredCharacteristic)
+    }
+
+    /// Connects, reads every value and subscribes to every characteristic; returns when all are asked for.
+    ///
+    /// It pairs only after everything was asked for once, because an encrypted link does not show what needs
+    /// it.
+    func ask() async throws(RequestError) {
+        do throws(RadioError) {
+            try await manager.connect(peripheral, timeout: DeviceFinder.patience)
+        } catch {
+            throw .failed(error)
+        }
+        say("connected; discovering its services")
+        try await peripheral.exchangeMTU()
+        let requests = Self.requests(to: try await peripheral.discoverAll())
+        state.withLock { $0 = .asking(Missing(requests)) }
+        let missing = Missing(requests)
+        say("reading \(missing.reads) values, and subscribing to \(missing.subscriptions)")
+        let refused = try await perform(requests, isPaired: false)
+        if !refused.isEmpty, await pair() { _ = try await perform(refused, isPaired: true) }
+        state.withLock { $0 = .listening }
+    }
+
+    private static func requests(to services: [DiscoveredService]) -> [Request] {
+        let characteristics = services.flatMap(\.characteristics)
+        let readers = characteristics.filter { $0.properties.contains(.read) }
+        let senders = characteristics.filter { !$0.properties.isDisjoint(with: [.notify, .indicate]) }
+        let descriptors = characteristics.flatMap { $0.descriptors ?? [] }.filter { $0.uuid != "2902" }
+        return readers.map { .read($0) } + descriptors.map { .readDescriptor($0) }
+            + senders.map { .subscribe($0) }
+    }
+
+    /// Makes requests, and returns those that a pairing may help.
+    ///
+    /// Another refusal is part of what the device does, and the end of the link is an error.
+    private func perform(_ requests: [Request], isPaired: Bool) async throws(RequestError) -> [Request] {
+        var refused: [Request] = []
+        for (place, request) in requests.enumerated() {
+            do throws(RequestError) {
+                try await perform(request)
+            } catch {
+                guard await peripheral.isConnected, !Task.isCancelled else { throw error }
+                if !isPaired, error.asksForSecurity { refused.append(request) }
+            }
+            let rest = Missing(requests[(place + 1)...] + refused)
+            state.withLock { $0 = .asking(rest) }
+        }
+        return refused
+    }
+
+    private func perform(_ request: Request) async throws(RequestError) {
+        switch request {
+        case .read(let characteristic): _ = try await peripheral.readValue(for: characteristic)
+        case .readDescriptor(let descriptor): _ = try await peripheral.readValue(for: descriptor)
+        case .subscribe(let characteristic): try await peripheral.setNotifyValue(true, for: characteristic)
+        }
+    }
+
+    /// Pairs; `false` if that failed, and the values that need it are not read.
+    private func pair() async -> Bool {
+        say("pairing")
+        do throws(RequestError) {
+            try await peripheral.pair()
+            return true
+        } catch {
+            say("warning: values that need pairing are not read: \(error)")
+            return false
+        }
+    }
+}
+
+extension RecordSession.Missing {
+    fileprivate init(_ requests: some Collection<RecordSession.Request>) {
+        for request in requests {
+            switch request {
+            case .read, .readDescriptor: reads += 1
+            case .subscribe: subscriptions += 1
+            }
+        }
+    }
+}

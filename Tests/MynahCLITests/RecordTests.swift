@@ -1,0 +1,106 @@
+import Glibc
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// `mynah record` of the built program, beside devices on an air of their own.
+@Suite(.timeLimit(.minutes(15))) struct RecordTests {
+    /// A device with notifications, one with parts of every kind, and ones that a phone writes to.
+    private static let devices = [
+        "heart-rate", "everything-accessory", "nordic-uart", "environmental-sensing",
+    ]
+
+    /// Where the table of a recorded profile may differ: a central without a passkey cannot see it.
+    private static let unseen = ["6D79A012", "6D79A013"]
+
+    @Test(arguments: devices)
+    func `a recorded device comes back as the same device`(name: String) async throws {
+        let directory = try TemporaryDirectory()
+        let profile = "\(repository)/profiles/\(name).yaml"
+        let shown = try await ImportTests.show(profile)
+        let stage = try await AirStage([profile])
+        let address = try ImportTests.address(of: stage)
+        let folder = directory.path + "/recorded"
+        let recording = try stage.phone(
+            ["record", address, "--timeout", "2 s", "--output", folder]
+                + (name == "everything-accessory" ? ["--passkey", "123456"] : []))
+        let result = try await recording.end()
+        #expect(result.status == .exited(0), "\(result.error)")
+        try await stage.end()
+        let path = try #require(result.output.split(separator: "\n").first.map(String.init))
+        let checked = try await Program.run("check", path)
+        #expect(checked.status == .exited(0) && !checked.output.contains("warning: "), "\(checked.output)")
+        let again = try await ImportTests.show(path)
+        let differences = ImportTests.differences(
+            ImportTests.only(["advertising", "services"], of: shown),
+            ImportTests.only(["advertising", "services"], of: again)
+        ).filter { line in !Self.unseen.contains { line.contains($0) } }
+        #expect(differences == [])
+        for file in result.output.split(separator: "\n") { unlink(String(file)) }
+        rmdir(folder)
+    }
+
+    @Test func `Ctrl-C ends a recording, whose profile is written all the same`() async throws {
+        let directory = try TemporaryDirectory()
+        let stage = try await AirStage()
+        let recording = try stage.phone(["record", "Mynah HRM"])
+        #expect(try await recording.error.line(containing: "recording the values") != nil)
+        recording.child.send(SIGINT)
+        let result = try await recording.end()
+        #expect(result.status == .exited(0), "\(result.error)")
+        try await stage.end()
+        #expect(result.output.hasPrefix("# Recorded from "))
+        try directory.write(result.output, to: "a.yaml")
+        #expect(try await Program.run("check", directory.path + "/a.yaml").status == .exited(0))
+    }
+
+    @Test func `a device that vanishes leaves what was seen`() async throws {
+        let stage = try await AirStage()
+        let recording = try stage.phone(["record", "Mynah HRM"])
+        #expect(try await recording.error.line(containing: "recording the values") != nil)
+        try await stage.end()
+        let result = try await recording.end()
+        #expect(result.status == .exited(0), "\(result.error)")
+        #expect(result.error.contains("warning: the device has ended the connection"))
+        #expect(result.output.contains("- uuid: 2A37"))
+    }
+
+    @Test func `a device that ends the link while it is asked leaves what was seen, and an error`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            """
+            mynah: 1
+            name: Short
+            advertising: {serviceUUIDs: [180F]}
+            services:
+              - uuid: 180F
+                characteristics:
+                  - {uuid: 2A19, properties: [read], value: {hex: 64}}
+                  - {uuid: 2A38, properties: [read], value: {hex: 01}}
+            faults:
+              - {name: gone, on: read, of: 2A19, do: disconnect}
+            """, to: "short.yaml")
+        let stage = try await AirStage([directory.path + "/short.yaml"])
+        let result = try await stage.phone(["record", "Short", "--timeout", "10 s"]).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("the profile has what was seen until then: "), "\(result.error)")
+        #expect(result.error.contains(" values were not read, and "), "\(result.error)")
+        #expect(result.output.contains("- uuid: 2A38") && result.output.contains("never read"))
+        try await stage.end()
+    }
+
+    @Test func `wrong use is an error that says what to do`() async throws {
+        for (arguments, words) in [
+            ([""], "DEVICE is empty: write an address or a name"),
+            (["x", "--timeout", "never"], "--timeout never: the time "),
+            (["x", "--radio", "bluez"], "do not use BlueZ"),
+            (["x", "--capture", "-"], "--capture - is for `mynah run`"), ([], "<device>"),
+        ] {
+            let result = try await Program(["record"] + arguments).end()
+            #expect(result.status == .exited(64) && result.output == "")
+            #expect(result.error.contains(words), "\(result.error)")
+        }
+    }
+}
