@@ -28,7 +28,7 @@ struct AdapterPresence {
             case .daemon:
                 RadioError(
                     .lost, "bluetoothd is gone",
-                    remedy: "it is used again when it is back: systemctl start bluetooth")
+                    remedy: "it is used again when it is back: sudo systemctl start bluetooth")
             case .adapter:
                 RadioError(.lost, "the adapter is gone", remedy: "it is used again when it is back")
             case .power:

@@ -36,7 +36,7 @@ enum BlueZErrors {
 
     /// The error if bluetoothd's name has no owner.
     static let notRunning = RadioError(
-        .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+        .unreachable, "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
     /// Returns the error of a failed call, with a remedy.
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
@@ -48,13 +48,13 @@ enum BlueZErrors {
             || name.hasPrefix("org.freedesktop.systemd1."):
             return RadioError(
                 .unreachable, "bluetoothd is not running, and the bus could not start it (\(error.message))",
-                remedy: "start it: systemctl start bluetooth")
+                remedy: "start it: sudo systemctl start bluetooth")
         case DBusError.Name.noReply.rawValue where error.message.contains("disconnected from message bus"):
             return RadioError(.lost, "bluetoothd disappeared while \(what)")
-        case DBusError.Name.noServer.rawValue, "org.freedesktop.DBus.Error.FileNotFound":
+        case DBusError.Name.noServer.rawValue, DBusError.Name.fileNotFound.rawValue:
             return RadioError(
                 .unreachable, "there is no D-Bus system bus here (\(error.message))",
-                remedy: "start it: systemctl start dbus")
+                remedy: "start it: sudo systemctl start dbus")
         case DBusError.Name.accessDenied.rawValue, "org.freedesktop.DBus.Error.AuthFailed":
             return RadioError(
                 .notPermitted, "this user may not talk to bluetoothd (\(error.message))",
@@ -63,14 +63,14 @@ enum BlueZErrors {
             "org.freedesktop.DBus.Error.TimedOut":
             return RadioError(
                 .timedOut, "bluetoothd did not answer while \(what)",
-                remedy: "restart it: systemctl restart bluetooth")
+                remedy: "restart it: sudo systemctl restart bluetooth")
         case DBusError.Name.disconnected.rawValue:
             return RadioError(.lost, "the connection to the D-Bus system bus ended while \(what)")
         case "org.bluez.Error.Busy", "org.bluez.Error.InProgress":
             return RadioError(.busy, "bluetoothd is busy with \(what)", remedy: "try again")
         case "org.bluez.Error.Blocked":
             return RadioError(
-                .blocked, "the adapter is blocked by rfkill", remedy: "rfkill unblock bluetooth")
+                .blocked, "the adapter is blocked by rfkill", remedy: "sudo rfkill unblock bluetooth")
         default:
             return RadioError(.protocolViolation, "bluetoothd refused \(what): \(error)")
         }

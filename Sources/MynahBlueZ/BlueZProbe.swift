@@ -56,7 +56,7 @@ package struct BlueZProbe: Sendable {
                     RadioError(
                         .timedOut,
                         "bluetoothd did not answer within \(limit.components.seconds) s on \(place)",
-                        remedy: "restart it: systemctl restart bluetooth"))
+                        remedy: "restart it: sudo systemctl restart bluetooth"))
             }
         }
         return .failure(RadioError(.lost, "looking for bluetoothd was interrupted"))

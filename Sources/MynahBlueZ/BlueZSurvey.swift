@@ -29,6 +29,8 @@ package struct BlueZSurvey: Sendable {
     package struct Result: Sendable {
         /// The stage at which it ended and the error of a run, or `nil` if there is an adapter.
         package var failure: (stage: Stage, error: RadioError)?
+        /// Whether the bus has no socket.
+        package var isBusMissing = false
         /// Whether the bus may start bluetoothd.
         package var isActivatable = false
         /// The process of bluetoothd, or `nil` if it does not run.
@@ -74,12 +76,13 @@ package struct BlueZSurvey: Sendable {
         case .success(let connection)?: return connection
         case .failure(let error)?:
             result.failure = (.bus, BlueZErrors.radioError(error, doing: "connecting to the bus"))
+            result.isBusMissing = error.name == .fileNotFound
         case nil:
             result.failure = (
                 .bus,
                 RadioError(
                     .timedOut, "\(place) did not answer within \(limit.components.seconds) s",
-                    remedy: "restart the machine, or its bus: systemctl restart dbus")
+                    remedy: "restart the machine, or its bus: sudo systemctl restart dbus")
             )
         }
         return nil

@@ -22,7 +22,7 @@ package struct RFKill: Sendable {
             }
             guard isSoft else { return nil }
             return RadioError(
-                .blocked, "the adapter \(name) is blocked by rfkill", remedy: "rfkill unblock bluetooth")
+                .blocked, "the adapter \(name) is blocked by rfkill", remedy: "sudo rfkill unblock bluetooth")
         }
     }
 

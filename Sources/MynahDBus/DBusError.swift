@@ -41,6 +41,8 @@ extension DBusError.Name {
     public static let disconnected: Self = "org.freedesktop.DBus.Error.Disconnected"
     /// The bus cannot be reached.
     public static let noServer: Self = "org.freedesktop.DBus.Error.NoServer"
+    /// The bus has no socket.
+    package static let fileNotFound: Self = "org.freedesktop.DBus.Error.FileNotFound"
     /// The bus's policy refuses it.
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"
     /// The arguments are not what was asked for.

@@ -2,6 +2,15 @@ import Glibc
 
 /// The directories of the file system.
 package enum Directory {
+    /// The directory of a path's last component.
+    package static func parent(of path: String) -> String {
+        let name = path.utf8.lastIndex { $0 != UInt8(ascii: "/") } ?? path.startIndex
+        guard let slash = path.utf8[..<name].lastIndex(of: UInt8(ascii: "/")) else {
+            return path.hasPrefix("/") ? "/" : "."
+        }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
     /// The names of a directory's entries in no order, `.` and `..` among them, or `nil` if it cannot be
     /// listed; `errno` then says why.
     package static func names(in path: String) -> [String]? {

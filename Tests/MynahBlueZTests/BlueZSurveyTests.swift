@@ -63,8 +63,15 @@ import Testing
     @Test func `each stage ends with the error of a run`() async throws {
         let noBus = await survey("unix:path=/nonexistent/bus").run()
         #expect(noBus.failure?.stage == .bus)
-        #expect(noBus.failure?.error.remedy == "start it: systemctl start dbus")
+        #expect(noBus.failure?.error.remedy == "start it: sudo systemctl start dbus")
+        #expect(noBus.isBusMissing)
         let bus = try PrivateBus()
+        let dead = try TemporaryDirectory()
+        let socket = try #require(fopen(dead.path + "/bus", "w"))
+        fclose(socket)
+        let refusing = await survey("unix:path=\(dead.path)/bus").run()
+        #expect(refusing.failure?.stage == .bus)
+        #expect(!refusing.isBusMissing)
         let noDaemon = await survey(bus.address).run()
         #expect(noDaemon.failure?.stage == .daemon)
         #expect(noDaemon.failure?.error == BlueZErrors.notRunning)
@@ -105,6 +112,7 @@ import Testing
         #expect(found.failure?.stage == .bus)
         #expect(found.failure?.error.code == .timedOut)
         #expect(found.failure?.error.message.contains(bus.address) == true)
+        #expect(!found.isBusMissing)
     }
 
     @Test func `a daemon that never answers is given up`() async throws {
@@ -173,7 +181,7 @@ import Testing
         }
         let found = try #require(RFKill(directory: directory).bluetooth)
         #expect(found.map(\.name) == ["acer-bluetooth", "hci0"])
-        #expect(found.map { $0.error?.remedy } == [nil, "rfkill unblock bluetooth"])
+        #expect(found.map { $0.error?.remedy } == [nil, "sudo rfkill unblock bluetooth"])
         #expect(RFKill(directory: directory + "/none").bluetooth == nil)
         for (entry, texts) in switches {
             for name in texts.keys { unlink("\(directory)/\(entry)/\(name)") }

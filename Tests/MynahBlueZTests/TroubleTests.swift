@@ -83,7 +83,7 @@ import Testing
         let rig = try await Rig(configuration, identity: nil)
         let error = await start(rig)
         #expect(error?.code == .blocked)
-        #expect(error?.remedy == "rfkill unblock bluetooth")
+        #expect(error?.remedy == "sudo rfkill unblock bluetooth")
         #expect(await rig.standIn.alias() == "stand-in")
     }
 

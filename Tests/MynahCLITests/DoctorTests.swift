@@ -208,6 +208,11 @@ import Testing
         let controller = try await report(["--radio", "hci:tcp-client:127.0.0.1:1"])
         #expect(controller.verdict("controller") == "stop")
         #expect(controller.remedy("controller") == "start the controller first")
+        for address in ["unix-server:/nonexistent/hci", "serial:/dev/null", "unix:/tmp"] {
+            let report = try await report(["--radio", "hci:\(address)"])
+            #expect(report.verdict("controller") == "stop", "\(address)")
+            #expect(report.status == .exited(1), "\(address)")
+        }
     }
 
     @Test func `a profile with problems stops a run`() async throws {

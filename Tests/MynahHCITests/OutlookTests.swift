@@ -6,7 +6,7 @@ import Testing
 @testable import MynahHCI
 
 /// Facts about controllers, adapters and the air, without opening them.
-@Suite struct OutlookTests {
+@Suite(.timeLimit(.minutes(15))) struct OutlookTests {
     // MARK: - The kernel's management channel
 
     /// The event Command Complete of Read Controller Information, with these settings.
@@ -68,34 +68,108 @@ import Testing
         ControllerOutlook(try HCITransportAddress(parsing: text), mayTakeAdapters: false)
     }
 
-    @Test func `a file is a controller if it is of the right kind`() throws {
-        let directory = try TemporaryDirectory()
-        let missing = try outlook("unix:\(directory.path)/none")
-        guard case .failed(let error) = missing else {
-            Issue.record("\(missing)")
-            return
+    /// The error that keeps a controller from being opened.
+    private func error(_ text: String) throws -> RadioError {
+        let outlook = try outlook(text)
+        guard case .failed(let error) = outlook else {
+            throw RadioError(.invalidState, "\(text) is \(outlook)")
         }
-        #expect(error.message.contains("No such file"))
-        guard case .failed = try outlook("unix:\(directory.path)") else {
-            Issue.record("a directory is no socket")
-            return
-        }
-        #expect(try outlook("pty:/dev/tty") == .open || access("/dev/tty", R_OK) != 0)
-        #expect(try outlook("serial:/dev/null") == .open)
+        return error
     }
 
-    @Test func `a port of this machine has a listener or not, and another machine is not asked`() throws {
-        guard case .failed(let error) = try outlook("tcp-client:127.0.0.1:1") else {
-            Issue.record("nobody listens on port 1")
-            return
+    @Test func `a socket is a controller while a process has it, which does not notice the question`() throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        #expect(try error("unix:\(path)").message.contains("No such file"))
+        #expect(try error("unix:\(directory.path)").message.contains("Connection refused"))
+        let listener = try Listener(path: path)
+        #expect(try outlook("unix:\(path)") == .open)
+        #expect(listener.accept() == nil)
+        // A process that the system starts just now for another test would have it open too.
+        #expect(shutdown(listener.descriptor, Int32(SHUT_RDWR)) == 0)
+        listener.close()
+        #expect(try error("unix:\(path)").remedy == "start the controller first")
+        let long = directory.path + "/" + String(repeating: "x", count: 108)
+        #expect(try error("unix:\(long)").message.contains("too long"))
+    }
+
+    @Test func `a serial device is a terminal, which is not opened`() throws {
+        #expect(try outlook("pty:/dev/tty") == .open || access("/dev/tty", R_OK) != 0)
+        #expect(try outlook("pty:/dev/ptmx") == .open)
+        #expect(try error("serial:/dev/null").message == "/dev/null is not a serial device or terminal")
+        #expect(try error("serial:/nonexistent").message.contains("No such file"))
+        #expect(try error("serial:/tmp").message == "/tmp is not a serial device or terminal")
+    }
+
+    @Test func `terminals are those that the kernel lists`() {
+        let drivers = """
+            /dev/tty             /dev/tty        5       0 system:/dev/tty
+            serial               /dev/ttyS       4 64-67 serial
+            pty_slave            /dev/pts      136 0-1048575 pty:slave
+            odd                  /dev/odd        9 7-3 odd
+            odd
+            """
+        let devices: [(UInt64, UInt64, Bool)] = [
+            (5, 0, true), (5, 1, false), (4, 64, true), (4, 67, true), (4, 68, false), (136, 300, true),
+            (1, 3, false), (9, 5, false),
+        ]
+        for (major, minor, isTerminal) in devices {
+            let device = SerialLine.Device(major: major, minor: minor)
+            #expect(SerialLine.isTerminal(device, in: drivers) == isTerminal, "\(major):\(minor)")
         }
-        #expect(error.remedy == "start the controller first")
-        for text in ["tcp-client:192.0.2.1:6402", "tcp-server:0", "unix-server:/tmp/x"] {
+        // The minor number 300 and the major number 136 as the C library has them.
+        let device = SerialLine.Device(dev_t((300 >> 8) << 20 | 136 << 8 | 300 & 0xFF))
+        #expect(device.major == 136 && device.minor == 300)
+    }
+
+    @Test func `a port of this machine has a listener or not, and another machine is not asked`() async throws
+    {
+        #expect(try error("tcp-client:127.0.0.1:1").remedy == "start the controller first")
+        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        defer { listener.close() }
+        let port = try #require(listener.port)
+        #expect(try outlook("tcp-client:127.0.0.1:\(port)") == .open)
+        #expect(try error("tcp-server:\(port)").message == "the port \(port) is in use")
+        #expect(try error("tcp-server:no.such.host.invalid:1").message.contains("is not found"))
+        for text in ["tcp-client:192.0.2.1:6402", "tcp-server:0"] {
             guard case .unknown = try outlook(text) else {
                 Issue.record("\(text) is not known")
                 return
             }
         }
+    }
+
+    @Test func `a path to listen on is free, or says why a run could not, and nothing is made there`() throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        let waits = ControllerOutlook.unknown("a run waits until the controller connects")
+        #expect(try outlook("unix-server:\(path)") == waits)
+        #expect(access(path, F_OK) != 0)
+        let listener = try Listener(path: path)
+        #expect(try error("unix-server:\(path)").message == "\(path) is in use")
+        #expect(listener.accept() == nil)
+        // A leftover, which a run replaces.
+        #expect(shutdown(listener.descriptor, Int32(SHUT_RDWR)) == 0)
+        systemClose(listener.descriptor)
+        #expect(try outlook("unix-server:\(path)") == waits)
+        #expect(access(path, F_OK) == 0)
+        #expect(try error("unix-server:\(directory.path)").message.contains("is in use"))
+        let missing = try error("unix-server:\(directory.path)/none/hci")
+        #expect(missing.message.contains("No such file"))
+        #expect(missing.remedy?.contains("directory") == true)
+        let long = directory.path + "/" + String(repeating: "x", count: 108)
+        #expect(try error("unix-server:\(long)").message.contains("too long"))
+    }
+
+    @Test func `a second server leaves the first one waiting for its controller`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        let first = try Listener(path: path)
+        defer { first.close() }
+        #expect(throws: RadioError.self) { try Listener(path: path) }
+        #expect(first.accept() == nil)
     }
 
     @Test func `an adapter that the kernel does not have says what a run says`() throws {
@@ -120,6 +194,9 @@ import Testing
         #expect(AirDirectory(path: path).problem?.remedy?.contains("chmod go-w") == true)
         chmod(path, 0o700)
         #expect(AirDirectory(path: path).problem == nil)
+        let long = String(repeating: "x", count: 108 - 18 - directory.path.utf8.count)
+        #expect(AirDirectory(path: directory.path + "/" + long).problem?.message.contains("too long") == true)
+        #expect(AirDirectory(path: directory.path + "/" + long.dropLast()).problem == nil)
         rmdir(path)
         let file = try #require(fopen(path, "w"))
         fclose(file)

@@ -21,6 +21,7 @@ extension BlueZFacts {
         let version = found.version ?? installed
         let facts = BlueZFacts(
             bus: survey.place, failure: found.failure.map { Failure(Stage($0.stage), $0.error) },
+            isBusMissing: found.isBusMissing,
             isInstalled: BlueZVersion.programs.contains(where: files.isExecutable),
             startsOnDemand: found.isActivatable && files.startsBluetoothd
                 && kernel.value?.adapters.isEmpty == false,

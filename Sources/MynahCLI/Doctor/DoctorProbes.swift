@@ -39,7 +39,9 @@ struct DoctorProbes: Sendable {
             controllerError: await TimedProbe.fact { controllerError }, profile: checkedProfile(daemon),
             captureTools: await TimedProbe.value {
                 files.programs(tools, path: Self.variable("PATH") ?? "")
-            } ?? [])
+            } ?? [],
+            hasRFKill: ["/usr/sbin/rfkill", "/sbin/rfkill", "/usr/bin/rfkill"].contains(
+                where: files.isExecutable))
     }
 
     private static var air: Fact<MachineFacts.Air> {

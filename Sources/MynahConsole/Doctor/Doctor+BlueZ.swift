@@ -20,12 +20,14 @@ extension Doctor {
     var bus: Finding {
         let id = "bus"
         guard let failure, failure.stage == .bus else { return Finding(id, .fine, facts.bluez.bus) }
-        guard let kind = facts.container.value?.kind else { return stop(id, failure.error) }
+        guard facts.bluez.isBusMissing, let kind = facts.container.value?.kind else {
+            return stop(id, failure.error)
+        }
         var finding = stop(id, failure.error, meaning: "The machine's bus is not in this container.")
         let socket = "/run/dbus/system_bus_socket"
         finding.remedy =
             ["docker", "podman"].contains(kind)
-            ? "\(kind) run -v \(socket):\(socket)" : "bind \(socket) of the machine into the container"
+            ? "\(kind) run -v \(socket):\(socket) IMAGE" : "bind \(socket) of the machine into the container"
         return finding
     }
 
@@ -42,7 +44,7 @@ extension Doctor {
             guard facts.bluez.startsOnDemand else { return stop(id, failure.error) }
             return Finding(
                 id, .loss, failure.error.message,
-                meaning: "The bus starts it for a run, but what needs it was not checked.",
+                meaning: "A run has the bus start it. Its settings and adapters were not checked.",
                 remedy: failure.error.remedy)
         }
         guard let found = facts.bluez.version, !found.isSupported else { return Finding(id, .fine, version) }

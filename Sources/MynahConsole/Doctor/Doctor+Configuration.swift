@@ -13,6 +13,17 @@ extension Doctor {
         return facts.configuration.reason.map { unknown(id, $0) }
     }
 
+    /// Whether bluetoothd can read its settings.
+    var mainConfiguration: Finding {
+        let id = "mainConfiguration"
+        if let finding = unusable(id) { return finding }
+        guard let fault = configuration.fault else { return Finding(id, .fine, configuration.path) }
+        return Finding(
+            id, .loss, "\(configuration.path):\(fault.line): \(fault.reason)",
+            meaning: "bluetoothd then reads nothing of the file, and uses its defaults.",
+            remedy: configuration.commandCommentingOut(line: fault.line))
+    }
+
     /// Plugins that bluetoothd was started without (`-P`).
     private var missingPlugins: Set<String> {
         guard let arguments = facts.bluez.arguments.value else { return [] }

@@ -13,8 +13,14 @@ extension Doctor {
             return Finding(
                 id, .stop, "\(kernel.release) gives no Bluetooth socket: \(reason)",
                 meaning: "Containers and network namespaces have none.",
-                remedy: "run mynah outside, or with the host's network: docker run --network host")
+                remedy: "run mynah outside, or with the host's network: docker run --network host IMAGE")
         case .hidden: return advertisingData(kernel)
+        // A container has the kernel of its machine, and seldom the files of that kernel's modules.
+        case .loadable where isInContainer, .absent where isInContainer:
+            return Finding(
+                id, .stop, "\(kernel.release), whose Bluetooth is not loaded",
+                meaning: "A container has the machine's kernel, and cannot load its modules.",
+                remedy: "as root, outside the container: modprobe bluetooth")
         case .loadable:
             return Finding(
                 id, .stop, "\(kernel.release), whose Bluetooth is not loaded",
@@ -26,6 +32,8 @@ extension Doctor {
                 remedy: "install one that has it, such as Debian's: sudo apt install linux-image-amd64")
         }
     }
+
+    private var isInContainer: Bool { facts.container.value?.kind != nil }
 
     private var usesUserChannel: Bool {
         if case .controller(_, true) = facts.wish { true } else { false }
@@ -73,7 +81,8 @@ extension Doctor {
         return Finding(
             id, .stop, "\(name), in a user namespace: user \(container.user) here is \(outside) outside",
             meaning: "The message bus refuses a user whose number differs from the one that it sees.",
-            remedy: "run mynah outside it, or give the user its own number: podman run --userns=keep-id")
+            remedy: "run mynah outside it, or give the user its own number: podman run --userns=keep-id IMAGE"
+        )
     }
 
     var rfkill: Finding {
@@ -82,7 +91,14 @@ extension Doctor {
         let adapter = adapterName
         // A switch of the machine turns every adapter off, and may take it off its bus.
         let own = switches.filter { $0.name == adapter || !$0.name.hasPrefix("hci") }
-        if let error = own.lazy.compactMap(\.error).first { return stop(id, error) }
+        if let error = own.lazy.compactMap(\.error).first {
+            var finding = stop(id, error)
+            let isCommand = finding.remedy?.hasPrefix("sudo rfkill ") == true
+            if isCommand, !facts.hasRFKill {
+                finding.remedy = "sudo apt install rfkill && " + (error.remedy ?? "")
+            }
+            return finding
+        }
         return Finding(id, .fine, adapter.map { "\($0) is not blocked" } ?? "nothing is blocked")
     }
 

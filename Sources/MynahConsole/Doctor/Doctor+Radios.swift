@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahSupport
 
 /// The checks of other radios than BlueZ, of the profile, and of tools.
 extension Doctor {
@@ -26,7 +27,8 @@ extension Doctor {
         switch facts.controllerError {
         case .unknown(let reason): return unknown(id, reason)
         case .found(let error?): return stop(id, error)
-        case .found(nil): return Finding(id, .fine, "it can be opened")
+        case .found(nil):
+            return Finding(id, .fine, "it can be opened; only a run finds out whether it answers")
         }
     }
 
@@ -47,14 +49,14 @@ extension Doctor {
         let place = first.mark.map { "\(profile.file):\($0.line):\($0.column)" } ?? profile.file
         return Finding(
             "profile", errors.isEmpty ? .loss : .stop,
-            "\(profile.file) has \(counts.joined(separator: " and ")) on this radio",
+            "\(counts.joined(separator: " and ")) in \(profile.file)",
             meaning: "\(place): \(first.message)", remedy: remedy(for: profile))
     }
 
     /// The command that lists every issue.
     private func remedy(for profile: MachineFacts.Profile) -> String {
         let isOnBlueZ = !profile.playsCentrals && facts.usesBlueZ
-        return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(profile.file)"
+        return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
     /// Programs that read captures; a run needs none.

@@ -8,7 +8,17 @@ package struct Doctor: Sendable {
     package init(_ facts: MachineFacts) { self.facts = facts }
 
     /// The findings of the checks for the radio that was asked for, in the order in which they are printed.
-    package var findings: [Finding] {
+    package var findings: [Finding] { checks.map(forUser) }
+
+    /// Root needs no sudo, which containers seldom have.
+    private func forUser(_ finding: Finding) -> Finding {
+        guard facts.container.value?.user == 0 else { return finding }
+        var finding = finding
+        finding.remedy = finding.remedy?.split(separator: "sudo ", omittingEmptySubsequences: false).joined()
+        return finding
+    }
+
+    private var checks: [Finding] {
         switch facts.wish {
         case .auto: [radio] + ofAuto
         case .bluez: [radio] + ofBlueZ + common(facts.profile?.bluezIssues)
@@ -23,7 +33,8 @@ package struct Doctor: Sendable {
     private var ofBlueZ: [Finding] {
         [
             kernel, container, rfkill, bus, busPolicy, daemon, adapter, lowEnergy, peripheralRole,
-            advertisingSets, otherAdvertisers, experimental, reverseDiscovery, attributeChannels, exchangeMTU,
+            advertisingSets, otherAdvertisers, mainConfiguration, experimental, reverseDiscovery,
+            attributeChannels, exchangeMTU,
             privacy, services,
         ]
     }

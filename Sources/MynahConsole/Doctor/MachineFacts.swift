@@ -153,12 +153,15 @@ package struct MachineFacts: Hashable, Sendable {
     package var profile: Profile?
     /// The programs for captures that are installed.
     package var captureTools: [String]
+    /// Whether the program rfkill is installed.
+    package var hasRFKill: Bool
 
     package init(
         wish: Wish, wantedAdapter: String? = nil, kernel: Fact<Kernel>, container: Fact<Container>,
         switches: Fact<[Switch]>, controllers: Fact<[String: Controller]>, bluez: BlueZFacts,
         configuration: Fact<MainConfiguration>, emulator: AutoRadio.Emulator, air: Fact<Air>,
-        controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil, captureTools: [String]
+        controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil, captureTools: [String],
+        hasRFKill: Bool = true
     ) {
         self.wish = wish
         self.wantedAdapter = wantedAdapter
@@ -173,6 +176,7 @@ package struct MachineFacts: Hashable, Sendable {
         self.controllerError = controllerError
         self.profile = profile
         self.captureTools = captureTools
+        self.hasRFKill = hasRFKill
     }
 }
 
@@ -255,6 +259,8 @@ package struct BlueZFacts: Hashable, Sendable {
     /// The bus, for people.
     package var bus: String
     package var failure: Failure?
+    /// Whether the bus has no socket here.
+    package var isBusMissing: Bool
     /// Whether bluetoothd is installed here.
     package var isInstalled: Bool
     /// Whether the bus starts bluetoothd at the first call.
@@ -265,11 +271,13 @@ package struct BlueZFacts: Hashable, Sendable {
     package var adapter: Adapter?
 
     package init(
-        bus: String, failure: Failure?, isInstalled: Bool, startsOnDemand: Bool = false, version: Version?,
+        bus: String, failure: Failure?, isBusMissing: Bool = false, isInstalled: Bool,
+        startsOnDemand: Bool = false, version: Version?,
         arguments: Fact<[String]>, adapter: Adapter?
     ) {
         self.bus = bus
         self.failure = failure
+        self.isBusMissing = isBusMissing
         self.isInstalled = isInstalled
         self.startsOnDemand = startsOnDemand
         self.version = version

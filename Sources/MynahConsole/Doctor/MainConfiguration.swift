@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// bluetoothd's `main.conf`: a key file as GLib reads it.
 package struct MainConfiguration: Hashable, Sendable {
     /// A setting of the file.
@@ -11,34 +13,87 @@ package struct MainConfiguration: Hashable, Sendable {
         }
     }
 
+    /// A line because of which GLib, and so bluetoothd, reads nothing of the file.
+    package struct Fault: Hashable, Sendable {
+        /// From 1.
+        package var line: Int
+        package var reason: String
+    }
+
     package var path: String
+    /// The first line that GLib does not accept, or `nil` if there is none.
+    package private(set) var fault: Fault?
     private var values: [Setting: String] = [:]
-    /// The settings that are there as comments.
-    private var comments: Set<Setting> = []
+    /// The settings that have a line, which may be a comment or one of a file that is not read.
+    private var lines: Set<Setting> = []
     private var groups: Set<String> = []
 
     /// Reads a file; an absent one is an empty one.
     ///
-    /// A line that is neither a group, nor a setting, nor a comment is ignored.
-    ///
     /// Of two settings of one name the last one counts.
     package init(path: String, text: String) {
         self.path = path
-        var group = ""
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = Self.trimmed(line)[...]
-            if line.hasPrefix("["), line.hasSuffix("]") {
-                group = String(line.dropFirst().dropLast())
-                groups.insert(group)
-                continue
+        var group: String?
+        for (index, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let line = Self.trimmed(Substring(line))
+            do throws(Trouble) {
+                if let name = try Self.group(line) {
+                    group = name
+                    groups.insert(name)
+                } else {
+                    try take(line, in: group)
+                }
+            } catch {
+                fault = fault ?? Fault(line: index + 1, reason: error.reason)
             }
-            let isComment = line.hasPrefix("#")
-            let parts = line.drop { $0 == "#" }.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            let setting = Setting(group, Self.trimmed(parts[0]))
-            if isComment { comments.insert(setting) } else { values[setting] = Self.trimmed(parts[1]) }
         }
+        if fault != nil { values = [:] }
+    }
+
+    /// The reason why GLib does not accept a line.
+    private struct Trouble: Error {
+        var reason: String
+    }
+
+    /// The name of a group, or `nil` if the line has none.
+    private static func group(_ line: String) throws(Trouble) -> String? {
+        guard line.hasPrefix("["), line.hasSuffix("]"), line.utf8.count(where: { $0 == 0x5D }) == 1 else {
+            return nil
+        }
+        let name = line.dropFirst().dropLast()
+        guard !name.isEmpty, !name.contains("["), name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw Trouble(reason: "\(line) is not the name of a group")
+        }
+        return String(name)
+    }
+
+    private mutating func take(_ line: String, in group: String?) throws(Trouble) {
+        let isComment = line.hasPrefix("#")
+        if line.isEmpty { return }
+        let parts = line.drop { $0 == "#" }.split(
+            separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let key = Self.trimmed(parts[0])
+        guard !isComment else {
+            if parts.count == 2, let group { lines.insert(Setting(group, key)) }
+            return
+        }
+        guard parts.count == 2, !key.isEmpty else {
+            throw Trouble(reason: "\(line) is not a setting, a group or a comment")
+        }
+        guard let group else { throw Trouble(reason: "\(line) is in no group") }
+        guard Self.isKey(key) else { throw Trouble(reason: "\(key) is not the name of a setting") }
+        lines.insert(Setting(group, key))
+        values[Setting(group, key)] = Self.trimmed(parts[1])
+    }
+
+    /// A name may end with a language in brackets.
+    private static func isKey(_ key: String) -> Bool {
+        guard let open = key.firstIndex(where: { $0 == "[" || $0 == "]" }) else { return true }
+        let language = key[open...]
+        return open > key.startIndex && language.first == "[" && language.last == "]"
+            && language.dropFirst().dropLast().allSatisfy {
+                $0.isLetter || $0.isNumber || "-_.@".contains($0)
+            }
     }
 
     /// The value of a setting, or `nil` if the file does not set it.
@@ -48,18 +103,26 @@ package struct MainConfiguration: Hashable, Sendable {
     package func command(_ group: String, _ key: String, _ value: String) -> String {
         let setting = Setting(group, key)
         let change =
-            if values[setting] != nil || comments.contains(setting) {
-                "sudo sed -i -E 's/^[# ]*\(key) *=.*/\(key) = \(value)/' \(path)"
+            if lines.contains(setting) {
+                "sudo sed -i -E 's/^[# ]*\(key) *=.*/\(key) = \(value)/' \(file)"
             } else if groups.contains(group) {
-                "sudo sed -i '/^\\[\(group)\\]/a \(key) = \(value)' \(path)"
+                "sudo sed -i '/^\\[\(group)\\]/a \(key) = \(value)' \(file)"
             } else {
-                "printf '[\(group)]\\n\(key) = \(value)\\n' | sudo tee -a \(path)"
+                "printf '[\(group)]\\n\(key) = \(value)\\n' | sudo tee -a \(file)"
             }
         return "\(change) && sudo systemctl restart bluetooth"
     }
 
+    /// The command that turns a line into a comment and has bluetoothd read the file again.
+    package func commandCommentingOut(line: Int) -> String {
+        "sudo sed -i '\(line)s/^/#/' \(file) && sudo systemctl restart bluetooth"
+    }
+
+    /// The path as a word for a shell.
+    private var file: String { ShellWord.quoted(path) }
+
     private static func trimmed(_ text: Substring) -> String {
-        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0C || byte == 0x0D }
         var bytes = text.utf8
         while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
         while let last = bytes.last, isSpace(last) { bytes.removeLast() }

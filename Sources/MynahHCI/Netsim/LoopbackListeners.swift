@@ -7,7 +7,7 @@ enum LoopbackListeners {
     static func listens(on port: UInt16) -> Bool {
         var isKnown = false
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            guard let text = contents(of: table) else { continue }
+            guard let text = Descriptor.contents(of: table) else { continue }
             isKnown = true
             if listens(on: port, in: text) { return true }
         }
@@ -38,21 +38,6 @@ enum LoopbackListeners {
         let isFree = bytes.allSatisfy { $0 == 0 }
         return isFree || (bytes.count == 4 || isMapped) && bytes.suffix(4).first == 127
             || isMapped && bytes.suffix(4) == [0, 0, 0, 0]
-    }
-
-    private static func contents(of path: String) -> String? {
-        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { systemClose(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = systemRead(descriptor, &buffer)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Without the kernel's tables a connection is the only way; on the loopback it is answered at once.

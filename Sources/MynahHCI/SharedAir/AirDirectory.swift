@@ -28,14 +28,13 @@ struct AirDirectory: Sendable {
     /// The error of `prepare`, as far as it is known without making the directory.
     var problem: RadioError? {
         do throws(RadioError) {
+            guard Descriptor.withUnixAddress(path(of: 0), { _, _ in }) != nil else { throw tooLong }
             var status = stat()
             if lstat(path, &status) == 0 {
                 try check()
-            } else {
-                let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-                if access(parent.isEmpty ? "/" : parent, W_OK) != 0 {
-                    throw cannotBeCreated(SystemError(errno))
-                }
+                if access(path, W_OK | X_OK) != 0 { throw unusable(SystemError(errno)) }
+            } else if access(Directory.parent(of: path), W_OK | X_OK) != 0 {
+                throw cannotBeCreated(SystemError(errno))
             }
             return nil
         } catch {
@@ -74,7 +73,7 @@ struct AirDirectory: Sendable {
         guard status.st_mode & 0o022 == 0 else {
             throw RadioError(
                 .notPermitted, "the virtual radio's directory \(path) is writable by other users",
-                remedy: "run chmod go-w \(path), or \(Self.remedy)")
+                remedy: "run chmod go-w \(ShellWord.quoted(path)), or \(Self.remedy)")
         }
     }
 
@@ -142,14 +141,18 @@ struct AirDirectory: Sendable {
         case 0?: return descriptor
         case nil:
             close(descriptor)
-            throw RadioError(
-                .unreachable, "the virtual radio's directory \(path) has too long a name for sockets in it",
-                remedy: "set MYNAH_AIR to one with a shorter name")
+            throw tooLong
         default:
             let error = SystemError(errno)
             close(descriptor)
             throw unusable(error)
         }
+    }
+
+    private var tooLong: RadioError {
+        RadioError(
+            .unreachable, "the virtual radio's directory \(path) has too long a name for sockets in it",
+            remedy: "set MYNAH_AIR to one with a shorter name")
     }
 
     private func unusable(_ error: SystemError) -> RadioError {

@@ -15,16 +15,23 @@ package enum ControllerOutlook: Hashable, Sendable {
     /// `mayTakeAdapters`: whether this process may open a user channel.
     package init(_ address: HCITransportAddress, mayTakeAdapters: Bool) {
         switch address {
-        case .tcpServer, .unixServer:
-            self = .unknown("a run waits until the controller connects")
+        case .tcpServer(let host, let port):
+            self = Self.server(Listener.problem(host: host, port: port))
+        case .unixServer(let path): self = Self.server(Listener.problem(path: path))
         case .tcpClient(let host, let port):
             guard [HCITransportAddress.loopback, "localhost"].contains(host) else {
                 self = .unknown("it is on another machine, and only a run connects to it")
                 return
             }
             self = LoopbackListeners.listens(on: port) ? .open : .failed(Self.nobody(host, port))
-        case .unixClient(let path): self = Self.file(at: path, S_IFSOCK, "socket")
-        case .serial(let path, _): self = Self.file(at: path, S_IFCHR, "serial device or terminal")
+        case .unixClient(let path):
+            self = Descriptor.unixProblem(path).map { .failed(SocketTransport.error($0, of: path)) } ?? .open
+        case .serial(let path, _):
+            do throws(SerialLine.Unknown) {
+                self = try SerialLine.problem(path).map { .failed($0) } ?? .open
+            } catch {
+                self = .unknown("the kernel does not list its terminals")
+            }
         case .userChannel(let index): self = Self.adapter(index, mayTakeAdapters: mayTakeAdapters)
         }
     }
@@ -35,24 +42,9 @@ package enum ControllerOutlook: Hashable, Sendable {
             remedy: "start the controller first")
     }
 
-    private static func file(at path: String, _ kind: mode_t, _ name: String) -> ControllerOutlook {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            return .failed(
-                RadioError(
-                    .unreachable, "\(path) cannot be opened: \(SystemError(errno))",
-                    remedy: "start the controller first"))
-        }
-        guard status.st_mode & S_IFMT == kind else {
-            return .failed(RadioError(.unreachable, "\(path) is not a \(name)"))
-        }
-        guard access(path, R_OK | W_OK) == 0 else {
-            return .failed(
-                RadioError(
-                    .notPermitted, "\(path) cannot be opened: \(SystemError(errno))",
-                    remedy: "add yourself to the group that ls -l \(path) shows"))
-        }
-        return .open
+    /// The outlook of a server whose address cannot be used because of an error, if there is one.
+    private static func server(_ problem: RadioError?) -> ControllerOutlook {
+        problem.map { .failed($0) } ?? .unknown("a run waits until the controller connects")
     }
 
     private static func adapter(_ index: UInt16, mayTakeAdapters: Bool) -> ControllerOutlook {

@@ -69,6 +69,42 @@ enum Descriptor {
     }
 }
 
+extension Descriptor {
+    /// The contents of a file of the kernel, or `nil` if it cannot be opened.
+    static func contents(of path: String) -> String? {
+        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { systemClose(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = systemRead(descriptor, &buffer)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The error of connecting to a stream socket at a path, or `nil` if a process has it.
+    ///
+    /// That process does not notice: the kernel refuses a connection of another type only after it has found
+    /// the socket (`EPROTOTYPE`). The error is `ENAMETOOLONG` if the path is too long for a socket.
+    static func unixProblem(_ path: String) -> SystemError? {
+        switch socket(AF_UNIX, sequencedPackets) {
+        case .failure(let error): return error
+        case .success(let probe):
+            defer { systemClose(probe) }
+            switch withUnixAddress(path, { systemConnect(probe, $0, $1) }) {
+            case nil: return SystemError(ENAMETOOLONG)
+            // A socket of the probe's own type is not a stream.
+            case 0?: return SystemError(EPROTOTYPE)
+            default: return errno == EPROTOTYPE ? nil : SystemError(errno)
+            }
+        }
+    }
+}
+
 /// A number of `errno`, and what the system calls it.
 struct SystemError: Error, Hashable, CustomStringConvertible {
     var number: Int32

@@ -13,18 +13,36 @@ struct Listener: Sendable {
 
     /// Listens on a TCP port.
     init(host: String, port: UInt16) async throws(RadioError) {
+        let addresses = try await SocketAddress.resolve(host, port)
+        descriptor = try Self.bound(addresses, host, port) { systemListen($0) == 0 }
+        path = nil
+    }
+
+    /// The error of listening on a TCP port, or `nil` if it is free.
+    ///
+    /// The port is bound and let go again. Nothing listens on it meanwhile, so no controller connects.
+    static func problem(host: String, port: UInt16) -> RadioError? {
+        do throws(RadioError) {
+            let addresses = try SocketAddress.lookUp(host, port).get()
+            systemClose(try bound(addresses, host, port) { _ in true })
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// A socket at the first of these addresses that is free and that `isUsable` accepts.
+    private static func bound(
+        _ addresses: [SocketAddress.Resolved], _ host: String, _ port: UInt16, isUsable: (Int32) -> Bool
+    ) throws(RadioError) -> Int32 {
         var last = SystemError(EADDRNOTAVAIL)
-        for address in try await SocketAddress.resolve(host, port) {
+        for address in addresses {
             switch Descriptor.socket(address.family, Descriptor.stream) {
             case .failure(let error): last = error
             case .success(let made):
                 var on: Int32 = 1
                 setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-                if address.with({ bind(made, $0, $1) }) == 0, systemListen(made) == 0 {
-                    descriptor = made
-                    path = nil
-                    return
-                }
+                if address.with({ bind(made, $0, $1) }) == 0, isUsable(made) { return made }
                 last = SystemError(errno)
                 systemClose(made)
             }
@@ -54,27 +72,41 @@ struct Listener: Sendable {
         guard bound == 0, systemListen(made) == 0 else {
             let error = SystemError(errno)
             systemClose(made)
-            switch (bound, error.number) {
-            case (nil, _): throw RadioError(.unreachable, "the path \(path) is too long for a socket")
-            case (_, EADDRINUSE):
-                throw RadioError(
-                    .unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
-            default: throw RadioError(.unreachable, "cannot listen on \(path): \(error)")
-            }
+            throw Self.error(bound == nil ? SystemError(ENAMETOOLONG) : error, at: path)
         }
         descriptor = made
         self.path = Lock(path)
     }
 
+    /// The error of listening on a path, as far as it is known without making a socket there.
+    static func problem(path: String) -> RadioError? {
+        guard Descriptor.withUnixAddress(path, { _, _ in }) != nil else {
+            return error(SystemError(ENAMETOOLONG), at: path)
+        }
+        var status = stat()
+        if lstat(path, &status) == 0, !isDead(path) { return error(SystemError(EADDRINUSE), at: path) }
+        return access(Directory.parent(of: path), W_OK | X_OK) == 0
+            ? nil : error(SystemError(errno), at: path)
+    }
+
+    private static func error(_ error: SystemError, at path: String) -> RadioError {
+        switch error.number {
+        case ENAMETOOLONG: RadioError.tooLong(path)
+        case EADDRINUSE:
+            RadioError(.unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
+        case ENOENT, ENOTDIR, EACCES, EROFS:
+            RadioError(
+                error.number == EACCES ? .notPermitted : .unreachable, "cannot listen on \(path): \(error)",
+                remedy: "choose a path in a directory that is there and that you may write to")
+        default: RadioError(.unreachable, "cannot listen on \(path): \(error)")
+        }
+    }
+
     /// Whether it is a socket that nobody listens on.
     private static func isDead(_ path: String) -> Bool {
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
-            case .success(let probe) = Descriptor.socket(AF_UNIX, Descriptor.stream)
-        else { return false }
-        defer { systemClose(probe) }
-        return Descriptor.withUnixAddress(path) { systemConnect(probe, $0, $1) } == -1
-            && errno == ECONNREFUSED
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+            && Descriptor.unixProblem(path)?.number == ECONNREFUSED
     }
 
     /// The descriptor of a new connection, or `nil` if there is none.
@@ -98,5 +130,14 @@ struct Listener: Sendable {
             if let path { unlink(path) }
             path = nil
         }
+    }
+}
+
+extension RadioError {
+    /// The error for a path that does not fit the address of a socket.
+    static func tooLong(_ path: String) -> RadioError {
+        RadioError(
+            .unreachable, "the path \(path) is too long for a socket",
+            remedy: "choose one with at most 107 bytes")
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 
 /// A terminal device as a line of bytes.
 enum SerialLine {
@@ -27,19 +28,84 @@ enum SerialLine {
         }
     }
 
+    /// The error of opening a device, as far as it is known without opening it, which may reset a board.
+    ///
+    /// Throws `Unknown` if the kernel does not list its terminals.
+    static func problem(_ path: String) throws(Unknown) -> RadioError? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return error(SystemError(errno), path) }
+        guard status.st_mode & S_IFMT == S_IFCHR else { return noTerminal(path) }
+        guard access(path, R_OK | W_OK) == 0 else { return error(SystemError(errno), path) }
+        guard let drivers = Descriptor.contents(of: "/proc/tty/drivers") else { throw Unknown() }
+        let device = Device(status.st_rdev)
+        return isTerminal(device, in: drivers) && !device.isAbsent ? nil : noTerminal(path)
+    }
+
+    /// The kernel does not list its terminals.
+    struct Unknown: Error {}
+
+    /// The number of a device.
+    struct Device {
+        var major: UInt64
+        var minor: UInt64
+
+        init(major: UInt64, minor: UInt64) { (self.major, self.minor) = (major, minor) }
+
+        /// As the C library's `dev_t` holds it.
+        init(_ number: dev_t) {
+            let number = UInt64(number)
+            major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
+            minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
+        }
+
+        /// Whether it is one of the serial ports that the kernel provides for hardware that is not there
+        /// (`PORT_UNKNOWN`).
+        var isAbsent: Bool { Descriptor.contents(of: "/sys/dev/char/\(major):\(minor)/type") == "0\n" }
+    }
+
+    /// Whether a device is one of the terminals in the text of `/proc/tty/drivers`.
+    ///
+    /// The columns of a line are driver, path, major number, range of minor numbers, and type.
+    static func isTerminal(_ device: Device, in drivers: String) -> Bool {
+        drivers.split(separator: "\n").contains { line in
+            let columns = line.split(separator: " ")
+            guard columns.count >= 4, UInt64(columns[2]) == device.major else { return false }
+            let minors = columns[3].split(separator: "-").compactMap { UInt64($0) }
+            guard let first = minors.first, let last = minors.last, first <= last else { return false }
+            return (first...last).contains(device.minor)
+        }
+    }
+
+    private static func noTerminal(_ path: String) -> RadioError {
+        RadioError(
+            .unreachable, "\(path) is not a serial device or terminal",
+            remedy: "connect the board; ls /dev/tty* lists serial devices")
+    }
+
+    private static func error(_ error: SystemError, _ path: String) -> RadioError {
+        switch error.number {
+        case EACCES:
+            RadioError(
+                .notPermitted, "\(path) cannot be opened: \(error)",
+                remedy: "add yourself to the group that ls -l \(ShellWord.quoted(path)) shows")
+        case ENOENT:
+            RadioError(
+                .unreachable, "\(path) cannot be opened: \(error)",
+                remedy: "connect the board; ls /dev/tty* lists serial devices")
+        default: RadioError(.unreachable, "\(path) cannot be opened: \(error)")
+        }
+    }
+
     /// Opens a device so that bytes go through it as they are.
     static func open(_ path: String, baud: Int?) throws(RadioError) -> Int32 {
         let descriptor = systemOpen(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
-            let error = SystemError(errno)
-            throw RadioError(
-                error.number == EACCES ? .notPermitted : .unreachable, "\(path) cannot be opened: \(error)",
-                remedy: error.number == EACCES ? "add yourself to the group that ls -l \(path) shows" : nil)
+            throw error(SystemError(errno), path)
         }
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
             close(descriptor)
-            throw RadioError(.unreachable, "\(path) is not a serial device or terminal")
+            throw noTerminal(path)
         }
         cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)

@@ -30,7 +30,8 @@ enum SocketAddress {
         return try result.get()
     }
 
-    private static func lookUp(_ host: String, _ port: UInt16) -> Result<[Resolved], RadioError> {
+    /// Looks a host up; a name server may be slow.
+    static func lookUp(_ host: String, _ port: UInt16) -> Result<[Resolved], RadioError> {
         var hints = addrinfo()
         hints.ai_socktype = Descriptor.stream
         var found: UnsafeMutablePointer<addrinfo>?

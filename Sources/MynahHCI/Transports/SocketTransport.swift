@@ -184,10 +184,13 @@ package final class SocketTransport: HCITransport {
         guard outcome != 0 else { return descriptor }
         let error = SystemError(errno)
         systemClose(descriptor)
-        guard outcome != nil else {
-            throw RadioError(.unreachable, "the path \(path) is too long for a socket")
-        }
-        throw RadioError(
+        throw Self.error(outcome == nil ? SystemError(ENAMETOOLONG) : error, of: path)
+    }
+
+    /// The error of connecting to the socket at a path.
+    static func error(_ error: SystemError, of path: String) -> RadioError {
+        if error.number == ENAMETOOLONG { return RadioError.tooLong(path) }
+        return RadioError(
             error.number == EACCES ? .notPermitted : .unreachable,
             "cannot connect to a controller at \(path): \(error)",
             remedy: error.number == ECONNREFUSED || error.number == ENOENT

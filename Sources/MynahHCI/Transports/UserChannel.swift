@@ -42,7 +42,7 @@ enum UserChannel {
         case EBUSY:
             RadioError(
                 .unreachable, "\(name) is in use: a user channel needs an adapter that is off",
-                remedy: "bluetoothctl power off, or stop bluetoothd: systemctl stop bluetooth")
+                remedy: "bluetoothctl power off, or stop bluetoothd: sudo systemctl stop bluetooth")
         case EPERM, EACCES:
             RadioError(
                 .notPermitted, "only root may open a user channel on \(name)",
@@ -53,10 +53,11 @@ enum UserChannel {
                 remedy: "ls /sys/class/bluetooth lists the adapters")
         case EAFNOSUPPORT, EPROTONOSUPPORT:
             RadioError(
-                .noAdapter, "this kernel has no Bluetooth", remedy: "modprobe bluetooth, or use another radio"
+                .noAdapter, "this kernel has no Bluetooth",
+                remedy: "sudo modprobe bluetooth, or use another radio"
             )
         case ERFKILL:
-            RadioError(.blocked, "\(name) is blocked", remedy: "rfkill unblock bluetooth")
+            RadioError(.blocked, "\(name) is blocked", remedy: "sudo rfkill unblock bluetooth")
         default:
             RadioError(.unreachable, "a user channel on \(name) cannot be opened: \(error)")
         }

@@ -56,5 +56,5 @@ enum SampleMachine {
     }
 
     static let notRunning = RadioError(
-        .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+        .unreachable, "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 }

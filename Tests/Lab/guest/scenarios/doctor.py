@@ -48,10 +48,10 @@ async def ask(lab: Lab, *arguments: str, user: str | None = None, radio: str = "
 
 
 async def change(remedy: str) -> None:
-    """Carries out the part of a remedy that changes main.conf; there is no sudo and no systemd in the guest."""
+    """Carries out the part of a remedy that changes main.conf; there is no systemd in the guest."""
     command, _, rest = remedy.partition(" && ")
-    expect(rest, "sudo systemctl restart bluetooth", "the end of the remedy")
-    process = await asyncio.create_subprocess_shell(command.removeprefix("sudo "))
+    expect(rest, "systemctl restart bluetooth", "the end of the remedy")
+    process = await asyncio.create_subprocess_shell(command)
     expect(await process.wait(), 0, f"the status of {command}")
 
 
@@ -134,7 +134,7 @@ async def blocked(lab: Lab) -> None:
     try:
         await lab.services.until(lambda objects: not power(objects), "the end of the adapter's power", 20)
         remedy = (await ask(lab)).remedy("rfkill", "stop")
-        expect(remedy, "rfkill unblock bluetooth", "remedy")
+        expect_that(remedy.endswith("rfkill unblock bluetooth") and "sudo" not in remedy, remedy)
     finally:
         # As rfkill(8) does, which the guest does not have.
         RadioSwitch.block(False)
@@ -229,6 +229,26 @@ async def costly_settings(lab: Lab) -> None:
         await restart(lab, "stock")
         await lab.services.until_adapter()
         (await ask(lab)).expect_fine(*costly)
+        await plays(lab)
+
+
+@scenario(needs=("daemon",), daemon=None)
+async def broken_settings(lab: Lab) -> None:
+    """with a main.conf of which bluetoothd reads nothing, because of one line"""
+    async with machine(lab):
+        text = CONFIGURATION.read_text().replace("#ReverseServiceDiscovery = true", "ReverseServiceDiscovery = false")
+        CONFIGURATION.write_text(text.replace("[GATT]", "[GATT]\nExchangeMTU = 100\nno setting"))
+        await restart(lab, "stock")
+        await lab.services.until_adapter()
+        report = await ask(lab)
+        report.expect_fine("exchangeMTU")
+        report.remedy("reverseDiscovery", "loss")
+        await change(report.remedy("mainConfiguration", "loss"))
+        await restart(lab, "stock")
+        await lab.services.until_adapter()
+        report = await ask(lab)
+        report.expect_fine("mainConfiguration", "reverseDiscovery")
+        report.remedy("exchangeMTU", "loss")
         await plays(lab)
 
 

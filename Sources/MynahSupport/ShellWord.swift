@@ -1,0 +1,18 @@
+/// Words of commands that a user may paste into a shell.
+package enum ShellWord {
+    /// A path as one word: in quotes if it needs them, and never an option.
+    package static func quoted(_ path: String) -> String {
+        let word = path.hasPrefix("-") ? "./" + path : path
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "%+,-./:=@_".utf8.contains(byte)
+            }
+        }
+        if isPlain, !word.isEmpty { return word }
+        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+            + "'"
+    }
+}
