@@ -38,8 +38,14 @@ function setText(element, text) {
 
 /** Brings the children of an element in line with items, and keeps those whose keys are still there. */
 function keyed(parent, items, key, create, update) {
+  const focused = document.activeElement;
+  const keys = new Set(items.map(key));
   const there = new Map();
-  for (const child of parent.children) there.set(child.key, child);
+  for (const child of [...parent.children]) {
+    // First, so that those after it are not moved.
+    if (!keys.has(child.key)) child.remove();
+    else there.set(child.key, child);
+  }
   let next = parent.firstElementChild;
   for (const item of items) {
     let child = there.get(key(item));
@@ -47,12 +53,12 @@ function keyed(parent, items, key, create, update) {
       child = create(item);
       child.key = key(item);
     }
-    there.delete(child.key);
     if (child === next) next = next.nextElementSibling;
     else parent.insertBefore(child, next);
     update?.(child, item);
   }
-  for (const child of there.values()) child.remove();
+  // An element that is moved loses the focus.
+  if (focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 // Drawing waits for the next frame, however often it is asked for.
@@ -76,8 +82,21 @@ function quote(word) {
   return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
 }
 
-/** The line of a shell for a verb of mynah ctl and its arguments. */
-const line = (words) => 'mynah ctl ' + words.map(quote).join(' ') + ` --control ${location.origin}`;
+/** The options of mynah ctl that lead to this program. */
+const access = ['--control', location.origin];
+
+/** The line of a shell for a verb of mynah ctl and its arguments; options are arrays. */
+function line([verb, ...words]) {
+  const values = words.filter((word) => !Array.isArray(word)).map(String);
+  if (values.some((word) => word.startsWith('-'))) values.unshift('--');
+  const options = words.filter(Array.isArray).flat();
+  return ['mynah ctl', verb, ...[...options, ...access, ...values].map(quote)].join(' ');
+}
+
+// The cookie of a browser that signed in cannot be read; without it the program says whether it wants a token.
+fetch('/v1', { credentials: 'omit' }).then(({ status }) => {
+  if (status === 401) access.push('--control-token-file', 'TOKEN-FILE');
+}, () => {});
 
 const ends = {};
 
@@ -112,10 +131,14 @@ async function call(method, path, body) {
     options.body = JSON.stringify(body);
   }
   const response = await fetch(path, options);
+  return read(response);
+}
+
+/** The answer of the program, or an error if it refuses. */
+async function read(response) {
+  const { ok, status } = response;
   const answer = await response.json().catch(() => null);
-  if (!response.ok) {
-    throw Object.assign(new Error(answer?.detail ?? `status ${response.status}`), { status: response.status });
-  }
+  if (!ok) throw Object.assign(new Error(answer?.detail ?? `status ${status}`), { status });
   return answer;
 }
 
@@ -123,12 +146,9 @@ async function call(method, path, body) {
 async function perform(words, method, path, body) {
   const text = line(words);
   // A slider leaves one line and not a hundred.
-  const value = words.findIndex((word) => /^[{]/.test(word));
-  const last = done.at(-1);
-  const isSame = last && value >= 0 && words.length === last.words.length
-    && words.every((word, index) => index === value || word === last.words[index]);
-  if (isSame) done.pop();
-  done.push({ words, text });
+  const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
+  if (begin !== text && begin === last) done.pop();
+  done.push(text);
   draw(drawDone);
   try {
     const answer = await call(method, path, body);
@@ -143,25 +163,16 @@ async function perform(words, method, path, body) {
 
 function drawDone() {
   const last = done.at(-1);
-  if (last) $('done').textContent = last.text;
+  if (last) $('done').textContent = last;
   $('done-count').textContent = `Commands: ${done.length}`;
   $('copy-done').disabled = $('copy-all').disabled = !last;
-}
-
-function icon(name) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
-  svg.setAttribute('class', 'icon');
-  svg.setAttribute('aria-hidden', 'true');
-  use.setAttribute('href', `#i-${name}`);
-  svg.append(use);
-  return svg;
 }
 
 /** A button that copies the line of mynah ctl; `words` returns its words, or `text` the line. */
 function copyButton(what, words, text = () => line(words())) {
   const label = `Copy the mynah ctl line: ${what}`;
-  return make('button.copy', { title: label, ariaLabel: label, onclick: () => copy(text()) }, icon('copy'));
+  return make('button.copy', { title: label, ariaLabel: label, onclick: () => copy(text()) },
+    $('copy-icon').content.cloneNode(true));
 }
 
 /** A button with its copy button. */
@@ -187,7 +198,7 @@ function switchLine(label, words, run) {
 
 // MARK: State
 
-const state = { devices: [], device: null, snapshot: null, layouts: new Map(), version: '' };
+const state = { devices: [], device: null, snapshot: null, layouts: new Map(), areLayoutsOld: true, version: '' };
 const path = (...rest) => '/v1/devices/' + [state.device, ...rest].map(encodeURIComponent).join('/');
 const attributePath = (attribute) => path('values', ...attribute.split('/'));
 
@@ -197,10 +208,10 @@ let isStale = false;
 /** Reads the state of the device soon: once, however many events ask for it. */
 function refresh() {
   isStale = true;
-  if (!isReading) read();
+  if (!isReading) readState();
 }
 
-async function read() {
+async function readState() {
   isReading = true;
   while (isStale) {
     isStale = false;
@@ -230,16 +241,20 @@ async function readDevice() {
   try {
     snapshot = await call('GET', path());
   } catch (error) {
-    if (error.status !== 404) throw error;
-    isStale = true;
+    // It was removed, which an event reports; or it has a name that no address has, such as "..".
+    if (error.status !== 404 && error.status !== 405) throw error;
+    if (state.missing !== device) say(`${device} cannot be shown: ${error.message}`, 'trouble');
+    state.missing = device;
   }
-  const isKnown = snapshot?.attributes.every((attribute) => state.layouts.has(attribute.path));
-  let layouts = state.layouts;
-  if (snapshot && !isKnown) {
+  let { layouts } = state;
+  if (snapshot && (state.areLayoutsOld || !snapshot.attributes.every(({ path }) => layouts.has(path)))) {
+    state.areLayoutsOld = false;
     const answer = await call('GET', path('layout'));
     layouts = new Map(answer.attributes.map((attribute) => [attribute.path, attribute]));
   }
   if (device !== state.device) return;
+  // The controls of an attribute are made for its layout.
+  if (JSON.stringify([...layouts]) !== JSON.stringify([...state.layouts])) $('attributes').replaceChildren();
   state.layouts = layouts;
   state.snapshot = snapshot;
 }
@@ -386,7 +401,7 @@ function drawAir({ advertising, address, radio, state: radioState }) {
   if (air.text === text && air.firstChild) return;
   air.text = text;
   if (!air.firstChild) {
-    const words = () => ['advertise', state.device, isOn() ? '--no-on' : '--on'];
+    const words = () => ['advertise', state.device, [isOn() ? '--no-on' : '--on']];
     const isOn = () => state.snapshot.advertising.on;
     air.append(switchLine('Advertising', words,
       () => perform(words(), 'POST', path('advertise'), { on: !isOn() })), make('div'));
@@ -490,9 +505,12 @@ function drawVariables({ variables }) {
     const input = make('input', { ariaLabel: `Variable ${name}`, autocomplete: 'off' });
     const isText = () => typeof state.snapshot.variables[name] === 'string';
     const value = () => isText() || !input.value.trim() || isNaN(input.value) ? input.value : Number(input.value);
-    const words = () => ['variable', state.device, name, input.value, ...(isText() ? ['--text'] : [])];
+    const words = () => ['variable', state.device, name, input.value, isText() ? ['--text'] : []];
     const send = () => perform(words(), 'PUT', path('variables', name), { value: value() });
-    input.addEventListener('keydown', (event) => { if (event.key === 'Enter') send(); });
+    input.addEventListener('keydown', ({ key }) => {
+      if (key === 'Enter') send();
+      if (key === 'Escape') input.value = state.snapshot.variables[name];
+    });
     return make('div.line', make('span.grow', name), input,
       act('Set', `Set the variable ${name}`, words, send));
   }, (element, [, value]) => {
@@ -594,7 +612,6 @@ function createField(field, title, edited) {
         slider.isNew = false;
       }
       slider.value = value;
-      slider.style.setProperty('--part', `${(slider.value - slider.min) / (slider.max - slider.min) * 100}%`);
     };
     slider.addEventListener('input', () => {
       input.value = Number(slider.value).toFixed(digits);
@@ -636,7 +653,7 @@ function createAttribute({ path: name }) {
     ariaLabel: `${title}: value as text`, spellcheck: false, autocomplete: 'off', placeholder: 'text',
     oninput: () => { draft = 'text'; markDraft(); },
   });
-  let isNew = true;
+  let latest;
   /** The form that was edited and is not sent: fields, hex or text. */
   let draft = null;
   let editors = new Map();
@@ -647,10 +664,9 @@ function createAttribute({ path: name }) {
   const given = () => Object.fromEntries([...editors].map(([name, editor]) => [name, editor.value]));
   const form = () => draft ?? (editors.size ? 'fields' : 'hex');
   const value = () => ({ fields: given(), hex: hex.value.trim(), text: text.value })[form()];
-  const flags = () => form() === 'hex' ? [] : [`--${form()}`];
   const words = (notify) => {
     const last = { fields: JSON.stringify, hex: (hex) => hex.replaceAll(' ', ''), text: String }[form()](value());
-    return ['set', state.device, name, last, ...flags(), ...(notify ? ['--notify'] : [])];
+    return ['set', state.device, name, last, form() === 'hex' ? [] : [`--${form()}`], notify ? ['--notify'] : []];
   };
 
   async function send(notify) {
@@ -681,26 +697,32 @@ function createAttribute({ path: name }) {
     if (isAtOnce) sendLive();
   };
 
-  function drawFields(values) {
+  function drawFields(values, isForced) {
     const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
     if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
       editors = new Map(items.map((field) => [field.name, createField(field, title, edited)]));
       fields.replaceChildren(...[...editors.values()].map((editor) => editor.element));
     }
     for (const [name, editor] of editors) {
-      if (editor.input !== document.activeElement) editor.set(values[name]);
+      if (isForced || editor.input !== document.activeElement) editor.set(values[name]);
     }
   }
 
-  const enter = (event) => { if (event.key === 'Enter') { event.preventDefault(); send(false); } };
-  element.addEventListener('keydown', (event) => { if (event.target.tagName === 'INPUT') enter(event); });
+  element.addEventListener('keydown', ({ key, target }) => {
+    // Enter changes a number, which sends it.
+    if (key === 'Enter' && target.type === 'text') send(false);
+    if (key === 'Escape' && draft !== null) {
+      draft = null;
+      markDraft();
+      fill(true);
+    }
+  });
   const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
   const raw = make('div.line.raw', hex, text, acts);
   element.append(head, fields, raw);
 
   element.update = (next) => {
-    if (isNew) {
-      isNew = false;
+    if (!latest) {
       const { properties } = next;
       head.children[1].append(...properties.map((word) => make('span.chip', word)));
       if (next.handle) head.append(make('code.dim.handle', { title: 'Attribute handle' }, `@${next.handle}`));
@@ -708,15 +730,21 @@ function createAttribute({ path: name }) {
         acts.append(act('Notify', `Notify ${title} now`, () => words(true), () => send(true)));
       }
     }
+    latest = next;
     element.classList.toggle('absent', next.value === undefined);
-    if (draft !== null || isSending) return;
-    if (hex !== document.activeElement) hex.value = spaced(next.value ?? '');
-    if (text !== document.activeElement) text.value = printable(next.value ?? '');
-    hex.placeholder = next.value === undefined ? 'no value while the app does not run' : 'empty';
-    // A value that does not fit its layout has no fields.
-    drawFields(next.fields ?? (next.value ? null : {}));
-    text.hidden = editors.size > 0;
+    if (draft === null && !isSending) fill(false);
   };
+
+  /** Shows the latest value, except in the control that has the focus, unless it is forced. */
+  function fill(isForced) {
+    const { value, fields } = latest;
+    if (isForced || hex !== document.activeElement) hex.value = spaced(value ?? '');
+    if (isForced || text !== document.activeElement) text.value = printable(value ?? '');
+    hex.placeholder = value === undefined ? 'no value while the app does not run' : 'empty';
+    // A value that does not fit its layout has no fields.
+    drawFields(fields ?? (value ? null : {}), isForced);
+    text.hidden = editors.size > 0;
+  }
   return element;
 }
 
@@ -815,12 +843,10 @@ function addRows(added) {
   for (const row of added) if (isShown(row)) shown.push(row);
   if (rows.length > KEPT) {
     rows.splice(0, rows.length - KEPT);
-    const first = rows[0].number;
-    let dropped = 0;
-    while (dropped < shown.length && shown[dropped].number < first) dropped += 1;
-    shown.splice(0, dropped);
+    const { length } = shown;
+    shown = shown.filter(({ number }) => number >= rows[0].number);
     // The rows that somebody reads stay where they are.
-    if (!isFollowing && dropped) $('events').scrollTop -= dropped * ROW;
+    if (!isFollowing) $('events').scrollTop -= (length - shown.length) * ROW;
   }
   draw(drawTimeline);
 }
@@ -828,13 +854,12 @@ function addRows(added) {
 const pool = [];
 
 function createRow(index) {
-  const element = make('div.row', { role: 'option', id: `row-${index}` },
-    make('time'), make('span.what'), make('span.who'),
-    make('span.detail'));
-  element.addEventListener('click', () => {
+  const onclick = () => {
     setFollowing(false);
     select(element.row);
-  });
+  };
+  const element = make('div.row', { role: 'option', id: `row-${index}`, onclick },
+    make('time'), make('span.what'), make('span.who'), make('span'));
   $('space').append(element);
   return element;
 }
@@ -849,6 +874,7 @@ function fillRow(element, row, index) {
   const [time, what, who, rest] = element.children;
   if (row.mark !== undefined) {
     element.className = 'row mark';
+    tint(element, 'warn');
     time.textContent = who.textContent = rest.textContent = '';
     what.textContent = row.mark;
     return;
@@ -864,9 +890,7 @@ function fillRow(element, row, index) {
 
 function localTime(text) {
   const date = new Date(text);
-  const pad = (number, width) => String(number).padStart(width, '0');
-  return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.`
-    + pad(date.getMilliseconds(), 3);
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
 function drawTimeline() {
@@ -938,31 +962,46 @@ function eventsLine() {
   const name = searched.find((word) => rows.some((row) => row.event?.event === word));
   const match = name ? [name, ...($('only').checked ? [`device=${state.device}`] : [])] : [];
   const greps = searched.filter((word) => word !== name).map((word) => ` | grep -iF -e ${quote(word)}`);
-  return line(['events', ...match, '--since', '1']) + greps.join('');
+  return line(['events', ...match, ['--since', '1']]) + greps.join('');
 }
 
 // MARK: The stream of events
 
 let lastID = null;
-/** Marks that no event has passed yet, by their numbers, or null before the marks of this run are read. */
-let marks = null;
+/** The numbers of the first event of this run that was shown, and of the next one. */
+let first = 1;
+let next = 1;
+/** Marks that no event has passed yet, and how many were read, or null before those of this run are. */
+let marks = [];
+let marksRead = null;
 
+/** Reads the marks that were set since the last time, and puts them between the events. */
 async function readMarks() {
   const { cases } = await call('GET', '/v1/report');
-  marks = cases.map(({ name, seq }) => ({ mark: name, seq }));
+  // A reset forgets them.
+  const since = cases.length < marksRead ? 0 : marksRead ?? 0;
+  marksRead = cases.length;
+  // Older ones have no events here any more.
+  const added = cases.slice(since).filter(({ seq }) => seq >= first);
+  marks.push(...added.map(({ name, seq }) => ({ mark: name, seq })));
+  for (const row of passMarks(next)) {
+    const before = rows.findLastIndex(({ event }) => !event?.seq || event.seq < row.seq);
+    row.number = (rows[before]?.number ?? 0) + 0.5;
+    rows.splice(before + 1, 0, row);
+  }
+  selectRows();
 }
 
 /** The marks before an event. */
 function passMarks(seq) {
   const count = marks.findIndex((mark) => mark.seq > seq);
-  return marks.splice(0, count < 0 ? marks.length : count).map(({ mark }) => ({ mark }));
+  return marks.splice(0, count < 0 ? marks.length : count);
 }
 
 function setLink(word, text) {
   const link = $('link');
   link.dataset.state = word;
   setText($('link-text'), text);
-  document.body.classList.toggle('offline', word === 'lost');
   $('lost').hidden = word !== 'lost';
 }
 
@@ -970,20 +1009,22 @@ function take(frames) {
   const added = [];
   for (const { id, data } of frames) {
     const event = JSON.parse(data);
-    if (lastID !== null && id.split('-')[0] !== lastID.split('-')[0]) {
-      added.push({ mark: 'mynah was started again' });
+    const [run, number] = id.split('-');
+    if (lastID?.split('-')[0] !== run) {
+      if (lastID !== null) added.push({ mark: 'mynah was started again' });
       marks = [];
+      marksRead = null;
+      state.areLayoutsOld = true;
+      first = Number(number);
     }
-    // Older marks have no events here any more.
-    const seq = event.seq ?? 0;
-    if (lastID === null) passMarks(seq - 1);
     lastID = id;
-    added.push(...passMarks(seq), { event });
+    next = Number(number) + 1;
+    added.push(...passMarks(next - 1), { event });
     if (event.event === 'scenario.ended') scenarioEnds.set(`${event.device}/${event.scenario}`, event);
     if (CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device))) isStale = true;
     takeValue(event);
   }
-  addRows([...added, ...passMarks(Number(lastID.split('-')[1]) + 1)]);
+  addRows([...added, ...passMarks(next)]);
   if (isStale) refresh();
 }
 
@@ -991,10 +1032,9 @@ function take(frames) {
 async function follow() {
   const headers = { Accept: 'text/event-stream' };
   if (lastID !== null) headers['Last-Event-ID'] = lastID;
-  if (marks === null) await readMarks();
   const abort = new AbortController();
   const response = await fetch(`/v1/events?last=${KEPT}`, { headers, cache: 'no-store', signal: abort.signal });
-  if (!response.ok) throw new Error((await response.json().catch(() => null))?.detail ?? `status ${response.status}`);
+  if (!response.ok) await read(response);
   setLink('live', 'Live');
   refresh();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -1011,14 +1051,16 @@ async function follow() {
     text = blocks.pop();
     const frames = [];
     for (const block of blocks) {
-      const frame = {};
-      for (const line of block.split('\n')) {
-        const colon = line.indexOf(': ');
-        if (colon > 0) frame[line.slice(0, colon)] = line.slice(colon + 2);
-      }
+      const frame = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2)));
       if (frame.data) frames.push(frame);
     }
     if (frames.length) take(frames);
+    // A comment says that a mark was set or that there was a reset.
+    if (blocks.includes(': changed')) {
+      state.areLayoutsOld = true;
+      refresh();
+      await readMarks();
+    }
   }
   clearTimeout(watch);
 }
@@ -1051,12 +1093,7 @@ $('timeline-aside').append(make('span', { id: 'timeline-count' }, '0 events'),
 const markWords = () => ['mark', $('mark-name').value.trim() || 'mark'];
 async function setMark() {
   const [, name] = markWords();
-  const answer = await perform(markWords(), 'POST', '/v1/mark', { name });
-  if (!answer) return;
-  $('mark-name').value = '';
-  marks.push({ mark: name, seq: answer.seq });
-  // Without an event since then there is none to pass it.
-  addRows(passMarks(Number(lastID?.split('-')[1] ?? 0) + 1));
+  if (await perform(markWords(), 'POST', '/v1/mark', { name })) $('mark-name').value = '';
 }
 $('mark-act').append(act('Mark', 'Set the mark', markWords, setMark));
 $('mark').addEventListener('submit', (event) => {
@@ -1075,7 +1112,7 @@ $('follow').addEventListener('change', () => {
 });
 $('events').addEventListener('scroll', () => {
   const list = $('events');
-  const isAtEnd = list.scrollTop + list.clientHeight >= shown.length * ROW - ROW;
+  const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - ROW;
   if (isAtEnd !== isFollowing) setFollowing(isAtEnd);
   draw(drawTimeline);
 }, { passive: true });
@@ -1083,12 +1120,11 @@ $('events').addEventListener('keydown', (event) => {
   if (event.key === 'Escape') select(null);
   else if (moveSelection(event.key)) event.preventDefault();
 });
-$('copy-done').addEventListener('click', () => copy(done.at(-1).text));
-$('copy-all').addEventListener('click', () => copy(done.map(({ text }) => text).join('\n')));
+$('copy-done').addEventListener('click', () => copy(done.at(-1)));
+$('copy-all').addEventListener('click', () => copy(done.join('\n')));
 new ResizeObserver(() => draw(drawTimeline)).observe($('events'));
 // Another client may have changed what no event tells.
 addEventListener('focus', refresh);
-document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
 if (location.hash.length > 1) {
   try {

@@ -19,6 +19,9 @@ package struct EventStreamFrames: Hashable, Sendable {
     /// A comment, which clients ignore: it keeps the connection open and finds out whether it is.
     package static let keepAlive = Array(":\n\n".utf8)
 
+    /// The comment after a mark was set or the journal was emptied: neither is an event.
+    package static let change = Array(": changed\n\n".utf8)
+
     /// The frames of a part of the journal; empty if nothing in it matches.
     package func frames(of slice: Journal.Slice) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -59,6 +59,8 @@ package final class Journal: Sendable {
         let key: UInt64
         /// The number that it waits for.
         let seq: UInt64
+        /// Whether it goes on after a change that is no event as well.
+        let noticesChanges: Bool
         /// Takes whether there is an event with this number or a higher one.
         let continuation: CheckedContinuation<Bool, Never>
     }
@@ -68,6 +70,8 @@ package final class Journal: Sendable {
         /// The number of the first event since the run started or the journal was emptied.
         var start: UInt64 = 1
         var marks: [Mark] = []
+        /// How often a mark was set or the journal was emptied.
+        var changes: UInt64 = 0
         var isEnded = false
         var waiters: [Waiter] = []
         var lastKey: UInt64 = 0
@@ -75,8 +79,16 @@ package final class Journal: Sendable {
         var counts: [DeviceEvent.Name: Int] = [:]
 
         /// Removes and returns the waiters that wait for this number or a lower one.
-        mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] {
-            let reached = waiters.partition { $0.seq <= seq }
+        mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] { takeWaiters { $0.seq <= seq } }
+
+        /// Counts a change that is no event; removes and returns the waiters that notice it.
+        mutating func change() -> [Waiter] {
+            changes += 1
+            return takeWaiters(where: \.noticesChanges)
+        }
+
+        private mutating func takeWaiters(where isTaken: (Waiter) -> Bool) -> [Waiter] {
+            let reached = waiters.partition(by: isTaken)
             defer { waiters.removeSubrange(reached...) }
             return Array(waiters[reached...])
         }
@@ -112,22 +124,25 @@ package final class Journal: Sendable {
     /// Names the place after the last event; returns the number of the next event.
     @discardableResult
     package func mark(_ name: String) -> UInt64 {
-        state.withLock { state in
+        let (seq, woken): (UInt64, [Waiter]) = state.withLock { state in
             if state.marks.count == Self.markLimit { state.marks.removeFirst() }
             let seq = state.events.next
             state.marks.append(Mark(name: name, seq: seq))
-            return seq
+            return (seq, state.change())
         }
+        for waiter in woken { waiter.continuation.resume(returning: false) }
+        return seq
     }
 
     /// Forgets all events and marks; numbers go on.
     package func clear() {
         // Freeing the events of a long run takes milliseconds, in which nobody should wait for the lock.
-        _ = state.withLock { state in
+        let (_, woken) = state.withLock { state in
             state.marks = []
             defer { state.start = state.events.next }
-            return state.events.removeAll()
+            return (state.events.removeAll(), state.change())
         }
+        for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
     /// Wakes everybody who waits: the run is over.
@@ -160,6 +175,9 @@ package final class Journal: Sendable {
 
     /// The marks, in the order in which they were set.
     package var marks: [Mark] { state.withLock { $0.marks } }
+
+    /// How often a mark was set or the journal was emptied.
+    package var changes: UInt64 { state.withLock { $0.changes } }
 
     /// Whether the run is over.
     package var isEnded: Bool { state.withLock { $0.isEnded } }
@@ -202,9 +220,12 @@ package final class Journal: Sendable {
     /// Returns when there is an event with this number or a higher one, when the journal has ended, when the
     /// reader of this key is woken, or when the task is cancelled.
     ///
+    /// With `changes`, it also returns when a mark is set or the journal is emptied, and at once if that has
+    /// not happened so often.
+    ///
     /// Returns whether there is such an event.
     @discardableResult
-    package func changed(from seq: UInt64, key: UInt64? = nil) async -> Bool {
+    package func changed(from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil) async -> Bool {
         let key = key ?? newKey()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -213,7 +234,10 @@ package final class Journal: Sendable {
                     // A task has its cancelled state before its handlers run: if ours has run already, and
                     // found no waiter, it is seen here.
                     if state.isEnded || Task.isCancelled { return false }
-                    state.waiters.append(Waiter(key: key, seq: seq, continuation: continuation))
+                    if let changes, changes != state.changes { return false }
+                    state.waiters.append(
+                        Waiter(
+                            key: key, seq: seq, noticesChanges: changes != nil, continuation: continuation))
                     return nil
                 }
                 if let isThere { continuation.resume(returning: isThere) }

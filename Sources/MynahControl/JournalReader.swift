@@ -4,12 +4,25 @@ package struct JournalReader: Sendable {
     private let key: UInt64
     /// The number to go on from.
     package private(set) var position: UInt64
+    /// How often the journal had changed otherwise than by an event, or `nil` if that is not noticed.
+    private var changes: UInt64?
 
     /// A reader that begins with this number.
-    package init(_ journal: Journal, from seq: UInt64) {
+    ///
+    /// With `noticesChanges`, marks and resets end its waiting as well; `takeChange` reports them.
+    package init(_ journal: Journal, from seq: UInt64, noticesChanges: Bool = false) {
         self.journal = journal
         key = journal.newKey()
         position = seq
+        changes = noticesChanges ? 0 : nil
+    }
+
+    /// Whether a mark was set or the journal was emptied since the last call, or ever before the first one.
+    package mutating func takeChange() -> Bool {
+        guard let known = changes else { return false }
+        let now = journal.changes
+        changes = now
+        return now != known
     }
 
     /// Lets `next` return an empty part, if it waits.
@@ -20,7 +33,10 @@ package struct JournalReader: Sendable {
     /// It is empty if the reader was woken, and `nil` after the journal's end, or if the task is cancelled.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
         guard !Task.isCancelled else { return nil }
-        guard await journal.changed(from: position, key: key) || !(journal.isEnded || Task.isCancelled) else {
+        guard
+            await journal.changed(from: position, key: key, changes: changes)
+                || !(journal.isEnded || Task.isCancelled)
+        else {
             return nil
         }
         let slice = journal.read(from: position, limit: limit)

@@ -94,7 +94,8 @@ import Testing
         #expect(try await answer(.getReport, "")["lost"] == .integer(2))
     }
 
-    @Test func `a stream without events gets a comment every 15 s`() async throws {
+    @Test func `a stream without events gets a comment every 15 s, and after a mark or a reset`() async throws
+    {
         let journal = Journal(epoch: "e")
         let clock = ManualClock()
         let api = ControlAPI(FakeRun(), journal, version: "1", clock: clock)
@@ -116,6 +117,11 @@ import Testing
             try await until("the stream waits") { journal.waiterCount == 1 && clock.sleeperCount == 1 }
             clock.advance(by: .seconds(15))
             #expect(try await written.take() == [":\n\n"])
+        }
+        for change in [{ _ = journal.mark("a") }, { journal.clear() }] {
+            try await until("the stream waits again") { journal.waiterCount == 1 }
+            change()
+            #expect(try await written.take() == [": changed\n\n"])
         }
         try await until("the stream waits again") { journal.waiterCount == 1 }
         journal.append(Events.numbered(1))

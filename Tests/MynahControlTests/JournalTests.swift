@@ -206,6 +206,35 @@ import Testing
         #expect(Set(numbers).count == 8000)
     }
 
+    @Test func `a mark and a reset are noticed by readers that want it, and others wait for events`()
+        async throws
+    {
+        let journal = Journal()
+        journal.mark("early")
+        var reader = JournalReader(journal, from: 1, noticesChanges: true)
+        #expect(await reader.next()?.entries == [])
+        let (first, second) = (reader.takeChange(), reader.takeChange())
+        #expect(first && !second)
+        let other = Task { await journal.changed(from: 1) }
+        for change in [{ _ = journal.mark("a") }, { journal.clear() }] {
+            let task = Task { [reader] in
+                var reader = reader
+                return (await reader.next()?.entries, reader.takeChange(), reader)
+            }
+            try await until("both wait") { journal.waiterCount == 2 }
+            change()
+            let (entries, isChanged, next) = await task.value
+            #expect(entries == [] && isChanged)
+            #expect(journal.waiterCount == 1)
+            reader = next
+        }
+        journal.append(Events.numbered(1))
+        #expect(await other.value)
+        #expect(await reader.next()?.entries.map(\.seq) == [1])
+        let isChanged = reader.takeChange()
+        #expect(!isChanged)
+    }
+
     @Test func `a slow reader is told how many events it has lost`() async {
         let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
         var reader = JournalReader(journal, from: 1)

@@ -26,7 +26,7 @@ extension ControlAPI {
             start = try query.start(in: journal)
         }
         return .events { [journal, clock] writer in
-            let reader = JournalReader(journal, from: start)
+            let reader = JournalReader(journal, from: start, noticesChanges: true)
             await withTaskGroup { group in
                 group.addTask { await Self.write(frames, of: reader, to: writer) }
                 group.addTask { [wake = reader.waker] in
@@ -46,7 +46,12 @@ extension ControlAPI {
         guard await writer.write(EventStreamFrames.keepAlive) else { return }
         while let slice = await reader.next() {
             let isIdle = slice.entries.isEmpty && slice.lost == 0
-            let bytes = isIdle ? EventStreamFrames.keepAlive : frames.frames(of: slice)
+            var bytes = frames.frames(of: slice)
+            if reader.takeChange() {
+                bytes += EventStreamFrames.change
+            } else if isIdle {
+                bytes = EventStreamFrames.keepAlive
+            }
             if !bytes.isEmpty, await !writer.write(bytes) { return }
         }
     }

@@ -11,8 +11,9 @@ enum PageSession {
 
     /// Whether a request has the token in its cookie.
     ///
-    /// Cookies do not know ports: a page of another port of this host would send it too, but says so in
-    /// Sec-Fetch-Site.
+    /// A browser sends a cookie to every port of its host, and `SameSite` does not tell ports apart. A page
+    /// of another port could have it sent; Sec-Fetch-Site is `same-site` then, and the cookie does not count.
+    /// Browsers send that header over HTTPS and to localhost only. Elsewhere only Origin tells.
     static func isSent(_ token: String, port: UInt16, by head: HTTPHead) -> Bool {
         let sites = head.headers.list("sec-fetch-site")
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else { return false }
