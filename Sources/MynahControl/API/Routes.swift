@@ -166,7 +166,7 @@ extension Route {
                 Parameter(
                     name: "match", summary: "A match, as in read characteristic=2A37", schema: .string()),
                 Parameter(
-                    name: "last", summary: "Begins with so many of the last events that there are now",
+                    name: "last", summary: "Begins with this number of the newest events",
                     schema: .integer(1...10_000)),
                 Parameter(
                     name: "limit", summary: "How many events a list has at most (default: 1000)",
