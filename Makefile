@@ -10,7 +10,8 @@ PROFILE ?= profiles/heart-rate.yaml
 DEVICE ?= Mynah HRM
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-# Release and debug have a folder each, so that neither makes the other build again. Nothing looks names up in the program, and without a table of them it is 3 MB smaller.
+# Release and debug have a folder each, so that neither makes the other build again. Nothing looks names up in the
+# program, and without a table of them it is 3 MB smaller.
 RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS) -Xlinker --no-export-dynamic
 DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
 # Tests at a time, if this Swift can limit them. With all at once, a test may wait longer for a processor than programs
