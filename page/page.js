@@ -93,9 +93,9 @@ function line([verb, ...words]) {
   return ['mynah ctl', verb, ...[...options, ...access, ...values].map(quote)].join(' ');
 }
 
-// The cookie of a browser that signed in cannot be read; without it the program says whether it wants a token.
-fetch('/v1', { credentials: 'omit' }).then(({ status }) => {
-  if (status === 401) access.push('--control-token-file', 'TOKEN-FILE');
+// Scripts cannot read the cookie of a browser that signed in. A program that wants a token refuses requests without.
+fetch('/v1', { credentials: 'omit' }).then(({ ok }) => {
+  if (!ok) access.push('--control-token-file', 'TOKEN-FILE');
 }, () => {});
 
 const ends = {};

@@ -41,7 +41,8 @@ enum RadioChoice: Equatable, Sendable {
     static func parseForPhone(_ text: String) throws -> RadioChoice {
         if text == "bluez" {
             throw ValidationError(
-                "scan and connect do not use BlueZ; choose virtual, netsim or hci:TRANSPORT, as in hci:user:0"
+                "scan, connect and record do not use BlueZ; choose virtual, netsim or hci:TRANSPORT, "
+                    + "as in hci:user:0"
             )
         }
         return try parse(text, phoneWords)

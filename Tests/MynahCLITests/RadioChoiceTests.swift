@@ -102,19 +102,19 @@ import Testing
         await standIn.stop()
     }
 
-    @Test func `scan and connect neither offer nor take BlueZ`() async throws {
-        for command in [["scan"], ["connect", "x"]] {
+    @Test func `scan, connect and record neither offer nor take BlueZ`() async throws {
+        for command in [["scan"], ["connect", "x"], ["record", "x"]] {
             let unknown = try await Program(command + ["--radio", "foo"]).end()
             #expect(unknown.status == .exited(64))
             #expect(unknown.error.contains("expected one of auto, virtual, netsim and hci:TRANSPORT"))
             let refused = try await Program(command + ["--radio", "bluez"]).end()
             #expect(refused.status == .exited(64))
-            #expect(refused.error.contains("scan and connect do not use BlueZ"))
+            #expect(refused.error.contains("scan, connect and record do not use BlueZ"))
         }
         let script = try await Program.run("--generate-completion-script", "bash").output
         let offers = script.split(separator: "\n").filter { $0.contains("netsim:instance=N") }
-        // run, doctor, serve, scan and connect; of them run, doctor and serve may use BlueZ.
-        #expect(offers.count == 5)
+        // run, doctor, serve, scan, connect and record; of them run, doctor and serve may use BlueZ.
+        #expect(offers.count == 6)
         #expect(offers.count { $0.contains("bluez") } == 3)
     }
 

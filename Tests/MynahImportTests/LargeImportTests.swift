@@ -69,6 +69,14 @@ import Testing
         _ = try ProfileLoader.load(text: files.yaml, file: "test.yaml")
     }
 
+    @Test func `a device that sends values without end is not kept whole`() {
+        var server = ObservedServer(sentLimit: 3)
+        for number in 0..<5 { server.add(.init(handle: 18, value: [UInt8(number)], time: 0, link: 1)) }
+        let settled = server.settled()
+        #expect(settled.sent.map(\.value) == [[0], [1], [2]])
+        #expect(settled.notes == ["only the first 3 values that the device sent are kept"])
+    }
+
     @Test func `a recording is at most 16 MiB, and each characteristic has a value in it`() throws {
         var imported = ImportedProfile(name: "Large")
         var service = ImportedProfile.Service(uuid: "180D")

@@ -5,7 +5,7 @@ import MynahHCI
 import MynahProfiles
 import MynahSupport
 
-/// Options that scan and connect share, as values.
+/// Options that scan, connect and record share, as values.
 enum CentralOptions {
     /// A service as it is written: a UUID or the SIG's name.
     static func service(_ text: String, of command: any ParsableCommand.Type) throws -> BluetoothUUID {

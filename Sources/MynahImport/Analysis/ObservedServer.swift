@@ -62,6 +62,15 @@ struct ObservedServer {
     /// Whether a table that was discovered in part is left out, because a whole one came before it.
     private var isLastPartial = false
 
+    /// The most values that are kept: a device that is recorded may send them without end.
+    private let sentLimit: Int
+    private var hasLostValues = false
+
+    /// A server of which nothing was seen.
+    init(sentLimit: Int = 1 << 20) {
+        self.sentLimit = sentLimit
+    }
+
     /// Whether anything of the attribute table was seen.
     var isDiscovered: Bool { !table.services.isEmpty }
 
@@ -81,8 +90,12 @@ struct ObservedServer {
     }
 
     mutating func add(_ value: Sent) {
-        sent.append(value)
-        sent[sent.count - 1].table = number
+        if sent.count < sentLimit {
+            sent.append(value)
+            sent[sent.count - 1].table = number
+        } else {
+            hasLostValues = true
+        }
         // The range of handles that have changed (Core Specification, Vol 3, Part G, 7.1).
         guard value.value.count == 4,
             table.declarations.values.contains(where: { $0.value == value.handle && $0.uuid == "2A05" })
@@ -179,6 +192,9 @@ struct ObservedServer {
         if result.hasChanged {
             result.notes.append(
                 "the device's attributes changed during the capture; these are the last that were discovered")
+        }
+        if hasLostValues {
+            result.notes.append("only the first \(sentLimit) values that the device sent are kept")
         }
         if result.isLastPartial {
             result.notes.append("a later change was discovered only in part, and is left out")
