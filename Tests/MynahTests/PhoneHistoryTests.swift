@@ -319,7 +319,7 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                     _ = try? await peripheral?.readValue(for: characteristic)
                     hasEnded.withLock { $0 = true }
                 })
-            // An answer to an earlier read may come now, after which the app is suspended again and asks nothing.
+            // An answer to an earlier read may come now; after it the app is suspended, and asks nothing.
             try await until("the read is on its way") {
                 if await radio.heldCount > before { return true }
                 if hasEnded.withLock({ $0 }) { return true }
