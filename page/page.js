@@ -971,18 +971,18 @@ let lastID = null;
 /** The numbers of the first event of this run that was shown, and of the next one. */
 let first = 1;
 let next = 1;
-/** Marks that no event has passed yet, and how many were read, or null before those of this run are. */
+/** Marks that no event has passed yet, and the last one that was read. */
 let marks = [];
-let marksRead = null;
+let lastMark;
 
 /** Reads the marks that were set since the last time, and puts them between the events. */
 async function readMarks() {
   const { cases } = await call('GET', '/v1/report');
-  // A reset forgets them.
-  const since = cases.length < marksRead ? 0 : marksRead ?? 0;
-  marksRead = cases.length;
+  // A reset forgets them: then all are new.
+  const known = cases.findLastIndex(({ name, seq }) => name === lastMark?.name && seq === lastMark.seq);
+  lastMark = cases.at(-1);
   // Older ones have no events here any more.
-  const added = cases.slice(since).filter(({ seq }) => seq >= first);
+  const added = cases.slice(known + 1).filter(({ seq }) => seq >= first);
   marks.push(...added.map(({ name, seq }) => ({ mark: name, seq })));
   for (const row of passMarks(next)) {
     const before = rows.findLastIndex(({ event }) => !event?.seq || event.seq < row.seq);
@@ -1011,9 +1011,11 @@ function take(frames) {
     const event = JSON.parse(data);
     const [run, number] = id.split('-');
     if (lastID?.split('-')[0] !== run) {
-      if (lastID !== null) added.push({ mark: 'mynah was started again' });
-      marks = [];
-      marksRead = null;
+      if (lastID !== null) {
+        added.push({ mark: 'mynah was started again' });
+        marks = [];
+        lastMark = undefined;
+      }
       state.areLayoutsOld = true;
       first = Number(number);
     }

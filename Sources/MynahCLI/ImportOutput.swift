@@ -10,10 +10,25 @@ struct ImportOutput: Sendable {
     let folder: String?
     /// The file or the device that messages are about.
     let subject: String
+    /// Whether a name that is taken gets a number, as in `polar-h10-2`: a recording cannot be made again.
+    var numbersNames = false
+
+    private static let recordingSuffix = ".jsonl"
 
     /// Makes the name of the recording from that of the device; `nil` if there is no file for it.
     var recordingFile: ((String) -> String)? {
-        folder == nil ? nil : { Self.stem(of: $0) + ".jsonl" }
+        folder == nil ? nil : { newStem(of: $0) + Self.recordingSuffix }
+    }
+
+    /// Makes the folder if it is missing; throws if no file can be written to it.
+    func prepare() throws(ImportProblem) {
+        guard let folder else { return }
+        try makeFolder(folder)
+        // The slash lets a file of that name fail.
+        guard access(folder + "/", W_OK | X_OK) == 0 else {
+            throw ImportProblem(
+                "the folder \(folder) cannot be written to: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// Writes the profile, and warnings about it to standard error.
@@ -22,11 +37,8 @@ struct ImportOutput: Sendable {
         if let folder { return try write(result, to: folder) }
         StandardOutput.print(result.profile, terminator: "")
         guard result.lostValues > 0 else { return }
-        warn(
-            """
-            the profile has no times for the \(result.lostValues) values that the device sent; --output DIR \
-            keeps them
-            """)
+        let values = result.lostValues == 1 ? "value" : "\(result.lostValues) values"
+        warn("the profile has no times for the \(values) that the device sent; use --output DIR to keep them")
     }
 
     func warn(_ message: String) { say("warning", message) }
@@ -48,17 +60,43 @@ struct ImportOutput: Sendable {
         return stem.isEmpty ? "device" : String(stem)
     }
 
+    /// The name of a device as the name of its files, with a number if it is taken and numbers are wanted.
+    private func newStem(of name: String) -> String {
+        let stem = Self.stem(of: name)
+        guard numbersNames, folder != nil else { return stem }
+        var (number, next) = (1, stem)
+        while [".yaml", Self.recordingSuffix].contains(where: { access(path(next) + $0, F_OK) == 0 }) {
+            number += 1
+            next = "\(stem)-\(number)"
+        }
+        return next
+    }
+
     // MARK: Files
 
-    private func write(_ result: CaptureImport.Result, to folder: String) throws(ImportProblem) {
+    /// The path of a file in the folder.
+    private func path(_ name: String) -> String {
+        let folder = self.folder ?? "."
+        return folder + (folder.hasSuffix("/") ? "" : "/") + name
+    }
+
+    private func makeFolder(_ folder: String) throws(ImportProblem) {
         if mkdir(folder, 0o777) != 0, errno != EEXIST {
             throw ImportProblem("the folder \(folder) cannot be made: \(String(cString: strerror(errno)))")
         }
-        let base = folder + (folder.hasSuffix("/") ? "" : "/") + Self.stem(of: result.name)
+    }
+
+    private func write(_ result: CaptureImport.Result, to folder: String) throws(ImportProblem) {
+        try makeFolder(folder)
+        // The profile names its recording already.
+        let stem =
+            result.recordingFile.map { String($0.dropLast(Self.recordingSuffix.count)) }
+            ?? newStem(of: result.name)
+        let base = path(stem)
         try write(result.profile, toNew: base + ".yaml")
         if !result.recording.isEmpty {
             do throws(ImportProblem) {
-                try write(result.recording, toNew: base + ".jsonl")
+                try write(result.recording, toNew: base + Self.recordingSuffix)
             } catch {
                 // It names a file that is not there.
                 unlink(base + ".yaml")
@@ -66,7 +104,9 @@ struct ImportOutput: Sendable {
             }
         }
         StandardOutput.print(PrintableText.of(base + ".yaml"))
-        if !result.recording.isEmpty { StandardOutput.print(PrintableText.of(base + ".jsonl")) }
+        if !result.recording.isEmpty {
+            StandardOutput.print(PrintableText.of(base + Self.recordingSuffix))
+        }
     }
 
     /// Writes a file that is not there yet: a profile that somebody has edited is not replaced.

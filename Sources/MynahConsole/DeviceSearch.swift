@@ -29,6 +29,8 @@ package struct DeviceSearch {
     private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
+    /// The devices that fit and were heard to take no connections.
+    private var closed: [DeviceAddress: String] = [:]
 
     /// The most devices that are remembered.
     private static let limit = 4096
@@ -39,9 +41,12 @@ package struct DeviceSearch {
     }
 
     package mutating func take(_ sighting: Sighting) {
-        guard sighting.isConnectable else { return }
         let address = sighting.address
         let name = sighting.advertisement.localName ?? ""
+        guard sighting.isConnectable else {
+            if closed.count < Self.limit, fit(sighting, name.lowercased()) != nil { closed[address] = name }
+            return
+        }
         if heard.count < Self.limit || heard[address] != nil { heard[address] = name }
         guard let fit = fit(sighting, name.lowercased()) else { return }
         if let known = found[address], known.fit > fit { return }
@@ -108,6 +113,12 @@ package struct DeviceSearch {
                 RadioError(
                     .unreachable, "\"\(shown)\" fits \(devices.count) devices: \(list)",
                     remedy: "use an address"))
+        case .nothing where !closed.isEmpty:
+            let list = Self.list(closed).prefix(8).joined(separator: ", ")
+            return .failed(
+                RadioError(
+                    .unreachable, "\"\(shown)\" was heard, but takes no connections: \(list)",
+                    remedy: "make it connectable"))
         case .nothing:
             let heard = Self.list(heard).prefix(8).joined(separator: ", ")
             return .failed(

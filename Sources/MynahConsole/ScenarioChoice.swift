@@ -29,14 +29,21 @@ package struct ScenarioChoice: Hashable, Sendable {
         }
         for colon in text.indices where text[colon] == ":" {
             let (prefix, rest) = (String(text[..<colon]), String(text[text.index(after: colon)...]))
-            guard let named = try? names.device(named: prefix),
-                let index = names.devices.firstIndex(of: named),
-                Self.names(profiles[index]).contains(rest)
+            guard profiles.contains(where: { Self.names($0).contains(rest) }) else { continue }
+            let named: DeviceNames.Device
+            do throws(DeviceNames.Problem) {
+                named = try names.device(named: prefix)
+            } catch {
+                throw Problem(message: error.message)
+            }
+            guard let index = names.devices.firstIndex(of: named), Self.names(profiles[index]).contains(rest)
             else { continue }
             (device, name) = (named.label, rest)
             return
         }
-        throw Self.unknown(text, among: profiles.flatMap(Self.names))
+        var known: [String] = []
+        for name in profiles.flatMap(Self.names) where !known.contains(name) { known.append(name) }
+        throw Self.unknown(text, among: known)
     }
 
     private static func unknown(_ text: String, among known: [String]) -> Problem {

@@ -220,8 +220,8 @@ package final class Journal: Sendable {
     /// Returns when there is an event with this number or a higher one, when the journal has ended, when the
     /// reader of this key is woken, or when the task is cancelled.
     ///
-    /// With `changes`, it also returns when a mark is set or the journal is emptied, and at once if that has
-    /// not happened so often.
+    /// With `changes`, it also returns when a mark is set or the journal is emptied, and at once if the count
+    /// of these differs from `changes`.
     ///
     /// Returns whether there is such an event.
     @discardableResult

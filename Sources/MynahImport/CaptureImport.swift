@@ -11,6 +11,8 @@ package enum CaptureImport {
         package var profile: String
         /// The lines of the recording; empty if there is none.
         package var recording: String
+        /// The name of the recording, whether or not there is one; `nil` if no name was wanted.
+        package var recordingFile: String?
         /// How many values with times the profile lacks, because it has no recording.
         package var lostValues: Int
         /// Warnings for the user.
@@ -37,15 +39,16 @@ package enum CaptureImport {
         let device = try DeviceChoice(analysis.devices).choose(wanted)
         let imported = ImportedProfile(device.device, fallback: device.label)
         return result(
-            of: imported, from: .file(source), recordingFile: recordingFile, warnings: warnings)
+            of: imported, from: .file(source), recordingFile: recordingFile,
+            warnings: warnings + imported.warnings)
     }
 
     static func result(
         of imported: ImportedProfile, from source: ProfileText.Source, recordingFile: ((String) -> String)?,
         warnings: [String]
     ) -> Result {
-        let files = ProfileText.files(
-            of: imported, from: source, recordingFile: recordingFile.map { $0(imported.name) })
+        let recordingFile = recordingFile.map { $0(imported.name) }
+        let files = ProfileText.files(of: imported, from: source, recordingFile: recordingFile)
         var lost = 0
         if recordingFile == nil {
             for service in imported.services {
@@ -55,7 +58,7 @@ package enum CaptureImport {
             }
         }
         return Result(
-            name: imported.name, profile: files.yaml, recording: files.recording, lostValues: lost,
-            warnings: warnings + files.leftOut)
+            name: imported.name, profile: files.yaml, recording: files.recording,
+            recordingFile: recordingFile, lostValues: lost, warnings: warnings + files.leftOut)
     }
 }

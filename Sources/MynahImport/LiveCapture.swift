@@ -6,9 +6,12 @@ import MynahSupport
 /// Looks into the transport of a host, so that the device it connects to becomes a profile without a file.
 package final class LiveCapture: Sendable {
     private let analysis = Lock(CaptureAnalysis())
+    private let warn: @Sendable (String) -> Void
 
-    /// A capture without packets.
-    package init() {}
+    /// A capture without packets; `warn` takes a sentence without a full stop when values are no longer kept.
+    package init(warn: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.warn = warn
+    }
 
     /// A transport that passes everything on, and looks at it.
     package func transport(_ inner: any HCITransport) -> any HCITransport {
@@ -19,7 +22,11 @@ package final class LiveCapture: Sendable {
 
     func take(_ packet: H4Packet, isFromController: Bool, at time: Int64) {
         let captured = CapturedPacket(time: time, isFromController: isFromController, packet: packet)
-        analysis.withLock { $0.take(captured) }
+        let warnings = analysis.withLock { analysis in
+            analysis.take(captured)
+            return analysis.takeWarnings()
+        }
+        for warning in warnings { warn(warning) }
     }
 
     /// The profile of the device with an address, or of the one that the host was connected to.
@@ -33,10 +40,12 @@ package final class LiveCapture: Sendable {
         let connected = devices.filter { $0.linkCount > 0 && $0.server.isDiscovered }
         let own = devices.filter { $0.key == .remote(address) }
         guard
-            let device = own.first(where: \.server.isDiscovered)
+            var device = own.first(where: \.server.isDiscovered)
                 ?? (connected.count == 1 ? connected[0] : nil)
                 ?? own.first
         else { throw ImportProblem("the device \(address) was not heard") }
+        // This host listened all the time, so the adverts of a slow device are few, but none is missing.
+        device.advertising.neededGaps = 2
         let imported = ImportedProfile(device, fallback: address.description)
         return CaptureImport.result(
             of: imported, from: .device(address.description), recordingFile: recordingFile, warnings: [])

@@ -159,13 +159,15 @@ package struct KnownPeripherals: Sendable {
     /// A phone in a crowd hears a device that it does not know with almost every packet: no search through
     /// all devices is made for it.
     private mutating func forgetOne(_ isInUse: (DeviceAddress) -> Bool) {
-        for index in firstUse..<uses.count {
-            let (identifier, number) = uses[index]
-            guard let device = devices[identifier], device.lastUse == number else {
-                if index == firstUse { firstUse += 1 }
-                continue
-            }
+        var tries = devices.count
+        while firstUse < uses.count, tries > 0 {
+            let (identifier, number) = uses[firstUse]
+            firstUse += 1
+            guard let device = devices[identifier], device.lastUse == number else { continue }
             guard isInUse(device.entry.address) else { return forget(device.entry) }
+            // Used now, so that the next search does not begin with it.
+            use(identifier)
+            tries -= 1
         }
     }
 

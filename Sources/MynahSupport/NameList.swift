@@ -1,4 +1,4 @@
-/// Names in a message, of which a crowd has too many.
+/// Shortens a list of names for a message.
 public enum NameList {
     /// How many are written.
     static let limit = 8

@@ -88,7 +88,7 @@ import Testing
             #expect(values.first == "Lost \(number)".utf8.map { String($0, radix: 16) }.joined().uppercased())
             levels += values.dropFirst()
         }
-        #expect(levels.count == 3)
+        #expect(levels.count == 3 && Set(levels).count == 3)
         let read = try await device.output.line("a read of the second copy") {
             $0.contains("\"read\"") && $0.contains("\"device\":\"Tag 2\"")
         }

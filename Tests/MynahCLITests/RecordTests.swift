@@ -25,7 +25,10 @@ import Testing
             ["record", address, "--timeout", "2 s", "--output", folder]
                 + (name == "everything-accessory" ? ["--passkey", "123456"] : []))
         let result = try await recording.end()
-        #expect(result.status == .exited(0), "\(result.error)")
+        // The device shows another passkey, so its protected values are not read.
+        let isWhole = name != "everything-accessory"
+        #expect(result.status == .exited(isWhole ? 0 : 1), "\(result.error)")
+        #expect(result.error.contains(" values were not read, and ") != isWhole, "\(result.error)")
         try await stage.end()
         let path = try #require(result.output.split(separator: "\n").first.map(String.init))
         let checked = try await Program.run("check", path)
@@ -38,6 +41,127 @@ import Testing
         #expect(differences == [])
         for file in result.output.split(separator: "\n") { unlink(String(file)) }
         rmdir(folder)
+    }
+
+    private static let cell = """
+        mynah: 1
+        name: Cell
+        advertising: {serviceUUIDs: [180F]}
+        services:
+          - uuid: 180F
+            characteristics:
+              - uuid: 2A19
+                properties: [read, notify]
+                value: {fields: {level: {generate: list, values: [10, 20, 30]}}}
+                every: 100 ms
+        """
+
+    /// The values that a device notified after each subscription, as its events tell.
+    private static func notified(by device: Program) throws -> [[String]] {
+        var values: [[String]] = []
+        for line in device.output.lines {
+            let event = try JSON(parsing: Array(line.utf8))
+            guard event["characteristic"]?.stringValue == "2A19" else { continue }
+            switch event["event"]?.stringValue {
+            case "subscribed": values.append([])
+            case "notified" where !values.isEmpty:
+                values[values.count - 1].append(event["value"]?.stringValue ?? "")
+            default: break
+            }
+        }
+        return values
+    }
+
+    @Test func `a recording has the values that the device sent, and the next one does not replace it`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.cell, to: "cell.yaml")
+        let stage = try await AirStage([directory.path + "/cell.yaml"])
+        let folder = directory.path + "/cells"
+        let names = ["cell", "cell-2"]
+        var recorded: [[String]] = []
+        for name in names {
+            let result = try await stage.phone(["record", "Cell", "--timeout", "2 s", "--output", folder])
+                .end()
+            #expect(result.status == .exited(0), "\(result.error)")
+            #expect(result.output == "\(folder)/\(name).yaml\n\(folder)/\(name).jsonl\n")
+            #expect(try directory.read("cells/\(name).yaml").contains("file: \"\(name).jsonl\""))
+            let lines = try directory.read("cells/\(name).jsonl").split(separator: "\n").map {
+                try JSON(parsing: Array($0.utf8))
+            }
+            for line in lines {
+                #expect(line["service"]?.stringValue == "180F" && line["at"] != nil)
+                #expect(line["characteristic"]?.stringValue == "2A19")
+            }
+            recorded.append(lines.map { $0["value"]?.stringValue ?? "" })
+        }
+        try await stage.end()
+        let notified = try Self.notified(by: stage.devices[0])
+        #expect(notified.count == recorded.count)
+        for (sent, kept) in zip(notified, recorded) {
+            #expect(!kept.isEmpty && sent.starts(with: kept), "\(sent), \(kept)")
+        }
+        for name in names { for kind in ["yaml", "jsonl"] { unlink("\(folder)/\(name).\(kind)") } }
+        rmdir(folder)
+    }
+
+    @Test func `a folder that cannot be written to is an error before the search`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "file")
+        for (folder, words) in [
+            (directory.path + "/missing/folder", "/missing/folder cannot be made: "),
+            (directory.path + "/file", "/file cannot be written to: "),
+        ] {
+            let result = try await Program.run("record", "x", "--radio", "virtual", "--output", folder)
+            #expect(result.status == .exited(1) && result.output == "")
+            #expect(result.error.contains(words), "\(result.error)")
+            #expect(!result.error.contains("looking for"))
+        }
+    }
+
+    @Test func `a recording whose folder is gone at the end is printed`() async throws {
+        let directory = try TemporaryDirectory()
+        let stage = try await AirStage()
+        let folder = directory.path + "/strap"
+        let recording = try stage.phone(["record", "Mynah HRM", "--output", folder])
+        #expect(try await recording.error.line(containing: "recording the values") != nil)
+        #expect(rmdir(folder) == 0)
+        try directory.write("", to: "strap")
+        recording.child.send(SIGINT)
+        let result = try await recording.end()
+        try await stage.end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains(" cannot be written: "), "\(result.error)")
+        #expect(result.output.hasPrefix("# Recorded from ") && result.output.contains("- uuid: 2A37"))
+    }
+
+    @Test(arguments: [nil, "000000"] as [String?])
+    func `values that need another pairing are an error`(passkey: String?) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            """
+            mynah: 1
+            name: Strong
+            security: {io: displayOnly}
+            advertising: {serviceUUIDs: [180F]}
+            services:
+              - uuid: 180F
+                characteristics:
+                  - uuid: 2A19
+                    properties: [read]
+                    permissions: {read: authenticated}
+                    value: {hex: 64}
+            """, to: "strong.yaml")
+        let stage = try await AirStage([directory.path + "/strong.yaml"])
+        let result = try await stage.phone(
+            ["record", "Strong", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? [])
+        ).end()
+        try await stage.end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("1 values were not read, and "), "\(result.error)")
+        #expect(result.error.contains("the device may need --passkey") == (passkey == nil))
+        #expect(result.output.contains("# Its value was never read."))
     }
 
     @Test func `Ctrl-C ends a recording, whose profile is written all the same`() async throws {

@@ -150,6 +150,7 @@ import Testing
                 ["--scenario", "Strap:x"],
                 "--scenario: there is no scenario \"Strap:x\"; the scenarios are \"used\""
             ),
+            (["--scenario", "Belt:used"], "--scenario: there is no device \"Belt\""),
             (
                 ["--scenario", "long"],
                 "2 devices have a scenario \"long\": name one of \"Strap:long\" and \"Phone:long\""

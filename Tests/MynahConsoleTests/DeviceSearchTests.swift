@@ -50,9 +50,14 @@ import Testing
     }
 
     @Test func `a device that takes no connection is not found`() throws {
-        let search = try search("Strap", ["Strap"], isConnectable: false)
+        var search = try search("Strap", ["Strap"], isConnectable: false)
         #expect(search.outcome == .nothing)
         #expect(search.heard.isEmpty)
+        guard case .failed(let error) = search.take(.overdue) else {
+            Issue.record("the search goes on")
+            return
+        }
+        #expect(error.message == "\"Strap\" was heard, but takes no connections: C0:00:00:00:00:01 (Strap)")
     }
 
     @Test func `names are listed so that a terminal shows them as text`() throws {

@@ -229,4 +229,12 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [
+        ("energyExpended", "energy expended"), ("rrIntervals", "RR intervals"), ("GPS", "GPS"),
+        ("vendorIDSource", "vendor ID source"), ("userID", "user ID"), ("Level", "level"),
+    ])
+    func `a field's name is shown in words`(name: String, words: String) {
+        #expect(FieldsText.words(name) == words)
+    }
 }

@@ -94,6 +94,18 @@ import Testing
         #expect(try error("unix:\(long)").message.contains("too long"))
     }
 
+    @Test(arguments: [Descriptor.datagrams, Descriptor.sequencedPackets])
+    func `a socket of another type is no controller, and does not notice the question`(type: Int32) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/other"
+        let other = try Descriptor.socket(AF_UNIX, type).get()
+        defer { systemClose(other) }
+        #expect(Descriptor.withUnixAddress(path) { systemBind(other, $0, $1) } == 0)
+        if type == Descriptor.sequencedPackets { #expect(systemListen(other) == 0) }
+        #expect(try error("unix:\(path)").message.contains(SystemError(EPROTOTYPE).description))
+        #expect(type == Descriptor.datagrams || systemAccept(other) < 0)
+    }
+
     @Test func `a serial device is a terminal, which is not opened`() throws {
         #expect(try outlook("pty:/dev/tty") == .open || access("/dev/tty", R_OK) != 0)
         #expect(try outlook("pty:/dev/ptmx") == .open)

@@ -33,7 +33,7 @@ import Testing
                 mynah: 1
                 name: "Strap"
 
-                # The capture shows no scan response.
+                # No scan response was seen.
                 advertising:
                   serviceUUIDs: [180D]  # heart-rate
                   interval: 100 ms
@@ -161,10 +161,10 @@ import Testing
             ["            - match: {hex: 01}", "              error: 0x80"], ["errors:", "{hex: 02}"]
         ),
         ([("12 1500 01", "01 12 1500 80"), ("12 1500 02", "01 12 1500 80")], ["errors: {write: 0x80}"], []),
-        // Passing states.
+        // Temporary conditions.
         (
             [("12 1500 01", "01 12 1500 FE"), ("12 1500 02", "01 12 1500 FE")],
-            ["got the error 0xFE (Procedure Already in Progress), a passing state, which is left out."],
+            ["got the error 0xFE (Procedure Already in Progress), a temporary condition, which is left out."],
             ["error: 0x", "errors:"]
         ),
         (
@@ -290,6 +290,21 @@ import Testing
         #expect(Self.problem(refused)?.contains("EATT") == false)
     }
 
+    /// The device displays and asks for protection against a man in the middle; the central types or has
+    /// neither input nor output, which makes the pairing Just Works.
+    @Test(arguments: [(0x02 as UInt8, "authenticated"), (0x03, "encrypted")])
+    func `a value that any key opens is encrypted`(io: UInt8, permission: String) throws {
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("0A 1200", "01 0A 1200 05")
+        script.send([0x01, io, 0x00, 0x05, 0x10, 0, 0], on: 6, isFromHost: true)
+        script.send([0x02, 0x00, 0x00, 0x05, 0x10, 0, 0], on: 6, isFromHost: false)
+        script.encrypt()
+        script.exchange("0A 1200", "0B 0048")
+        #expect(try script.profile().profile.contains("permissions: {read: \(permission)}"))
+    }
+
     @Test func `errors of security become permissions`() throws {
         var script = HCIScript()
         script.connect()
@@ -306,6 +321,44 @@ import Testing
         #expect(text.contains("permissions: {read: authenticated, notify: encrypted}"))
         #expect(text.contains("permissions: {write: authorized}"))
         #expect(text.contains("value: {hex: 00 48}  # 72 bpm"))
+    }
+
+    static let encryptions: [(before: Bool, between: Bool, note: String?)] = [
+        (false, false, nil),
+        (
+            true, false,
+            "# The link was encrypted from the beginning, so it is not known what needs encryption."
+        ),
+        (
+            false, true,
+            "# Some attributes were used only while the link was encrypted, so it is not known whether they "
+        ),
+    ]
+
+    @Test(arguments: encryptions)
+    func `values that were used only on an encrypted link are said to be so`(
+        before: Bool, between: Bool, note: String?
+    ) throws {
+        var script = HCIScript()
+        script.connect()
+        if before { script.encrypt() }
+        script.discover()
+        script.exchange("0A 1200", "0B 0048")
+        if between { script.encrypt() }
+        script.exchange("12 1300 0100", "13")
+        let text = try script.profile().profile
+        #expect(text.contains("ncrypt") == (note != nil))
+        #expect(text.contains(note ?? "services:"), "\(text)")
+    }
+
+    @Test func `a recorded profile speaks of no capture and no import`() throws {
+        let capture = LiveCapture()
+        for packet in HCIScript.strap().packets {
+            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+        }
+        let text = try capture.profile(of: HCIScript.peer).profile
+        #expect(text.contains("5 values were sent; mynah record --output DIR keeps them and their times."))
+        #expect(!text.contains("capture") && !text.contains("import"), "\(text)")
     }
 
     @Test func `includes, secondary services and repeated services keep their places`() throws {
@@ -415,7 +468,7 @@ import Testing
         let problem = try #require(Self.problem(adverts))
         #expect(problem.contains("only adverts of 30 devices") && problem.hasSuffix("  and 10 more"))
         let text = try adverts.profile(device: "00:00:00:00:00:01").profile
-        #expect(text.contains("# The capture shows no connection to the device.\n"))
+        #expect(text.contains("# No connection to the device was seen.\n"))
     }
 
     @Test func `names from the air have no control characters in a profile`() throws {
@@ -438,6 +491,15 @@ import Testing
             time += interval + Int64.random(in: 0...delay, using: &random)
             if number % 4 != 3 { advertising.hear([2, 1, 6], at: time) }
         }
+        #expect(advertising.interval == interval)
+    }
+
+    @Test(arguments: [1_285_000, 2_000_000, 2_500_000] as [Int64])
+    func `three adverts tell the interval of a slow device to who listens all the time`(interval: Int64) {
+        var advertising = ObservedAdvertising()
+        for number in 0..<3 { advertising.hear([2, 1, 6], at: interval * Int64(number)) }
+        #expect(advertising.interval == nil)
+        advertising.neededGaps = 2
         #expect(advertising.interval == interval)
     }
 

@@ -77,6 +77,54 @@ import Testing
         #expect(settled.notes == ["only the first 3 values that the device sent are kept"])
     }
 
+    @Test func `of one characteristic only the first values are kept, and the user is told once`() throws {
+        var server = ObservedServer(flowLimit: 2)
+        server.declare("180D", 16...20, isPrimary: true)
+        server.declare(.init(uuid: "2A37", properties: 0x10, value: 18), at: 17)
+        for number in 0..<5 {
+            server.add(.init(handle: 18, value: [UInt8(number)], time: 0, link: 1))
+            server.add(.init(handle: 19, value: [UInt8(number)], time: 0, link: number))
+        }
+        let settled = server.settled()
+        #expect(settled.sent.filter { $0.handle == 18 }.map(\.value) == [[0], [1]])
+        #expect(settled.sent.count == 7 && settled.notes == [])
+        #expect(settled.limits.map(\.text) == ["only the first 2 values of 2A37 are kept"])
+        var device = ObservedDevice(.remote(HCIScript.peer))
+        device.server = settled
+        let warning = "only the first \(ImportedProfile.recordingLimit) values of 2A37 are kept"
+        #expect(ImportedProfile(device, fallback: "x").warnings == [warning])
+    }
+
+    @Test func `values that are not kept are a warning at that moment, and a comment`() throws {
+        let warned = Lock<[String]>([])
+        let capture = LiveCapture { text in warned.withLock { $0.append(text) } }
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("12 1300 0100", "13")
+        script.wait(5000)
+        for packet in script.packets {
+            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+        }
+        var value = HCIScript()
+        value.answer("1B 1200 0048")
+        let words = "only the first \(ImportedProfile.recordingLimit) values of 2A37 are kept"
+        for number in 0..<(ImportedProfile.recordingLimit + 2) {
+            let time = script.time + Int64(number) * 1000
+            capture.take(value.packets[0].packet, isFromController: true, at: time)
+            guard number == ImportedProfile.recordingLimit - 1 else { continue }
+            let early = warned.withLock { $0 }
+            #expect(early == [])
+        }
+        let told = warned.withLock { $0 }
+        #expect(told == [words])
+        let result = try capture.profile(of: HCIScript.peer)
+        #expect(
+            result.profile.contains("# Only the first \(ImportedProfile.recordingLimit) values are kept.\n"))
+        #expect(
+            result.profile.contains("# \(ImportedProfile.recordingLimit) values were sent; mynah record "))
+    }
+
     @Test func `a recording is at most 16 MiB, and each characteristic has a value in it`() throws {
         var imported = ImportedProfile(name: "Large")
         var service = ImportedProfile.Service(uuid: "180D")

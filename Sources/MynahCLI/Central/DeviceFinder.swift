@@ -10,6 +10,10 @@ struct DeviceFinder: Sendable {
     private static let settling = Duration.seconds(1)
     /// How long the device is listened to once it is found, if `reports` are wanted.
     private static let listening = Duration.seconds(5)
+    /// How much longer it is listened to while too few of its adverts were heard to tell their interval.
+    private static let listeningLonger = Duration.seconds(3)
+    /// How many adverts tell their interval.
+    private static let neededAdverts = 3
 
     let device: String
     let timeout: Duration
@@ -22,8 +26,9 @@ struct DeviceFinder: Sendable {
     func find(
         _ manager: CentralManager, _ listen: ((@Sendable (Discovery) -> Void)?) -> Void
     ) async throws(RadioError) -> Peripheral? {
+        // The end of the time limit is kept, however many reports come.
         let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
-            bufferingPolicy: .bufferingOldest(4096))
+            bufferingPolicy: .bufferingNewest(4096))
         listen { continuation.yield(.heard(Sighting($0))) }
         defer { listen(nil) }
         var overdue = Self.timer(timeout) { continuation.yield(.overdue) }
@@ -32,10 +37,19 @@ struct DeviceFinder: Sendable {
         var search = DeviceSearch(device)
         var found: DeviceAddress?
         var missing = reports
+        // The advert that the device was found by.
+        var adverts = 1
+        var isLate = false
         for await step in steps {
             if let found {
                 switch step {
-                case .heard(let sighting) where sighting.report.address == found: missing -= 1
+                case .heard(let sighting) where sighting.report.address == found:
+                    missing -= 1
+                    if sighting.report.kind != .scanResponse { adverts += 1 }
+                    if isLate, adverts >= Self.neededAdverts { missing = 0 }
+                case .overdue where !isLate && adverts < Self.neededAdverts:
+                    isLate = true
+                    overdue = Self.timer(Self.listeningLonger) { continuation.yield(.overdue) }
                 case .overdue: missing = 0
                 case .heard, .settled: continue
                 }

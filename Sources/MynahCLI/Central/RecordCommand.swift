@@ -15,8 +15,9 @@ struct RecordCommand: AsyncParsableCommand {
             mynah record 'Mynah HRM' --timeout 30s --output strap
 
             DEVICE is an address, a name, or an unambiguous prefix of either. Its adverts are heard for up \
-            to 5 s. Then every attribute is discovered, every value read, and every characteristic \
-            subscribed to, until the time is over or Ctrl-C. The profile is as mynah import writes it.
+            to 5 s, or 8 s if they come slowly. Then every attribute is discovered, every value read, and \
+            every characteristic subscribed to, until the time is over or Ctrl-C. The profile is like one \
+            of mynah import.
 
             A device that asks for it is paired with. If the link ends, the profile has what was seen until \
             then.
@@ -36,7 +37,8 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(
         help: """
             A folder for NAME.yaml and, if the device sent values, NAME.jsonl with the values and their \
-            times. Default: the profile goes to standard output, without times.
+            times. A name that is taken gets a number, as in NAME-2.yaml. Default: the profile goes to \
+            standard output, without times.
             """, completion: .directory)
     var output: String?
 
@@ -60,7 +62,14 @@ struct RecordCommand: AsyncParsableCommand {
         }
         Logs.begin(options.logLevel)
         var making = try CentralOptions.radio(options, of: Self.self)
-        let destination = ImportOutput(folder: output, subject: device)
+        let destination = ImportOutput(folder: output, subject: device, numbersNames: true)
+        // A recording that cannot be written would be lost at its end.
+        do throws(ImportProblem) {
+            try destination.prepare()
+        } catch {
+            destination.fail(error.description)
+            throw Exit.problems
+        }
         do throws(RadioError) {
             making.stateDirectory = try stateDir.map { path throws(RadioError) in
                 try StateDirectory(path: path)
@@ -71,7 +80,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         // No other process may write into it until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
-        let capture = LiveCapture()
+        let capture = LiveCapture { destination.warn($0) }
         making.tap = { capture.transport($0) }
         let maker = RadioMaker(making)
         let interruption = Interruption()
@@ -155,11 +164,15 @@ struct RecordCommand: AsyncParsableCommand {
             StandardError.print("no profile is written: the device was not found yet")
             throw Exit.problems
         }
+        let address = session.peripheral.address
         do throws(ImportProblem) {
-            try destination.write(
-                capture.profile(of: session.peripheral.address, recordingFile: destination.recordingFile))
+            try destination.write(capture.profile(of: address, recordingFile: destination.recordingFile))
         } catch {
             destination.fail(error.description)
+            // The folder may be gone or full by now. Without a file there are no times.
+            if output != nil, let result = try? capture.profile(of: address) {
+                StandardOutput.print(result.profile, terminator: "")
+            }
             throw Exit.problems
         }
         let missing: String
@@ -171,6 +184,11 @@ struct RecordCommand: AsyncParsableCommand {
                 \(rest.reads) values were not read, and \(rest.subscriptions) characteristics not \
                 subscribed to
                 """
+            if rest.needSecurity {
+                let hint = passkey == nil ? "; the device may need --passkey" : ""
+                destination.fail("\(missing), because they need a pairing with more security\(hint)")
+                throw Exit.problems
+            }
         }
         let reason = failure.map { "\($0); " } ?? ""
         destination.fail("\(reason)the profile has what was seen until then: \(missing)")

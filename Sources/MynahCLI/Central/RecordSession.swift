@@ -4,10 +4,12 @@ import MynahSupport
 
 /// Asks a device for everything that a profile has; what it answers is seen on the transport.
 struct RecordSession: Sendable {
-    /// The requests that were not made, because the link ended.
+    /// The requests that were not made because the link ended, or that need more security.
     struct Missing: Hashable, Sendable {
         var reads = 0
         var subscriptions = 0
+        /// Whether the device refused them, and a pairing did not help.
+        var needSecurity = false
     }
 
     /// How far it came.
@@ -42,7 +44,8 @@ struct RecordSession: Sendable {
     /// Connects, reads every value and subscribes to every characteristic; returns when all are asked for.
     ///
     /// It pairs only after everything was asked for once, because an encrypted link does not show what needs
-    /// it.
+    /// it. A link is encrypted earlier if the device asks for that when it is connected, or has a bond; a
+    /// comment in the profile says so.
     func ask() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: DeviceFinder.patience)
@@ -55,8 +58,14 @@ struct RecordSession: Sendable {
         state.withLock { $0 = .asking(Missing(requests)) }
         let missing = Missing(requests)
         say("reading \(missing.reads) values, and subscribing to \(missing.subscriptions)")
-        let refused = try await perform(requests, isPaired: false)
-        if !refused.isEmpty, await pair() { _ = try await perform(refused, isPaired: true) }
+        var refused = try await perform(requests)
+        if !refused.isEmpty, await pair() { refused = try await perform(refused) }
+        guard refused.isEmpty else {
+            var rest = Missing(refused)
+            rest.needSecurity = await peripheral.isConnected && !Task.isCancelled
+            let missing = rest
+            return state.withLock { $0 = .asking(missing) }
+        }
         state.withLock { $0 = .listening }
     }
 
@@ -69,17 +78,17 @@ struct RecordSession: Sendable {
             + senders.map { .subscribe($0) }
     }
 
-    /// Makes requests, and returns those that a pairing may help.
+    /// Makes requests, and returns those that another or a better pairing may help.
     ///
     /// Another refusal is part of what the device does, and the end of the link is an error.
-    private func perform(_ requests: [Request], isPaired: Bool) async throws(RequestError) -> [Request] {
+    private func perform(_ requests: [Request]) async throws(RequestError) -> [Request] {
         var refused: [Request] = []
         for (place, request) in requests.enumerated() {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
                 guard await peripheral.isConnected, !Task.isCancelled else { throw error }
-                if !isPaired, error.asksForSecurity { refused.append(request) }
+                if error.asksForSecurity { refused.append(request) }
             }
             let rest = Missing(requests[(place + 1)...] + refused)
             state.withLock { $0 = .asking(rest) }

@@ -44,7 +44,7 @@ extension Doctor {
             guard facts.bluez.startsOnDemand else { return stop(id, failure.error) }
             return Finding(
                 id, .loss, failure.error.message,
-                meaning: "A run has the bus start it. Its settings and adapters were not checked.",
+                meaning: "The bus starts it when a run needs it. Its settings and adapters were not checked.",
                 remedy: failure.error.remedy)
         }
         guard let found = facts.bluez.version, !found.isSupported else { return Finding(id, .fine, version) }

@@ -20,7 +20,7 @@ extension Doctor {
         guard let fault = configuration.fault else { return Finding(id, .fine, configuration.path) }
         return Finding(
             id, .loss, "\(configuration.path):\(fault.line): \(fault.reason)",
-            meaning: "bluetoothd then reads nothing of the file, and uses its defaults.",
+            meaning: "bluetoothd ignores the whole file, and uses its defaults.",
             remedy: configuration.commandCommentingOut(line: fault.line))
     }
 

@@ -13,7 +13,7 @@ package struct MainConfiguration: Hashable, Sendable {
         }
     }
 
-    /// A line because of which GLib, and so bluetoothd, reads nothing of the file.
+    /// A syntax error, for which GLib, and so bluetoothd, ignores the whole file.
     package struct Fault: Hashable, Sendable {
         /// From 1.
         package var line: Int

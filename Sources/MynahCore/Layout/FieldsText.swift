@@ -41,13 +41,18 @@ package enum FieldsText {
         }
     }
 
-    /// A name in words: `energyExpended` is `energy expended`, `rrIntervals` `RR intervals`.
+    /// A name in words: `energyExpended` is `energy expended`, `vendorIDSource` `vendor ID source`, and
+    /// `rrIntervals` `RR intervals`.
     static func words(_ name: String) -> String {
         var words: [String] = [""]
-        for character in name {
-            if character.isUppercase { words.append("") }
-            words[words.count - 1] += character.lowercased()
+        var previous: Character = "A"
+        for (character, next) in zip(name, name.dropFirst().map { Optional($0) } + [nil]) {
+            let isFirst = !previous.isUppercase || next?.isLowercase == true
+            if character.isUppercase, isFirst, words != [""] { words.append("") }
+            words[words.count - 1].append(character)
+            previous = character
         }
+        words = words.map { $0.count > 1 && $0.allSatisfy(\.isUppercase) ? $0 : $0.lowercased() }
         if words[0] == "rr" { words[0] = "RR" }
         return words.joined(separator: " ")
     }

@@ -19,8 +19,8 @@ package enum ControllerOutlook: Hashable, Sendable {
             self = Self.server(Listener.problem(host: host, port: port))
         case .unixServer(let path): self = Self.server(Listener.problem(path: path))
         case .tcpClient(let host, let port):
-            guard [HCITransportAddress.loopback, "localhost"].contains(host) else {
-                self = .unknown("it is on another machine, and only a run connects to it")
+            guard Self.isLoopback(host) else {
+                self = .unknown("only a run can tell whether a controller listens there")
                 return
             }
             self = LoopbackListeners.listens(on: port) ? .open : .failed(Self.nobody(host, port))
@@ -34,6 +34,14 @@ package enum ControllerOutlook: Hashable, Sendable {
             }
         case .userChannel(let index): self = Self.adapter(index, mayTakeAdapters: mayTakeAdapters)
         }
+    }
+
+    /// Whether a host is certainly this machine by a name or number of its loopback interface (RFC 1122,
+    /// 3.2.1.3).
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host.lowercased() == "localhost"
+            || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     private static func nobody(_ host: String, _ port: UInt16) -> RadioError {

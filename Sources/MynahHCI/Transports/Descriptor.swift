@@ -28,6 +28,7 @@ enum Descriptor {
 
     /// `SOCK_STREAM` and the like as `Int32`, because their types differ between C libraries.
     static let stream = 1 as Int32
+    static let datagrams = 2 as Int32
     static let raw = 3 as Int32
     static let sequencedPackets = 5 as Int32
 
@@ -88,20 +89,29 @@ extension Descriptor {
 
     /// The error of connecting to a stream socket at a path, or `nil` if a process has it.
     ///
-    /// That process does not notice: the kernel refuses a connection of another type only after it has found
-    /// the socket (`EPROTOTYPE`). The error is `ENAMETOOLONG` if the path is too long for a socket.
+    /// That process does not notice: the kernel finds its socket, and refuses to connect a datagram socket to
+    /// it (`EPROTOTYPE`). The error is `EPROTOTYPE` too if the socket at the path is of another type, and
+    /// `ENAMETOOLONG` if the path is too long for a socket.
     static func unixProblem(_ path: String) -> SystemError? {
-        switch socket(AF_UNIX, sequencedPackets) {
+        switch socket(AF_UNIX, datagrams) {
         case .failure(let error): return error
         case .success(let probe):
             defer { systemClose(probe) }
-            switch withUnixAddress(path, { systemConnect(probe, $0, $1) }) {
-            case nil: return SystemError(ENAMETOOLONG)
-            // A socket of the probe's own type is not a stream.
-            case 0?: return SystemError(EPROTOTYPE)
-            default: return errno == EPROTOTYPE ? nil : SystemError(errno)
+            guard let result = withUnixAddress(path, { systemConnect(probe, $0, $1) }) else {
+                return SystemError(ENAMETOOLONG)
             }
+            // A socket of the probe's own type is not a stream.
+            let error = SystemError(result == 0 ? EPROTOTYPE : errno)
+            return result != 0 && error.number == EPROTOTYPE && !hasPackets(path) ? nil : error
         }
+    }
+
+    /// Whether the kernel lists a socket for sequenced packets at a path (proc_net(5), unix).
+    private static func hasPackets(_ path: String) -> Bool {
+        contents(of: "/proc/net/unix")?.split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true)
+            return fields.count == 8 && fields[4] == "0005" && fields[7] == path
+        } ?? false
     }
 }
 

@@ -1,4 +1,4 @@
-import MynahCore
+package import MynahCore
 
 /// Which side of a pairing a device is on.
 enum PairingRole: Hashable, Sendable {
@@ -9,7 +9,7 @@ enum PairingRole: Hashable, Sendable {
 }
 
 /// How two devices make sure of each other (Core Specification, Vol 3, Part H, 2.3.5.1).
-enum PairingMethod: Hashable, Sendable {
+package enum PairingMethod: Hashable, Sendable {
     case justWorks
     /// Passkey entry: the initiator shows the number, and it is typed on the responder.
     case initiatorDisplays
@@ -20,10 +20,10 @@ enum PairingMethod: Hashable, Sendable {
     case numericComparison
 
     /// Whether a man in the middle is kept out.
-    var isAuthenticated: Bool { self != .justWorks }
+    package var isAuthenticated: Bool { self != .justWorks }
 
     /// The method of two capabilities, where one side at least wants authentication (Table 2.8).
-    static func of(
+    package static func of(
         initiator: IOCapability, responder: IOCapability, isSecureConnections: Bool
     ) -> PairingMethod {
         switch (initiator, responder) {

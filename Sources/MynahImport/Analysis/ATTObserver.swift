@@ -39,8 +39,8 @@ struct ATTObserver {
             add(handle, value, time, &server)
         case .exchangeMTU(let mtu): clientMTU = Int(mtu)
         case .readByGroupType(let range, let type):
-            // A discovery from the start is of all primary services.
-            if range.lowerBound == .first, type == Self.primaryService { server.beginDiscovery() }
+            // A discovery from the start to the end is of all primary services.
+            if range == AttributeHandle.all, type == Self.primaryService { server.beginDiscovery() }
         case .prepareWrite(let handle, let offset, let part):
             // A client that prepares without end has no effect on the server either.
             if prepared.count < 1024 { prepared.append((handle, Int(offset), part)) }
@@ -107,6 +107,7 @@ struct ATTObserver {
         }
         guard let request else { return }
         self.request = nil
+        if let handle = request.valueHandle { server.access(handle, isEncrypted: isEncrypted) }
         if opcode == ATTOpcode.errorResponse {
             fail(request, &reader, at: time, &server)
         } else {
@@ -125,8 +126,9 @@ struct ATTObserver {
             server.answer(index, .refused(code), at: time)
         }
         switch request {
-        case .readByGroupType(_, Self.primaryService) where code == ATTError.attributeNotFound.code:
-            server.endServices()
+        case .readByGroupType(let range, Self.primaryService) where code == ATTError.attributeNotFound.code:
+            server.discovered(range)
+            if range.upperBound == .last { server.endServices() }
         case .read(let handle), .readBlob(let handle, offset: 0):
             server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
         case .readBlob(let handle, let offset):
@@ -157,8 +159,8 @@ struct ATTObserver {
         case (.exchangeMTU, ATTOpcode.exchangeMTUResponse):
             guard let theirs = reader.readUInt16(), let clientMTU else { return }
             mtu = max(GATT.defaultMTU, min(clientMTU, Int(theirs)))
-        case (.readByGroupType(_, let type), ATTOpcode.readByGroupTypeResponse):
-            groups(&reader, isPrimary: type == Self.primaryService, &server)
+        case (.readByGroupType(let range, let type), ATTOpcode.readByGroupTypeResponse):
+            groups(&reader, from: range.lowerBound, isPrimary: type == Self.primaryService, &server)
         case (.findByTypeValue(_, 0x2800, let value), ATTOpcode.findByTypeValueResponse):
             while let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle() {
                 guard start > .none, start <= end else { return }
@@ -191,13 +193,18 @@ struct ATTObserver {
         }
     }
 
-    private func groups(_ reader: inout ByteReader, isPrimary: Bool, _ server: inout ObservedServer) {
+    private func groups(
+        _ reader: inout ByteReader, from first: AttributeHandle, isPrimary: Bool,
+        _ server: inout ObservedServer
+    ) {
         guard let length = reader.readUInt8(), length == 6 || length == 20 else { return }
         while let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle(),
             let bytes = reader.readBytes(Int(length) - 4), let uuid = BluetoothUUID(littleEndian: bytes)
         {
             guard start > .none, start <= end else { return }
             server.declare(uuid, start...end, isPrimary: isPrimary)
+            // No service begins between those of one response.
+            if isPrimary, first <= end { server.discovered(first...end) }
             if isPrimary, end == .last { server.endServices() }
         }
     }
@@ -237,6 +244,18 @@ struct ATTObserver {
             let uuid = BluetoothUUID(littleEndian: bytes)
         {
             server.setType(uuid, of: handle)
+        }
+    }
+}
+
+extension ATTRequest {
+    /// The attribute whose value a client reads or writes.
+    fileprivate var valueHandle: AttributeHandle? {
+        switch self {
+        case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
+            .prepareWrite(let handle, _, _):
+            handle
+        default: nil
         }
     }
 }

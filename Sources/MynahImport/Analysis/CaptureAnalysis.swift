@@ -19,8 +19,8 @@ struct ObservedDevice {
     var advertising = ObservedAdvertising()
     /// The input and output that it says it has when it pairs.
     var io: IOCapability?
-    /// Whether it asks for protection against a man in the middle.
-    var wantsProtection = false
+    /// Whether the key of its last pairing keeps a man in the middle out.
+    var pairsAuthenticated = false
     /// Whether requests to it went over channels of their own (Core Specification, Vol 3, Part G, 5.4).
     var usesEnhancedATT = false
     var linkCount = 0
@@ -43,6 +43,8 @@ struct CaptureAnalysis {
         var device: ObservedDevice.Key
         /// The identifier of the request for channels of Enhanced ATT that waits for its answer.
         var enhancedRequest: UInt8?
+        /// The last Pairing Request.
+        var pairingRequest: [UInt8]?
         var fromHost = L2CAPReassembler()
         var fromController = L2CAPReassembler()
         /// The requests of this host, and those of the other side.
@@ -57,6 +59,7 @@ struct CaptureAnalysis {
     private var found: [ObservedDevice.Key: ObservedDevice] = [:]
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
+    private var warnings: [String] = []
 
     /// The devices in the order in which they were found.
     var devices: [ObservedDevice] {
@@ -65,6 +68,12 @@ struct CaptureAnalysis {
             device.server = device.server.settled()
             return device
         }
+    }
+
+    /// The warnings since the last call: sentences without a full stop.
+    mutating func takeWarnings() -> [String] {
+        defer { warnings = [] }
+        return warnings
     }
 
     mutating func take(_ captured: CapturedPacket) {
@@ -190,8 +199,11 @@ struct CaptureAnalysis {
             let isFromClient = first & 1 == 0
             let isLocalServer = isFromClient == captured.isFromController
             let device = isLocalServer ? .local(source: captured.source) : link.peer
+            var limits: ArraySlice<ObservedServer.Limit> = []
             change(device) { device in
                 let time = captured.time
+                let known = device.server.limits.count
+                defer { limits = device.server.limits[known...] }
                 switch (isLocalServer, isFromClient) {
                 case (false, true): link.asClient.client(frame.payload, at: time, &device.server)
                 case (false, false): link.asClient.server(frame.payload, at: time, &device.server)
@@ -199,12 +211,14 @@ struct CaptureAnalysis {
                 case (true, false): link.asServer.server(frame.payload, at: time, &device.server)
                 }
             }
+            warnings += limits.map(\.text)
             let mtu = isLocalServer ? link.asServer.mtu : link.asClient.mtu
             (link.asClient.mtu, link.asServer.mtu) = (mtu, mtu)
         case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, &link)
         case L2CAPFrame.Channel.securityManager:
             takePairing(
-                frame.payload, captured.isFromController ? link.peer : .local(source: captured.source))
+                frame.payload, captured.isFromController ? link.peer : .local(source: captured.source),
+                &link)
         default: break
         }
     }
@@ -222,12 +236,30 @@ struct CaptureAnalysis {
         }
     }
 
-    /// A Pairing Response is the peripheral's (Core Specification, Vol 3, Part H, 3.5.2).
-    private mutating func takePairing(_ pdu: [UInt8], _ device: ObservedDevice.Key) {
-        guard pdu.count == 7, pdu[0] == 0x02 else { return }
-        change(device) { device in
+    /// A Pairing Request is the central's, and a Pairing Response the peripheral's (Core Specification,
+    /// Vol 3, Part H, 3.5.1 and 3.5.2).
+    private mutating func takePairing(_ pdu: [UInt8], _ sender: ObservedDevice.Key, _ link: inout Link) {
+        guard pdu.count == 7 else { return }
+        if pdu[0] == 0x01 { link.pairingRequest = pdu }
+        guard pdu[0] == 0x02 else { return }
+        let isAuthenticated = Self.isAuthenticated(link.pairingRequest, pdu)
+        change(sender) { device in
             device.io = IOCapability(code: pdu[1])
-            if pdu[3] & 0x04 != 0 { device.wantsProtection = true }
+            device.pairsAuthenticated = isAuthenticated
         }
+    }
+
+    /// Whether the key of a pairing keeps a man in the middle out, as its request and response say (2.3.5.1).
+    ///
+    /// Without the request, the device's wish counts.
+    private static func isAuthenticated(_ request: [UInt8]?, _ response: [UInt8]) -> Bool {
+        guard let request else { return response[3] & 0x04 != 0 }
+        guard (request[3] | response[3]) & 0x04 != 0, let initiator = IOCapability(code: request[1]),
+            let responder = IOCapability(code: response[1])
+        else { return false }
+        return PairingMethod.of(
+            initiator: initiator, responder: responder,
+            isSecureConnections: request[3] & response[3] & 0x08 != 0
+        ).isAuthenticated
     }
 }

@@ -34,6 +34,8 @@ struct ObservedAdvertising: Hashable {
     private var gaps: [Int64] = []
     /// The interval that the host set, in microseconds.
     var setInterval: Int64?
+    /// How many times between reports tell the interval; a phone that listens now and then misses many.
+    var neededGaps = 4
     var isConnectable = true
 
     /// Whether nothing was seen.
@@ -68,7 +70,7 @@ struct ObservedAdvertising: Hashable {
     /// interval.
     var interval: Int64? {
         if let setInterval { return setInterval }
-        guard gaps.count >= 4 else { return nil }
+        guard gaps.count >= neededGaps else { return nil }
         let sorted = gaps.sorted()
         // Shorter ones may be two reports of which the first came late, and longer ones lack an event.
         let base = sorted[gaps.count / 4]

@@ -45,6 +45,23 @@ struct ObservedServer {
         }
     }
 
+    /// The moment from which values are no longer kept.
+    struct Limit: Hashable {
+        /// The characteristic's value; `nil` if it is about all of them.
+        var handle: AttributeHandle?
+        /// A warning without a full stop.
+        var text: String
+        /// The number of its table.
+        fileprivate var table: Int
+    }
+
+    /// The values that one characteristic sends on one link while the table is the same.
+    private struct Flow: Hashable {
+        var handle: AttributeHandle
+        var link: Int
+        var table: Int
+    }
+
     /// The table that is being discovered.
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
@@ -62,13 +79,21 @@ struct ObservedServer {
     /// Whether a table that was discovered in part is left out, because a whole one came before it.
     private var isLastPartial = false
 
-    /// The most values that are kept: a device that is recorded may send them without end.
+    /// The most values that are kept, of all characteristics and of one: a device that is recorded may send
+    /// them without end.
     private let sentLimit: Int
-    private var hasLostValues = false
+    private let flowLimit: Int
+    private var sentCounts: [Flow: Int] = [:]
+    /// The limits that were reached.
+    private(set) var limits: [Limit] = []
+
+    /// The attributes that were read or written while the link was not encrypted, and while it was.
+    private var openAccesses: Set<AttributeHandle> = []
+    private var encryptedAccesses: Set<AttributeHandle> = []
 
     /// A server of which nothing was seen.
-    init(sentLimit: Int = 1 << 20) {
-        self.sentLimit = sentLimit
+    init(sentLimit: Int = 1 << 20, flowLimit: Int = ImportedProfile.recordingLimit) {
+        (self.sentLimit, self.flowLimit) = (sentLimit, flowLimit)
     }
 
     /// Whether anything of the attribute table was seen.
@@ -90,12 +115,7 @@ struct ObservedServer {
     }
 
     mutating func add(_ value: Sent) {
-        if sent.count < sentLimit {
-            sent.append(value)
-            sent[sent.count - 1].table = number
-        } else {
-            hasLostValues = true
-        }
+        keep(value)
         // The range of handles that have changed (Core Specification, Vol 3, Part G, 7.1).
         guard value.value.count == 4,
             table.declarations.values.contains(where: { $0.value == value.handle && $0.uuid == "2A05" })
@@ -105,6 +125,38 @@ struct ObservedServer {
         guard start > 0, start <= end else { return }
         let rest = table.without(.init(rawValue: start)...(.init(rawValue: end)))
         begin(rest)
+    }
+
+    private mutating func keep(_ value: Sent) {
+        guard sent.count < sentLimit else {
+            if !limits.contains(where: { $0.handle == nil }) {
+                reach(nil, "only the first \(sentLimit) values that the device sent are kept")
+            }
+            return
+        }
+        let flow = Flow(handle: value.handle, link: value.link, table: number)
+        let count = sentCounts[flow, default: 0] + 1
+        guard count <= flowLimit else {
+            if count == flowLimit + 1 {
+                sentCounts[flow] = count
+                let uuid = table.declarations.values.first { $0.value == value.handle }?.uuid
+                let name = uuid.map { "\($0)" } ?? "the attribute handle \(value.handle)"
+                reach(value.handle, "only the first \(flowLimit) values of \(name) are kept")
+            }
+            return
+        }
+        sentCounts[flow] = count
+        sent.append(value)
+        sent[sent.count - 1].table = number
+    }
+
+    private mutating func reach(_ handle: AttributeHandle?, _ text: String) {
+        limits.append(Limit(handle: handle, text: text, table: number))
+    }
+
+    /// A read or a write was answered, well or not.
+    mutating func access(_ handle: AttributeHandle, isEncrypted: Bool) {
+        if isEncrypted { encryptedAccesses.insert(handle) } else { openAccesses.insert(handle) }
     }
 
     mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
@@ -129,6 +181,9 @@ struct ObservedServer {
     }
 
     mutating func endServices() { table.endServices() }
+
+    /// All primary services that begin in a range were discovered.
+    mutating func discovered(_ range: ClosedRange<AttributeHandle>) { table.discovered(range) }
 
     mutating func declare(_ declaration: ObservedTable.Declaration, at handle: AttributeHandle) {
         if let known = table.declarations[handle], known != declaration { begin(ObservedTable()) }
@@ -189,16 +244,27 @@ struct ObservedServer {
         result.table = last.table
         result.writes.removeAll { !last.numbers.contains($0.table) }
         result.sent.removeAll { !last.numbers.contains($0.table) }
+        result.limits.removeAll { $0.handle != nil && !last.numbers.contains($0.table) }
         if result.hasChanged {
             result.notes.append(
-                "the device's attributes changed during the capture; these are the last that were discovered")
+                "the device's attributes changed; these are the last that were discovered")
         }
-        if hasLostValues {
-            result.notes.append("only the first \(sentLimit) values that the device sent are kept")
-        }
+        result.notes += limits.filter { $0.handle == nil }.map(\.text)
+        if let note = securityNote { result.notes.append(note) }
         if result.isLastPartial {
             result.notes.append("a later change was discovered only in part, and is left out")
         }
         return result
+    }
+
+    /// Without a refusal on an open link, an attribute may need encryption or not.
+    private var securityNote: String? {
+        guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
+        return openAccesses.isEmpty
+            ? "the link was encrypted from the beginning, so it is not known what needs encryption"
+            : """
+            some attributes were used only while the link was encrypted, so it is not known whether they \
+            need that
+            """
     }
 }

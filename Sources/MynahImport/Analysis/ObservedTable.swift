@@ -55,7 +55,15 @@ struct ObservedTable {
     private(set) var readings: [AttributeHandle: Reading] = [:]
     private(set) var refusals: [AttributeHandle: [Refusal]] = [:]
     /// Whether the last primary service was discovered.
-    private(set) var hasAllServices = false
+    private var hasLastService = false
+    /// The handles that changed, and whose services were not discovered since.
+    private var pending: [ClosedRange<AttributeHandle>] = []
+
+    /// The most ranges that are pending; parts of more are not told apart.
+    private static let pendingLimit = 16
+
+    /// Whether all primary services were discovered.
+    var hasAllServices: Bool { hasLastService && pending.isEmpty }
 
     /// Whether each service was discovered, with characteristics if it has room for them.
     var isWhole: Bool {
@@ -113,7 +121,20 @@ struct ObservedTable {
     // MARK: Declarations
 
     /// No other primary service follows.
-    mutating func endServices() { hasAllServices = true }
+    mutating func endServices() { hasLastService = true }
+
+    /// All primary services that begin in a range were discovered.
+    mutating func discovered(_ range: ClosedRange<AttributeHandle>) {
+        guard !pending.isEmpty else { return }
+        let rest = pending.flatMap { one -> [ClosedRange<AttributeHandle>] in
+            guard one.overlaps(range) else { return [one] }
+            var parts: [ClosedRange<AttributeHandle>] = []
+            if one.lowerBound < range.lowerBound { parts.append(one.lowerBound...(range.lowerBound - 1)) }
+            if one.upperBound > range.upperBound { parts.append((range.upperBound + 1)...one.upperBound) }
+            return parts
+        }
+        if rest.count <= Self.pendingLimit { pending = rest }
+    }
 
     mutating func declare(_ declaration: Declaration, at handle: AttributeHandle) {
         guard declarations[handle] != nil || declarations.count < Self.limit else { return }
@@ -153,7 +174,15 @@ struct ObservedTable {
 
     /// The table after Service Changed: what is outside the range is as it was (Core Specification, Vol 3,
     /// Part G, 7.1).
-    func without(_ range: ClosedRange<AttributeHandle>) -> ObservedTable {
+    ///
+    /// A service that is partly in the range is gone with all its attributes.
+    func without(_ changed: ClosedRange<AttributeHandle>) -> ObservedTable {
+        var range = changed
+        for (start, service) in services {
+            let handles = start...max(start, service.end)
+            guard handles.overlaps(changed) else { continue }
+            range = min(range.lowerBound, start)...max(range.upperBound, handles.upperBound)
+        }
         var rest = self
         rest.services = services.filter { !range.overlaps($0.key...max($0.key, $0.value.end)) }
         rest.includes = includes.filter { !range.contains($0.key) }
@@ -161,7 +190,12 @@ struct ObservedTable {
         rest.types = types.filter { !range.contains($0.key) }
         rest.readings = readings.filter { !range.contains($0.key) }
         rest.refusals = refusals.filter { !range.contains($0.key) }
-        rest.hasAllServices = false
+        let others = pending.filter { !$0.overlaps(range) }
+        for other in pending where other.overlaps(range) {
+            range = min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
+        }
+        rest.pending =
+            others.count < Self.pendingLimit ? others + [range] : [AttributeHandle.all]
         return rest
     }
 
@@ -174,15 +208,19 @@ struct ObservedTable {
 
     /// Whether a later discovery of the same device is of another table.
     ///
-    /// Discovery goes upwards, so both have seen everything up to the lesser of their last handles.
+    /// Discovery goes upwards, so both have seen everything up to the lesser of their last handles, but for
+    /// what has changed and was not discovered since.
     func contradicts(_ later: ObservedTable) -> Bool {
         let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))
         let isAll = hasAllServices && later.hasAllServices
         if let first = mine.keys.max(), let second = theirs.keys.max() {
             let last = isAll ? max(first, second) : min(first, second)
             let starts = Set(mine.keys).union(theirs.keys).filter { $0 <= last }
+            let unseen = pending + later.pending
             if starts.contains(where: { start in
-                guard let one = mine[start], let other = theirs[start] else { return true }
+                guard let one = mine[start], let other = theirs[start] else {
+                    return !unseen.contains { $0.contains(start) }
+                }
                 return Self.differ(one, other)
             }) {
                 return true
@@ -217,6 +255,6 @@ struct ObservedTable {
         types.merge(later.types) { mine, _ in mine }
         for (handle, reading) in later.readings { read(reading, of: handle) }
         for (handle, list) in later.refusals { for refusal in list { refuse(handle, refusal) } }
-        hasAllServices = hasAllServices || later.hasAllServices
+        if later.hasAllServices { (hasLastService, pending) = (true, []) }
     }
 }

@@ -152,12 +152,13 @@ struct CaptureRecords {
         if shortenedCount > 0 {
             warnings.append(
                 """
-                \(Self.packets(shortenedCount)) were recorded in part and are left out; on Android, set the \
-                Bluetooth HCI snoop log to Enabled, not Filtered
+                \(Self.packets(shortenedCount)) recorded in part \(shortenedCount == 1 ? "is" : "are") left \
+                out; on Android, set the Bluetooth HCI snoop log to Enabled, not Filtered
                 """)
         }
         if unknownCount > 0 {
-            warnings.append("\(Self.packets(unknownCount)) are not HCI packets and are left out")
+            let rest = unknownCount == 1 ? "is no HCI packet and is" : "are not HCI packets and are"
+            warnings.append("\(Self.packets(unknownCount)) \(rest) left out")
         }
         return warnings
     }

@@ -40,7 +40,7 @@ extension ImportedAdvertising {
         if let interval = observed.interval {
             advertisement.interval = .microseconds(interval)
         } else {
-            notes.append("the capture shows too few adverts to tell the interval")
+            notes.append("too few adverts were seen to tell the interval")
         }
         fit(scanResponse: structures[1])
         note(observed, payloads)
@@ -128,7 +128,7 @@ extension ImportedAdvertising {
 
     private mutating func note(_ observed: ObservedAdvertising, _ payloads: [[UInt8]]) {
         if !observed.isConnectable { notes.append("the adverts were not connectable; Mynah's are") }
-        if !observed.hasScanResponse { notes.append("the capture shows no scan response") }
+        if !observed.hasScanResponse { notes.append("no scan response was seen") }
         if observed.payloadCount > 2 {
             notes.append("the payload changed; this is the one that was seen most often")
         }

@@ -31,11 +31,11 @@ extension ImportedProfile {
         }
         io = device.io
         if device.advertising.isEmpty {
-            notes.append("the capture shows no advert of the device")
+            notes.append("no advert of the device was seen")
         } else {
             advertising = ImportedAdvertising(device.advertising, appearance: appearance)
         }
-        if !server.isDiscovered { notes.append("the capture shows no connection to the device") }
+        if !server.isDiscovered { notes.append("no connection to the device was seen") }
         if device.usesEnhancedATT {
             notes.append("some requests went over Enhanced ATT (EATT), which is not imported")
         }
@@ -48,6 +48,10 @@ extension ImportedProfile {
                 uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
                 characteristics: service.characteristics.map { model.characteristic($0, in: index) },
                 notes: service.notes)
+        }
+        warnings = server.limits.filter { $0.handle == nil }.map(\.text)
+        for characteristic in services.flatMap(\.characteristics) where characteristic.isCut {
+            warnings.append("only the first \(Self.recordingLimit) values of \(characteristic.uuid) are kept")
         }
     }
 }
@@ -112,7 +116,8 @@ private struct CharacteristicModel {
     ) {
         if canSend.contains(found.value), let values = sent.recorded[found.value] {
             let initial = initial(found, before: values)
-            result.value = .recorded(recording(values, of: found, &result.notes), initial: initial)
+            let recorded = recording(values, of: found, &result)
+            result.value = .recorded(recorded, initial: initial)
             return
         }
         if canSend.contains(found.value), !answered.contains(found.value) {
@@ -153,7 +158,8 @@ private struct CharacteristicModel {
 
     /// The values after the subscription in which most were sent.
     private func recording(
-        _ values: [ObservedServer.Sent], of found: TableModel.Characteristic, _ notes: inout [String]
+        _ values: [ObservedServer.Sent], of found: TableModel.Characteristic,
+        _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
         let subscriptions = (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }
             .filter { $0.outcome != .unanswered && $0.value.first.map { $0 & 3 != 0 } == true }
@@ -180,11 +186,14 @@ private struct CharacteristicModel {
         guard var best = groups.max(by: { $0.values.count < $1.values.count }), let first = best.values.first
         else { return [] }
         if groups.count > 1 {
-            notes.append("it was sent in \(groups.count) subscriptions; this is the longest of them")
+            result.notes.append("it was sent in \(groups.count) subscriptions; this is the longest of them")
         }
-        if best.values.count > ImportedProfile.recordingLimit {
-            notes.append("only the first \(ImportedProfile.recordingLimit) values are kept")
-            best.values.removeLast(best.values.count - ImportedProfile.recordingLimit)
+        let limit = ImportedProfile.recordingLimit
+        result.isCut =
+            best.values.count > limit || server.limits.contains { $0.handle == found.value }
+        if result.isCut {
+            result.notes.append("only the first \(limit) values are kept")
+            best.values.removeLast(max(0, best.values.count - limit))
         }
         let start = best.start ?? first.time
         var last: Int64 = 0
@@ -266,13 +275,13 @@ private struct CharacteristicModel {
         0xFE: "Procedure Already in Progress",
     ]
 
-    /// Notes about errors that only told of a passing state, and are left out.
+    /// Notes about errors that only reported a temporary condition, and are left out.
     private func passing(_ handle: AttributeHandle, isWrite: Bool) -> [String] {
         (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
             Self.passing[refusal.code].map { name in
                 """
                 \(isWrite ? "a write" : "a read") got the error 0x\(Hex.encode([refusal.code])) (\(name)), a \
-                passing state, which is left out
+                temporary condition, which is left out
                 """
             }
         }
@@ -307,8 +316,9 @@ private struct CharacteristicModel {
             switch refusal.code {
             case ATTError.insufficientAuthorization.code: return .authorized
             case ATTError.insufficientAuthentication.code:
-                // On an encrypted link, the key is not enough.
-                let needsMore = refusal.isEncrypted || device.wantsProtection
+                // On an encrypted link, the key is not enough. After a pairing that keeps a man in the middle
+                // out, it is not known whether another would have done.
+                let needsMore = refusal.isEncrypted || device.pairsAuthenticated
                 if needsMore { result = .authenticated }
                 if result == .open { result = .encrypted }
             case ATTError.insufficientEncryption.code, ATTError.insufficientEncryptionKeySize.code:

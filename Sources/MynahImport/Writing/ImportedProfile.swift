@@ -19,6 +19,8 @@ struct ImportedProfile {
         var properties: CharacteristicProperties
         var permissions = AttributePermissions()
         var value: Value?
+        /// Whether only the first of its recorded values are kept.
+        var isCut = false
         var readError: UInt8?
         var writeError: UInt8?
         var rules: [Rule] = []
@@ -73,6 +75,8 @@ struct ImportedProfile {
     var advertising: ImportedAdvertising?
     var services: [Service] = []
     var notes: [String] = []
+    /// Warnings about values that are not kept, each a sentence without a full stop.
+    var warnings: [String] = []
 }
 
 /// Advertising, and what a profile cannot say of it.

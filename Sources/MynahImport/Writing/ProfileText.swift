@@ -7,6 +7,7 @@ struct ProfileText {
     private let tree: AttributeTree
     /// The name of the file with recorded values; `nil` if there is none.
     private let recordingFile: String?
+    private let source: Source
     private var lines: [String] = []
 
     /// Where a profile comes from.
@@ -20,6 +21,14 @@ struct ProfileText {
             switch self {
             case .file(let name): "Imported from \(name). A comment says what the file does not show."
             case .device(let address): "Recorded from \(address). A comment says what was not seen."
+            }
+        }
+
+        /// The command that made it.
+        fileprivate var command: String {
+            switch self {
+            case .file: "mynah import"
+            case .device: "mynah record"
             }
         }
     }
@@ -47,15 +56,16 @@ struct ProfileText {
         var leftOut: [String] = []
         var recording = ""
         if recordingFile != nil {
-            let text = RecordingText(ProfileText(profile, recordingFile).recording, maximumRecordingSize)
+            let text = RecordingText(
+                ProfileText(profile, source, recordingFile).recording, maximumRecordingSize)
             recording = text.text
             if let note = text.note { leftOut.append(note) }
         }
         var reduction = ProfileReduction()
         while true {
-            var text = ProfileText(profile, recordingFile)
+            var text = ProfileText(profile, source, recordingFile)
             text.profile.notes += leftOut + reduction.notes
-            text.write(source)
+            text.write()
             let yaml = text.lines.joined(separator: "\n") + "\n"
             if yaml.utf8.count <= maximumSize || !reduction.reduce(&profile) {
                 return Files(yaml: yaml, recording: recording, leftOut: leftOut + reduction.notes)
@@ -63,8 +73,9 @@ struct ProfileText {
         }
     }
 
-    private init(_ profile: ImportedProfile, _ recordingFile: String?) {
+    private init(_ profile: ImportedProfile, _ source: Source, _ recordingFile: String?) {
         self.profile = profile
+        self.source = source
         self.recordingFile = recordingFile
         tree = AttributeTree(
             of: profile.services, uuid: (\.uuid, \.uuid, \.uuid), characteristics: \.characteristics,
@@ -73,7 +84,7 @@ struct ProfileText {
 
     // MARK: The device
 
-    private mutating func write(_ source: Source) {
+    private mutating func write() {
         add(0, "# \(Self.plain(source.heading))")
         note(0, profile.notes)
         add(0, "mynah: 1")
@@ -209,7 +220,7 @@ struct ProfileText {
         if let initial {
             note(4, ["before the first of them it was read as \(Self.hex(initial))"])
         }
-        note(4, ["\(count); mynah import --output DIR keeps them and their times"])
+        note(4, ["\(count); \(source.command) --output DIR keeps them and their times"])
         add(4, "value: {\(Self.value(first.value))}")
         let gaps = zip(values.dropFirst(), values).map { $0.time - $1.time }.sorted()
         if !gaps.isEmpty {

@@ -1,6 +1,7 @@
 """A device that Bumble's snooper has captured, or that our program records, is imported, and played to the same phone."""
 
 import asyncio
+import json
 import os
 import re
 import tempfile
@@ -147,8 +148,12 @@ async def is_recorded(place: Place) -> None:
         finally:
             await device.stop()
         again = await play(place, text)
-        # Each was sent to another phone.
-        assert len(again.pop("heard")) == len(first.pop("heard"))
+        # The phone of the device hears other ticks than the recorder did, of which the profile has those.
+        recording = Path(files.split()[1]).read_text().splitlines()
+        recorded = [bytes.fromhex(json.loads(line)["value"]) for line in recording]
+        heard = again.pop("heard")
+        assert heard == recorded[: len(heard)], f"{heard}\n{recorded}"
+        first.pop("heard")
         assert again == first, f"{again}\n{first}\n{text}"
 
 

@@ -196,8 +196,8 @@ class Services:
     async def power(self, on: bool) -> None:
         await self.set("Powered", Variant("b", on))
 
-    async def power_after_release(self) -> None:
-        """Some daemons power an adapter that rfkill released by themselves, others leave that to the user."""
+    async def until_powered(self) -> None:
+        """Some daemons power an adapter by themselves, others leave that to the user: after rfkill, or without settings."""
         try:
             await self.until_adapter(3)
         except TimedOut:

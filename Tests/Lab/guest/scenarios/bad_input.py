@@ -64,7 +64,7 @@ async def blocked(lab: Lab) -> None:
         await refuses(lab, "rfkill", "blocked")
     finally:
         RadioSwitch.block(False)
-        await lab.services.power_after_release()
+        await lab.services.until_powered()
 
 
 def power(objects: dict) -> bool:
@@ -135,5 +135,7 @@ async def profiles(lab: Lab) -> None:
     for name, (text, word) in bad.items():
         await refuses(lab, word, profile=lab.written(f"{name}.yaml", text))
     await refuses(lab, "nowhere", profile=WORK / "nowhere.yaml")
-    await refuses(lab, "directory", "folder", profile=WORK)
+    empty = WORK / "empty"
+    empty.mkdir(exist_ok=True)
+    await refuses(lab, "the folder has no profile", profile=empty)
     expect(await lab.instances(), 0, "active instances")

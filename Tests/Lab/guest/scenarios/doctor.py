@@ -138,7 +138,7 @@ async def blocked(lab: Lab) -> None:
     finally:
         # As rfkill(8) does, which the guest does not have.
         RadioSwitch.block(False)
-        await lab.services.power_after_release()
+        await lab.services.until_powered()
     (await ask(lab)).expect_fine("rfkill")
     await plays(lab)
 
@@ -234,12 +234,12 @@ async def costly_settings(lab: Lab) -> None:
 
 @scenario(needs=("daemon",), daemon=None)
 async def broken_settings(lab: Lab) -> None:
-    """with a main.conf of which bluetoothd reads nothing, because of one line"""
+    """with a syntax error in main.conf, for which bluetoothd ignores the file"""
     async with machine(lab):
         text = CONFIGURATION.read_text().replace("#ReverseServiceDiscovery = true", "ReverseServiceDiscovery = false")
         CONFIGURATION.write_text(text.replace("[GATT]", "[GATT]\nExchangeMTU = 100\nno setting"))
         await restart(lab, "stock")
-        await lab.services.until_adapter()
+        await lab.services.until_powered()
         report = await ask(lab)
         report.expect_fine("exchangeMTU")
         report.remedy("reverseDiscovery", "loss")

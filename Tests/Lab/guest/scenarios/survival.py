@@ -148,7 +148,7 @@ async def blocked_and_released(lab: Lab) -> None:
         await lab.mynah.wait_for("radio.lost", before)
     finally:
         RadioSwitch.block(False)
-    await lab.services.power_after_release()
+    await lab.services.until_powered()
     await lab.mynah.wait_for("radio.recovered", before)
     await lab.meet()
 
