@@ -24,7 +24,7 @@ struct MynahCommand: AsyncParsableCommand {
               mynah doctor                          reports what stops a run here
 
             Tests control devices through mynah serve, mynah ctl and mynah run --control.
-            mynah record makes a profile of a device nearby, and mynah import of one in a Bluetooth capture.
+            mynah record makes a profile of a device nearby. mynah import makes one from a Bluetooth capture.
             """,
         version: "0.1.0",
         subcommands: [

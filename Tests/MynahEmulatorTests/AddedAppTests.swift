@@ -127,7 +127,7 @@ import Testing
     @Test func `an app whose publication fails has not joined`() async throws {
         let emulator = try base.emulator()
         try await emulator.start()
-        await base.radio.fail(RadioError(.servicesRefused, "there is no room"))
+        await base.radio.fail(.publish, RadioError(.servicesRefused, "there is no room"))
         let device = try device("Two", "1815")
         await #expect(throws: RadioError.self) { try await emulator.add(device) }
         #expect(await emulator.snapshot(of: "Two") == nil)
@@ -163,7 +163,7 @@ import Testing
             try await emulator.remove("Two")
             #expect(await emulator.phone.appNames == ["Test"])
         }
-        await base.radio.fail(RadioError(.servicesRefused, "there is no room"))
+        await base.radio.fail(.publish, RadioError(.servicesRefused, "there is no room"))
         let device = try device("Two", "1815")
         await #expect(throws: RadioError.self) { try await emulator.add(device) }
         #expect(await emulator.phone.appNames == ["Test"])

@@ -223,7 +223,7 @@ import Testing
         await radio.simulate(.readyToSend)
         #expect(try await result.sent == 1)
         #expect(log.values(of: .notified) == ["05"])
-        await radio.fail(RadioError(.valueTooLong, "too long"))
+        await radio.fail(.send, RadioError(.valueTooLong, "too long"))
         #expect(
             await refusal { () async throws(ControlRefusal) in
                 _ = try await emulator.setValue(.bytes([6]), of: name, in: "Test", notify: true)
@@ -246,7 +246,7 @@ import Testing
         }
         try await clock.waitForSleepers(1)
         #expect(try await write([9], to: "2A19") == .success([]))
-        await radio.fail(RadioError(.valueTooLong, "too long"))
+        await radio.fail(.send, RadioError(.valueTooLong, "too long"))
         await radio.simulate(.readyToSend)
         #expect(await refused == .invalid("too long"))
         #expect(try await emulator.value(of: name, in: "Test") == [9])
@@ -338,7 +338,7 @@ import Testing
         try await emulator.forget(in: "Test")
         #expect(await radio.bondedAddresses == [])
         #expect(await emulator.snapshot(of: "Test")?.centrals == [])
-        await radio.fail(RadioError(.unsupported, "no"))
+        await radio.fail(.forgetBond, RadioError(.unsupported, "no"))
         await radio.simulate(.connected(peer))
         #expect(
             await refusal { () async throws(ControlRefusal) in

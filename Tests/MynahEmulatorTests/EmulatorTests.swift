@@ -319,7 +319,7 @@ final class EventLog: Sendable {
 
     @Test func `a start that fails withdraws everything and says why`() async throws {
         let emulator = try emulator()
-        await radio.fail(RadioError(.noAdapter, "none"))
+        await radio.fail(.start, RadioError(.noAdapter, "none"))
         await #expect(throws: RadioError(.noAdapter, "none")) { try await emulator.start() }
         #expect(await !radio.isRunning)
         #expect(!log.names.contains(.ready))

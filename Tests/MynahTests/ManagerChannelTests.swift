@@ -37,7 +37,7 @@ import Testing
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()
         let manager = await phone.makePeripheralManager()
-        await radio.fail(RadioError(.unsupported, "no"))
+        await radio.fail(.publishL2CAPChannel, RadioError(.unsupported, "no"))
         let error = await #expect(throws: RadioError.self) {
             try await manager.publishL2CAPChannel(withEncryption: false)
         }
@@ -45,7 +45,7 @@ import Testing
         let peer = Peer.ID(1)
         #expect(try await manager.setDesiredConnectionLatency(.high, for: peer))
         #expect(try await !manager.setDesiredConnectionLatency(.low, for: peer))
-        await radio.fail(RadioError(.unsupported, "no"))
+        await radio.fail(.setDesiredConnectionLatency, RadioError(.unsupported, "no"))
         await #expect(throws: RadioError.self) {
             try await manager.setDesiredConnectionLatency(.medium, for: peer)
         }

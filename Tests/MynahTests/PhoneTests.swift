@@ -124,7 +124,7 @@ final class RecordingSink: PeripheralSink, PhoneSink {
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()
         let manager = await phone.makePeripheralManager(sink: RecordingSink(answer: .answer(.success([1]))))
-        await radio.fail(RadioError(.servicesRefused, "no"))
+        await radio.fail(.publish, RadioError(.servicesRefused, "no"))
         await #expect(throws: RadioError(.servicesRefused, "no")) {
             try await manager.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
         }

@@ -13,6 +13,12 @@ package actor FakeRadio: VanishingRadio {
         package var centrals: [Peer.ID]?
     }
 
+    /// The calls that can be made to fail.
+    package enum Call: Sendable {
+        case start, publish, advertise, send, disconnect, vanish, reappear, forgetBond
+        case publishL2CAPChannel, setDesiredConnectionLatency
+    }
+
     /// Its capabilities.
     package var capabilities: RadioCapabilities
     /// The identity that was passed to `start`.
@@ -31,8 +37,7 @@ package actor FakeRadio: VanishingRadio {
     package private(set) var room: Int?
     /// The centrals whose links have no room.
     package private(set) var full: Set<Peer.ID> = []
-    /// The next error that `start`, `publish`, `advertise` or `send` throws.
-    package var nextError: RadioError?
+    private var errors: [Call: RadioError] = [:]
     private var sink: (any RadioSink)?
     private var requestSink: (any RadioSink)?
     private var holdsStarting = false
@@ -62,8 +67,10 @@ package actor FakeRadio: VanishingRadio {
         self.capabilities = capabilities
     }
 
-    /// Lets the next call fail.
-    package func fail(_ error: RadioError) { nextError = error }
+    /// Lets the next call of one kind fail.
+    ///
+    /// Calls of other kinds, which may come first, are not affected.
+    package func fail(_ call: Call, _ error: RadioError) { errors[call] = error }
 
     /// Lets `start` take its time from now on, as a radio with a controller to reset does.
     package func holdStarting() { holdsStarting = true }
@@ -142,7 +149,7 @@ package actor FakeRadio: VanishingRadio {
     package func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
-        try failIfTold()
+        try failIfTold(.start)
         if holdsStarting { try? await waiting(for: "the release of a held start") { held.append($0) } }
         self.identity = identity
         self.sink = sink
@@ -160,7 +167,7 @@ package actor FakeRadio: VanishingRadio {
     }
 
     package func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
-        try failIfTold()
+        try failIfTold(.publish)
         if holdsPublishing { try? await waiting(for: "the release of a held publish") { held.append($0) } }
         lastID += 1
         let id = PublishedServices.ID(lastID)
@@ -189,7 +196,7 @@ package actor FakeRadio: VanishingRadio {
     }
 
     package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        try failIfTold()
+        try failIfTold(.advertise)
         self.advertisement = advertisement
         do throws(AdvertisementError) {
             let bytes = try AccessoryAdvertising.compose(advertisement)
@@ -208,7 +215,7 @@ package actor FakeRadio: VanishingRadio {
     package func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
-        try failIfTold()
+        try failIfTold(.send)
         guard full.isDisjoint(with: centrals ?? Array(full)) else { return .full }
         if let room {
             guard room > 0 else { return .full }
@@ -224,20 +231,20 @@ package actor FakeRadio: VanishingRadio {
     }
 
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
-        try failIfTold()
+        try failIfTold(.disconnect)
         reasons.append(reason)
         await disconnect(central)
     }
 
     package func vanish() async throws(RadioError) {
-        try failIfTold()
+        try failIfTold(.vanish)
         isGone = true
         simulate(.stateChanged(.poweredOff))
     }
 
     package func reappear() async throws(RadioError) {
         if holdsReappearing { try? await waiting(for: "the release of a held return") { held.append($0) } }
-        try failIfTold()
+        try failIfTold(.reappear)
         isGone = false
         simulate(.stateChanged(.poweredOn))
     }
@@ -255,14 +262,14 @@ package actor FakeRadio: VanishingRadio {
     }
 
     package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
-        try failIfTold()
+        try failIfTold(.forgetBond)
         let isBonded = bondedAddresses.contains(address)
         bondedAddresses.removeAll { $0 == address }
         return isBonded
     }
 
     package func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
-        try failIfTold()
+        try failIfTold(.publishL2CAPChannel)
         let psm = (0x80...0xFF).first { channelNumbers[$0] == nil } ?? 0x80
         channelNumbers[psm] = isEncrypted
         return psm
@@ -276,7 +283,7 @@ package actor FakeRadio: VanishingRadio {
     package func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        try failIfTold()
+        try failIfTold(.setDesiredConnectionLatency)
         latencies.append(latency)
         return latency != .low
     }
@@ -289,9 +296,7 @@ package actor FakeRadio: VanishingRadio {
         return channel
     }
 
-    private func failIfTold() throws(RadioError) {
-        guard let error = nextError else { return }
-        nextError = nil
-        throw error
+    private func failIfTold(_ call: Call) throws(RadioError) {
+        if let error = errors.removeValue(forKey: call) { throw error }
     }
 }

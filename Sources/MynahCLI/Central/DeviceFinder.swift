@@ -75,7 +75,7 @@ struct DeviceFinder: Sendable {
         return await manager.peripheral(at: address)
     }
 
-    /// Does something after a time that the user gave, unless it is cancelled before.
+    /// Does something after a time, unless it is cancelled before: a limit of the user's, or one above.
     static func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task {
             guard (try? await Task.sleep(for: duration)) != nil else { return }

@@ -19,8 +19,8 @@ struct RecordCommand: AsyncParsableCommand {
             every characteristic subscribed to, until the time is over or Ctrl-C. The profile is like one \
             of mynah import.
 
-            A device that asks for it is paired with. If the link ends, the profile has what was seen until \
-            then.
+            If the device asks for pairing, record pairs with it. If the link ends, the profile has what was \
+            seen until then.
 
             Exits with status 0, or with 1 if the device was not found or its values were not all read.
             """)
@@ -46,7 +46,10 @@ struct RecordCommand: AsyncParsableCommand {
     var stateDir: String?
 
     @Option(
-        help: "The passkey that the device displays during pairing: up to six digits.",
+        help: """
+            The passkey that the device displays during each pairing: up to six digits. There is no prompt \
+            for one that changes.
+            """,
         transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
 

@@ -14,8 +14,8 @@ extension ImportedAdvertising {
         } else if content.localName != nil, !content.isNameComplete {
             notes.append("the name was advertised as a shortened one")
         }
-        advertisement.serviceUUIDs = Self.unique(content.serviceUUIDs)
-        advertisement.solicitedServiceUUIDs = Self.unique(content.solicitedServiceUUIDs)
+        advertisement.serviceUUIDs = Self.services(of: content.serviceUUIDs)
+        advertisement.solicitedServiceUUIDs = Self.services(of: content.solicitedServiceUUIDs)
         for entry in content.manufacturerData
         where !advertisement.manufacturerData.contains(where: { $0.company == entry.company }) {
             advertisement.manufacturerData.append(entry)
@@ -64,7 +64,7 @@ extension ImportedAdvertising {
         0xFF,
     ]
 
-    private static func unique(_ uuids: [BluetoothUUID]) -> [BluetoothUUID] {
+    private static func services(of uuids: [BluetoothUUID]) -> [BluetoothUUID] {
         uuids.filter { isService($0) }
     }
 

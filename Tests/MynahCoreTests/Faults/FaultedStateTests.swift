@@ -10,7 +10,7 @@ import Testing
         let rig = try await FaultRig { _, _ in [] }
         try await rig.radio.add(
             .on(.connect, .changeServices(removing: rig.services[1].key)))
-        await rig.fake.fail(Self.loss)
+        await rig.fake.fail(.publish, Self.loss)
         await rig.happen(.connected(FaultRig.first))
         let log = try await rig.sink.log.take(3)
         #expect(log[2] == "warning the services cannot be changed: the controller is gone")
@@ -20,7 +20,7 @@ import Testing
         // One that fails holds up no other, and is tried again with the next change.
         let other = [ServiceDefinition(uuid: BluetoothUUID(0x180F as UInt16))]
         _ = try await rig.radio.publish(other)
-        await rig.fake.fail(Self.loss)
+        await rig.fake.fail(.publish, Self.loss)
         await rig.radio.remove("f")
         await rig.radio.settle()
         #expect(await rig.fake.published.map(\.services.count) == [1])
@@ -89,7 +89,7 @@ import Testing
         let rig = try await Self.gone()
         await rig.happen(.lost(Self.loss))
         await rig.happen(.stateChanged(.resetting))
-        await rig.fake.fail(Self.loss)
+        await rig.fake.fail(.reappear, Self.loss)
         await rig.radio.remove("f")
         let expected = [
             "warning the device cannot advertise again: the controller is gone",

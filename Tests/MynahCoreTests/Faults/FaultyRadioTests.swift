@@ -427,9 +427,9 @@ import Testing
         }
         try await rig.subscribeBoth()
         let error = RadioError(.valueTooLong, "too long")
-        await rig.fake.fail(error)
+        await rig.fake.fail(.send, error)
         await #expect(throws: error) { try await rig.send([1]) }
-        await rig.fake.fail(error)
+        await rig.fake.fail(.send, error)
         #expect(try await rig.send([2]) == .sent(2))
         let log = try await rig.sink.log.take(2)
         #expect(log == ["applied f", "warning a value that a fault has changed cannot be sent: too long"])
