@@ -20,11 +20,12 @@ final class AirStage {
     }
 
     func phone(
-        _ arguments: [String], terminal: Terminal? = nil, input: Int32? = nil
+        _ arguments: [String], terminal: Terminal? = nil, hasErrorsOnTerminal: Bool = false,
+        input: Int32? = nil
     ) throws -> Program {
         try Program(
             arguments + (arguments.contains("--radio") ? [] : ["--radio", "virtual"]), terminal: terminal,
-            input: input, air: air)
+            hasErrorsOnTerminal: hasErrorsOnTerminal, input: input, air: air)
     }
 
     private var sockets: Int {

@@ -136,23 +136,26 @@ import Testing
         #expect(result.output.hasPrefix("# Recorded from ") && result.output.contains("- uuid: 2A37"))
     }
 
+    private static func strong(_ io: String) -> String {
+        """
+        mynah: 1
+        name: Strong
+        security: {io: \(io)}
+        advertising: {serviceUUIDs: [180F]}
+        services:
+          - uuid: 180F
+            characteristics:
+              - uuid: 2A19
+                properties: [read]
+                permissions: {read: authenticated}
+                value: {hex: 64}
+        """
+    }
+
     @Test(arguments: [nil, "000000"] as [String?])
     func `values that need another pairing are an error`(passkey: String?) async throws {
         let directory = try TemporaryDirectory()
-        try directory.write(
-            """
-            mynah: 1
-            name: Strong
-            security: {io: displayOnly}
-            advertising: {serviceUUIDs: [180F]}
-            services:
-              - uuid: 180F
-                characteristics:
-                  - uuid: 2A19
-                    properties: [read]
-                    permissions: {read: authenticated}
-                    value: {hex: 64}
-            """, to: "strong.yaml")
+        try directory.write(Self.strong("displayOnly"), to: "strong.yaml")
         let stage = try await AirStage([directory.path + "/strong.yaml"])
         let result = try await stage.phone(
             ["record", "Strong", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? [])
@@ -162,6 +165,62 @@ import Testing
         #expect(result.error.contains("1 values were not read, and "), "\(result.error)")
         #expect(result.error.contains("the device may need --passkey") == (passkey == nil))
         #expect(result.output.contains("# Its value was never read."))
+    }
+
+    /// A recording on a terminal, of a device that a pairing with a number protects.
+    private func protected(
+        _ io: String, _ body: (_ device: Program, _ terminal: Terminal) async throws -> Void
+    ) async throws -> (status: ChildProcess.Status, profile: String) {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.strong(io), to: "strong.yaml")
+        let stage = try await AirStage([directory.path + "/strong.yaml"])
+        let terminal = try Terminal()
+        let folder = directory.path + "/recorded"
+        let recording = try stage.phone(
+            ["record", "Strong", "--timeout", "1 s", "--output", folder], terminal: terminal,
+            hasErrorsOnTerminal: true)
+        try await body(stage.devices[0], terminal)
+        let status = try await recording.child.end()
+        try await stage.end()
+        return (status, try directory.read("recorded/strong.yaml"))
+    }
+
+    @Test func `a number that the device shows is typed, and what is protected is read`() async throws {
+        let (status, profile) = try await protected("displayOnly") { device, terminal in
+            let shown = try #require(await device.output.line(containing: "pairing.passkey"))
+            #expect(try await terminal.output.line(containing: "type the number that the device") != nil)
+            terminal.type("which number\n")
+            #expect(try await terminal.output.line(containing: "up to six digits, or no") != nil)
+            let passkey = try JSON(parsing: Array(shown.utf8))["passkey"]?.stringValue
+            terminal.type(try #require(passkey) + "\n")
+        }
+        #expect(status == .exited(0))
+        #expect(profile.contains("value: {hex: 64}"), "\(profile)")
+    }
+
+    @Test func `numbers are compared`() async throws {
+        let (status, profile) = try await protected("displayYesNo") { device, terminal in
+            let shown = try #require(await device.output.line(containing: "pairing.passkey"))
+            let number = try #require(try JSON(parsing: Array(shown.utf8))["passkey"]?.stringValue)
+            #expect(try await terminal.output.line(containing: "does the device show \(number)?") != nil)
+            #expect(try await terminal.output.line(containing: "yes or no:") != nil)
+            terminal.type("yes\n")
+        }
+        #expect(status == .exited(0))
+        #expect(profile.contains("value: {hex: 64}"), "\(profile)")
+    }
+
+    /// Control-D ends the input: nobody can answer.
+    @Test(arguments: ["no\n", "\u{04}"]) func `a number that is not typed leaves the rest`(answer: String)
+        async throws
+    {
+        let (status, profile) = try await protected("displayOnly") { (_, terminal) async throws in
+            #expect(try await terminal.output.line(containing: "type the number that the device") != nil)
+            terminal.type(answer)
+            #expect(try await terminal.output.line(containing: "1 values were not read, and ") != nil)
+        }
+        #expect(status == .exited(1))
+        #expect(profile.contains("# Its value was never read."))
     }
 
     @Test func `Ctrl-C ends a recording, whose profile is written all the same`() async throws {

@@ -27,6 +27,13 @@ enum CentralOptions {
         }
     }
 
+    /// The identity of a phone, whose user sees numbers and types them if it asks.
+    static func identity(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
+        DeviceIdentity(
+            name: "Mynah",
+            ioCapability: asks ? .keyboardDisplay : passkey != nil ? .keyboardOnly : .noInputNoOutput)
+    }
+
     /// The options of a phone's radio; prints to standard error which radio `auto` selects.
     static func radio(
         _ options: RadioOptions<PhoneSide>, of command: any ParsableCommand.Type,

@@ -103,7 +103,7 @@ struct ConnectCommand: AsyncParsableCommand {
                 LineTerminal($0, isPlain: !Descriptor.isScreen, interruption: interruption)
             } : nil
         let input = ConnectInput(commands: commands, terminal: terminal)
-        let sink = ConnectSink(terminal: terminal, passkey: passkey)
+        let sink = ConnectSink(questions: terminal, passkey: passkey)
         let output = ConnectOutput(
             format: format, terminal: terminal, interruption: interruption,
             making.stateDirectory?.writer ?? FileWriter())
@@ -113,7 +113,8 @@ struct ConnectCommand: AsyncParsableCommand {
         do throws(RadioError) {
             let radio = try maker.host()
             output.say(Self.announcement(device, timeout ?? DeviceFinder.patience, radio.name))
-            let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
+            let manager = CentralManager(
+                radio: radio, identity: CentralOptions.identity(asks: terminal != nil, passkey), sink: sink)
             failure = await RadioWork.play(
                 until: interruption,
                 interrupted: {
@@ -164,13 +165,6 @@ struct ConnectCommand: AsyncParsableCommand {
     private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
         let device = PrintableText.of(device)
         return "looking for \"\(device)\" for up to \(timeout.text) (\(radio))"
-    }
-
-    /// With a prompt, numbers can be shown and typed.
-    private func identity(_ hasPrompt: Bool) -> DeviceIdentity {
-        DeviceIdentity(
-            name: "Mynah",
-            ioCapability: hasPrompt ? .keyboardDisplay : passkey != nil ? .keyboardOnly : .noInputNoOutput)
     }
 
     /// Connects and carries out the lines; `false` if a failure ended it.

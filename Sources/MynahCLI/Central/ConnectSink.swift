@@ -4,7 +4,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Takes the central manager's events for `mynah connect`.
+/// Takes the central manager's events for `mynah connect` and `mynah record`.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
@@ -17,13 +17,12 @@ final class ConnectSink: CentralManagerSink {
     }
 
     private let state = Lock(State())
-    private let terminal: LineTerminal?
+    private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
 
-    /// `terminal` is where questions of a pairing are asked; without one, `passkey` is the number that the
-    /// device shows.
-    init(terminal: LineTerminal?, passkey: UInt32?) {
-        self.terminal = terminal
+    /// `questions` asks those of a pairing, but for the number that the device shows if `passkey` is given.
+    init(questions: (any QuestionAsker)?, passkey: UInt32?) {
+        self.questions = questions
         self.passkey = passkey
     }
 
@@ -80,7 +79,7 @@ final class ConnectSink: CentralManagerSink {
         case .connected(let peripheral, _):
             output?.tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
         case .disconnected(_, let end):
-            terminal?.withdrawQuestion()
+            questions?.withdrawQuestion()
             output?.tell(.disconnected(end.error))
             tellOfRoom()
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
@@ -92,7 +91,7 @@ final class ConnectSink: CentralManagerSink {
         case .lost(let error): output?.tell(.failed(error.description))
         case .warning(let warning):
             // Of a pairing that failed, perhaps, which waits for no answer any more.
-            if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
+            if warning.code == "pairingFailed" { questions?.withdrawQuestion() }
             output?.warn(warning)
         case .readyToWrite: tellOfRoom()
         // The call that waits for a connection throws its failure.
@@ -122,29 +121,29 @@ final class ConnectSink: CentralManagerSink {
         case .agree: return .pairing(.agreed)
         case .compare(let number):
             output?.tell(.passkey("compare", number))
-            guard let terminal else { return .pairing(.agreed) }
+            guard let questions else { return .pairing(.agreed) }
             return ask(
-                terminal, "yes or no:", hint: "type yes if the numbers are the same, else no",
+                questions, "yes or no:", hint: "type yes if the numbers are the same, else no",
                 PairingAnswer.init(comparing:))
         case .enter:
             if let passkey { return .pairing(.passkey(passkey)) }
-            guard let terminal else {
+            guard let questions else {
                 output?.tell(.failed("the device shows a passkey: give it with --passkey"))
                 return .pairing(.declined)
             }
             return ask(
-                terminal, "type the number that the device shows:",
+                questions, "type the number that the device shows:",
                 hint: "type the number that the device shows, up to six digits, or no",
                 PairingAnswer.init(entering:))
         }
     }
 
     private func ask(
-        _ terminal: LineTerminal, _ question: String, hint: String,
+        _ asker: any QuestionAsker, _ question: String, hint: String,
         _ read: @escaping @Sendable (String) -> PairingAnswer?
     ) -> RadioAnswer {
         let reply = PendingPairingReply()
-        terminal.ask(question, hint: hint) { line in
+        asker.ask(question, hint: hint) { line in
             guard let answer = read(line) else { return nil }
             return { reply.answer(answer) }
         }

@@ -8,7 +8,7 @@ import Glibc
 ///
 /// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: events follow the
 /// prompt.
-final class LineTerminal: Sendable {
+final class LineTerminal: QuestionAsker {
     private struct State {
         var buffer = LineBuffer()
         var prompt = ""
@@ -92,9 +92,6 @@ final class LineTerminal: Sendable {
     }
 
     /// Asks for a line that is not a command.
-    ///
-    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is
-    /// asked again with the hint.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {

@@ -47,8 +47,8 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            The passkey that the device displays during each pairing: up to six digits. There is no prompt \
-            for one that changes.
+            The passkey that the device displays during pairing: up to six digits. Without it, a terminal \
+            asks for it.
             """,
         transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
@@ -87,7 +87,8 @@ struct RecordCommand: AsyncParsableCommand {
         making.tap = { capture.transport($0) }
         let maker = RadioMaker(making)
         let interruption = Interruption()
-        let sink = ConnectSink(terminal: nil, passkey: passkey)
+        let questions = PlainQuestions()
+        let sink = ConnectSink(questions: questions, passkey: passkey)
         let recorded = Lock<RecordSession?>(nil)
         var failure: RadioError?
         do throws(RadioError) {
@@ -95,6 +96,7 @@ struct RecordCommand: AsyncParsableCommand {
             StandardError.print("looking for \"\(PrintableText.of(device))\" (\(radio.name))")
             var options = CentralManager.Options()
             options.pairsWhenAsked = false
+            let identity = CentralOptions.identity(asks: questions != nil, passkey)
             let manager = CentralManager(radio: radio, identity: identity, options: options, sink: sink)
             failure = await RadioWork.play(until: interruption, stop: { await manager.stop() }) {
                 () throws(RadioError) in
@@ -115,12 +117,10 @@ struct RecordCommand: AsyncParsableCommand {
             failure = error
         }
         maker.end()
-        try write(capture, recorded.withLock { $0 }, failure, to: destination)
-    }
-
-    /// Without a prompt, a passkey can only be given before.
-    private var identity: DeviceIdentity {
-        DeviceIdentity(name: "Mynah", ioCapability: passkey != nil ? .keyboardOnly : .noInputNoOutput)
+        try write(
+            capture, recorded.withLock { $0 }, failure,
+            hint: passkey == nil && questions == nil ? "; the device may need --passkey" : "", to: destination
+        )
     }
 
     /// Asks for everything, and listens until the time is over or the link ends.
@@ -135,6 +135,10 @@ struct RecordCommand: AsyncParsableCommand {
                 StandardError.print("error: \(error)")
                 continuation.finish()
             case .warning(let warning): CentralOptions.print(warning)
+            case .pairing(_, .display(let number)):
+                StandardError.print(ConnectEvent.passkey("display", number).text())
+            case .pairing(_, .compare(let number)):
+                StandardError.print(ConnectEvent.passkey("compare", number).text())
             default: break
             }
         }
@@ -156,7 +160,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     /// Writes what was seen, and says what is missing.
     private func write(
-        _ capture: LiveCapture, _ session: RecordSession?, _ failure: RadioError?,
+        _ capture: LiveCapture, _ session: RecordSession?, _ failure: RadioError?, hint: String,
         to destination: ImportOutput
     ) throws {
         guard let session else {
@@ -164,7 +168,7 @@ struct RecordCommand: AsyncParsableCommand {
                 destination.fail(failure.description)
                 throw Exit.problems
             }
-            StandardError.print("no profile is written: the device was not found yet")
+            StandardError.print("no profile is written: nothing was asked of the device yet")
             throw Exit.problems
         }
         let address = session.peripheral.address
@@ -188,7 +192,6 @@ struct RecordCommand: AsyncParsableCommand {
                 subscribed to
                 """
             if rest.needSecurity {
-                let hint = passkey == nil ? "; the device may need --passkey" : ""
                 destination.fail("\(missing), because they need a pairing with more security\(hint)")
                 throw Exit.problems
             }

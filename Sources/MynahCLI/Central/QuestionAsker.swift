@@ -1,0 +1,67 @@
+import MynahSupport
+
+import Glibc
+
+/// Asks the user the questions of a pairing.
+protocol QuestionAsker: Sendable {
+    /// Asks for a line.
+    ///
+    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is
+    /// asked again with the hint.
+    func ask(
+        _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?)
+
+    /// Withdraws the question: nothing waits for its answer any more.
+    func withdrawQuestion()
+}
+
+/// Asks on standard error, and takes the answers from standard input; for a command without a prompt.
+final class PlainQuestions: QuestionAsker {
+    private struct State {
+        var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
+        var reader: Task<Void, Never>?
+        var isAtEnd = false
+    }
+
+    private let state = Lock(State())
+
+    /// `nil` unless a user sees standard error and types into standard input.
+    init?() {
+        guard isatty(0) == 1, isatty(2) == 1 else { return nil }
+    }
+
+    func ask(
+        _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
+    ) {
+        StandardError.print(question)
+        let isAtEnd = state.withLock { state in
+            state.question = (hint, read)
+            if state.reader == nil { state.reader = Task { await self.answer() } }
+            return state.isAtEnd
+        }
+        if isAtEnd { take("no") }
+    }
+
+    func withdrawQuestion() {
+        state.withLock { $0.question = nil }
+    }
+
+    /// Answers with the lines of standard input; at their end with a no, since nobody can answer.
+    private func answer() async {
+        let lines = StandardInput.lines()
+        while let line = try? await lines.next() { take(line) }
+        state.withLock { $0.isAtEnd = true }
+        take("no")
+    }
+
+    private func take(_ line: String) {
+        let (answer, hint): ((@Sendable () -> Void)?, String?) = state.withLock { state in
+            guard let question = state.question else { return (nil, nil) }
+            guard let answer = question.read(line) else { return (nil, question.hint) }
+            state.question = nil
+            return (answer, nil)
+        }
+        answer?()
+        if let hint { StandardError.print(hint) }
+    }
+}
