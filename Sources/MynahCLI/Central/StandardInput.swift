@@ -6,8 +6,8 @@ import Glibc
 
 /// The lines of standard input.
 enum StandardInput {
-    /// Lines that are read one at a time, when their taker waits, so that a pipe's writer waits too and nothing
-    /// is stored.
+    /// Lines that are read one at a time, when their taker waits, so that the writer of a pipe waits too and
+    /// nothing is stored.
     static func lines() -> LineFeed {
         let feed = LineFeed()
         // A thread of its own: standard input blocks, and may be any file.

@@ -55,6 +55,8 @@ package struct DoctorReport: Sendable {
         return switch verdict {
         case .stop: "A run will not work: \(count(.stop, "check stops it", "checks stop it"))."
         case .loss: "A run works, with \(count(.loss, "loss", "losses"))."
+        case .fine where findings.contains { $0.verdict == .unknown }:
+            "Nothing stops a run, but \(count(.unknown, "check could", "checks could")) not be made."
         case .fine, .unknown, .skipped: "A run works."
         }
     }

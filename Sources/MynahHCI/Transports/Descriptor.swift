@@ -106,6 +106,12 @@ extension Descriptor {
         }
     }
 
+    /// Whether there is a file at a path that is no socket.
+    static func isOtherThanSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
+    }
+
     /// Whether the kernel lists a socket for sequenced packets at a path (proc_net(5), unix).
     private static func hasPackets(_ path: String) -> Bool {
         contents(of: "/proc/net/unix")?.split(separator: "\n").contains { line in

@@ -190,6 +190,11 @@ package final class SocketTransport: HCITransport {
     /// The error of connecting to the socket at a path.
     static func error(_ error: SystemError, of path: String) -> RadioError {
         if error.number == ENAMETOOLONG { return RadioError.tooLong(path) }
+        // The kernel refuses these as it refuses a socket that no process has.
+        if error.number == ECONNREFUSED, Descriptor.isOtherThanSocket(path) {
+            return RadioError(
+                .unreachable, "\(path) is not a socket", remedy: "write the path of the controller's socket")
+        }
         return RadioError(
             error.number == EACCES ? .notPermitted : .unreachable,
             "cannot connect to a controller at \(path): \(error)",

@@ -30,7 +30,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ([Finding.Verdict.fine, .unknown, .skipped], 0, "A run works."),
+        ([Finding.Verdict.fine, .skipped], 0, "A run works."),
+        ([.fine, .unknown, .skipped], 0, "Nothing stops a run, but 1 check could not be made."),
+        ([.unknown, .unknown], 0, "Nothing stops a run, but 2 checks could not be made."),
         ([.loss, .fine, .loss], 2, "A run works, with 2 losses."),
         ([.loss, .stop], 1, "A run will not work: 1 check stops it."),
         ([.stop, .stop], 1, "A run will not work: 2 checks stop it."),
