@@ -19,7 +19,7 @@ DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
 WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
 MYNAH := .build-release/release/mynah
 
-BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev pkg-config
+BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev libyaml-dev pkg-config
 RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
 TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES) tshark

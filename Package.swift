@@ -23,7 +23,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
@@ -33,6 +32,8 @@ let package = Package(
             name: "MynahCDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(
             name: "MynahCGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(
+            name: "MynahCYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "MynahSupport"),
 
         // Level 1
@@ -46,7 +47,7 @@ let package = Package(
         // Level 2
         .target(
             name: "MynahProfiles",
-            dependencies: ["MynahCore", "MynahSupport", .product(name: "Yams", package: "Yams")]),
+            dependencies: ["MynahCore", "MynahCYAML", "MynahSupport"]),
         .target(
             name: "MynahBlueZ",
             dependencies: [
@@ -151,7 +152,6 @@ let package = Package(
             name: "MynahProfilesTests",
             dependencies: [
                 "MynahProfiles", "MynahCore", "MynahSupport", "MynahTestSupport",
-                .product(name: "Yams", package: "Yams"),
             ]),
         .testTarget(
             name: "MynahBlueZTests",

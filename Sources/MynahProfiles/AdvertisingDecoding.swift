@@ -1,11 +1,10 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `advertising:`
 extension ProfileDecoder {
     mutating func advertising(
-        _ node: Node, _ identity: DeviceIdentity, isApp: Bool
+        _ node: YAMLNode, _ identity: DeviceIdentity, isApp: Bool
     ) -> Profile.Advertising? {
         let known = isApp ? ProfileKeys.appAdvertising : ProfileKeys.advertising
         let accessoryOnly = ProfileKeys.advertising.filter { !known.contains($0) }
@@ -18,7 +17,7 @@ extension ProfileDecoder {
         var advertisement = Advertisement()
         advertisement.localName = identity.name
         if let node = fields["localName"], let scalar = node.scalar, scalar.string.isEmpty,
-            scalar.style != .plain
+            !scalar.isPlain
         {
             advertisement.localName = nil
         } else if let node = fields["localName"] {
@@ -83,7 +82,7 @@ extension ProfileDecoder {
 
     mutating func uuids(
         _ fields: Fields, _ key: String,
-        inspect: (inout ProfileDecoder, BluetoothUUID, Node) -> Void = { _, _, _ in }
+        inspect: (inout ProfileDecoder, BluetoothUUID, YAMLNode) -> Void = { _, _, _ in }
     ) -> [BluetoothUUID] {
         guard let node = fields[key] else { return [] }
         var uuids: [BluetoothUUID] = []
@@ -97,12 +96,12 @@ extension ProfileDecoder {
         return uuids
     }
 
-    mutating func serviceUUID(_ node: Node) -> BluetoothUUID? {
+    mutating func serviceUUID(_ node: YAMLNode) -> BluetoothUUID? {
         guard let text = text(node, "service") else { return nil }
         return serviceUUID(text, at: node)
     }
 
-    mutating func serviceUUID(_ text: String, at node: Node) -> BluetoothUUID? {
+    mutating func serviceUUID(_ text: String, at node: YAMLNode) -> BluetoothUUID? {
         let uuid = uuid(text, at: node, "service", names: AssignedNumbers.serviceNames) {
             AssignedNumbers.service(named: $0)
         }
@@ -110,7 +109,7 @@ extension ProfileDecoder {
         return uuid
     }
 
-    mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {
+    mutating func manufacturerData(_ node: YAMLNode) -> [Advertisement.ManufacturerData] {
         var list: [Advertisement.ManufacturerData] = []
         var seen: Set<UInt16> = []
         for (key, value) in members(node, "manufacturerData") {
@@ -125,7 +124,7 @@ extension ProfileDecoder {
         return list
     }
 
-    mutating func serviceData(_ node: Node) -> [Advertisement.ServiceData] {
+    mutating func serviceData(_ node: YAMLNode) -> [Advertisement.ServiceData] {
         var list: [Advertisement.ServiceData] = []
         var seen: Set<BluetoothUUID> = []
         for (key, value) in members(node, "serviceData") {
@@ -147,7 +146,7 @@ extension ProfileDecoder {
         0xFF: "use manufacturerData",
     ]
 
-    private mutating func raw(_ node: Node) -> [ADStructure] {
+    private mutating func raw(_ node: YAMLNode) -> [ADStructure] {
         var list: [ADStructure] = []
         for (key, value) in members(node, "raw") {
             guard let type = integer(key, "an AD type", in: 1...0xFF).map({ UInt8($0) }),

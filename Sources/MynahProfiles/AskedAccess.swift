@@ -1,5 +1,4 @@
 import MynahCore
-import Yams
 
 /// The requests to a characteristic that a test answers.
 package struct AskedAccess: OptionSet, Hashable, Sendable {
@@ -20,7 +19,7 @@ package struct AskedAccess: OptionSet, Hashable, Sendable {
 
 // `ask:`
 extension ProfileDecoder {
-    mutating func asked(_ node: Node, of characteristic: Profile.Characteristic) -> AskedAccess {
+    mutating func asked(_ node: YAMLNode, of characteristic: Profile.Characteristic) -> AskedAccess {
         var asked: AskedAccess = []
         let elements = elements(node, "ask")
         if elements.isEmpty, case .sequence = node { error(at: node, "ask needs read, write or both") }

@@ -1,10 +1,9 @@
 import MynahCore
-import Yams
 
 // `central:`
 extension ProfileDecoder {
     /// One manager, or a list of several.
-    mutating func centrals(_ node: Node, of app: Profile.App?, at mark: SourceMark) -> [Profile.Central] {
+    mutating func centrals(_ node: YAMLNode, of app: Profile.App?, at mark: SourceMark) -> [Profile.Central] {
         if app == nil {
             error(at: mark, "central: needs an app: section, because only an app can be a central")
         }
@@ -17,7 +16,7 @@ extension ProfileDecoder {
     }
 
     private mutating func central(
-        _ node: Node, of app: Profile.App, taken: inout Set<String>
+        _ node: YAMLNode, of app: Profile.App, taken: inout Set<String>
     ) -> Profile.Central? {
         guard let fields = fields(node, "central", known: ProfileKeys.central) else { return nil }
         var central = Profile.Central()
@@ -52,9 +51,9 @@ extension ProfileDecoder {
     }
 
     /// Ways one after the other; those in a list are tried at once.
-    private mutating func reconnect(_ node: Node, hasScan: Bool) -> [[ReconnectWay]] {
+    private mutating func reconnect(_ node: YAMLNode, hasScan: Bool) -> [[ReconnectWay]] {
         var taken: Set<ReconnectWay> = []
-        func way(_ node: Node, _ decoder: inout ProfileDecoder) -> ReconnectWay? {
+        func way(_ node: YAMLNode, _ decoder: inout ProfileDecoder) -> ReconnectWay? {
             guard let way = decoder.choice(node, "way to reconnect", as: ReconnectWay.self) else {
                 return nil
             }
@@ -74,7 +73,7 @@ extension ProfileDecoder {
     }
 
     private mutating func scan(
-        _ node: Node, at mark: SourceMark, of app: Profile.App
+        _ node: YAMLNode, at mark: SourceMark, of app: Profile.App
     ) -> Profile.Central.Scan? {
         guard let fields = fields(node, "scan", known: ProfileKeys.scan) else { return nil }
         var scan = Profile.Central.Scan()
@@ -108,7 +107,7 @@ extension ProfileDecoder {
     }
 
     private mutating func peripheral(
-        _ node: Node, of app: Profile.App
+        _ node: YAMLNode, of app: Profile.App
     ) -> Profile.Central.Peripheral? {
         guard let fields = fields(node, "a peripheral", known: ProfileKeys.peripheral) else { return nil }
         guard let name = fields["name"] else {
@@ -159,7 +158,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func match(_ node: Node) -> Profile.Central.Match {
+    private mutating func match(_ node: YAMLNode) -> Profile.Central.Match {
         var match = Profile.Central.Match()
         guard let fields = fields(node, "match", known: ProfileKeys.match) else { return match }
         match.services = uuids(fields, "services")
@@ -169,7 +168,7 @@ extension ProfileDecoder {
     }
 
     /// A received signal strength is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
-    private mutating func rssi(_ node: Node) -> Int? {
+    private mutating func rssi(_ node: YAMLNode) -> Int? {
         guard let text = text(node, "rssi") else { return nil }
         let words = text.split(separator: " ")
         guard words.count == 2, words[1] == "dBm", let number = Int(words[0]), (-127...20).contains(number)
@@ -181,7 +180,7 @@ extension ProfileDecoder {
     }
 
     /// `nil` if it never connects.
-    private mutating func connection(_ node: Node, of app: Profile.App) -> ConnectOptions? {
+    private mutating func connection(_ node: YAMLNode, of app: Profile.App) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
         var connection = ConnectOptions()
         guard case .mapping = node else {
@@ -228,7 +227,7 @@ extension ProfileDecoder {
         return elements(node, key).compactMap { name($0, key) }
     }
 
-    private mutating func name(_ node: Node, _ key: String) -> AttributeName? {
+    private mutating func name(_ node: YAMLNode, _ key: String) -> AttributeName? {
         guard let text = text(node, key) else { return nil }
         do throws(AttributeName.Problem) {
             let name = try AttributeName(parsing: text)
@@ -242,7 +241,7 @@ extension ProfileDecoder {
         return nil
     }
 
-    private mutating func write(_ node: Node) -> Profile.Central.Write? {
+    private mutating func write(_ node: YAMLNode) -> Profile.Central.Write? {
         guard let fields = fields(node, "a write", known: ProfileKeys.write) else { return nil }
         guard let to = fields["to"], let valueNode = fields["value"] else {
             error(at: fields.mark, "a write needs to and value, as in {to: 2A39, value: {hex: 01}}")

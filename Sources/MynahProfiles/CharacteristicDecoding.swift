@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `characteristics:`
 extension ProfileDecoder {
@@ -39,7 +38,7 @@ extension ProfileDecoder {
         return result
     }
 
-    private mutating func takeValue(_ node: Node, of characteristic: inout Profile.Characteristic) {
+    private mutating func takeValue(_ node: YAMLNode, of characteristic: inout Profile.Characteristic) {
         if Self.isTyped(node) {
             typedValue(node, of: &characteristic)
         } else if let value = value(node) {
@@ -63,7 +62,7 @@ extension ProfileDecoder {
     }
 
     mutating func properties(
-        _ node: Node, among named: [(name: String, property: CharacteristicProperties)]
+        _ node: YAMLNode, among named: [(name: String, property: CharacteristicProperties)]
     ) -> CharacteristicProperties {
         var properties: CharacteristicProperties = []
         for element in elements(node, "properties") {
@@ -79,7 +78,7 @@ extension ProfileDecoder {
         return properties
     }
 
-    mutating func permissions(_ node: Node, known: [String]) -> AttributePermissions {
+    mutating func permissions(_ node: YAMLNode, known: [String]) -> AttributePermissions {
         var permissions = AttributePermissions()
         guard let fields = fields(node, "permissions", known: known) else { return permissions }
         func requirement(_ key: String, _ decoder: inout ProfileDecoder) -> SecurityRequirement? {
@@ -92,7 +91,7 @@ extension ProfileDecoder {
     }
 
     mutating func checkPermissions(
-        _ node: Node, of what: String, with properties: CharacteristicProperties
+        _ node: YAMLNode, of what: String, with properties: CharacteristicProperties
     ) {
         guard case .mapping(let mapping) = node else { return }
         for (key, _) in mapping {
@@ -110,7 +109,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func errors(_ node: Node, of characteristic: inout Profile.Characteristic) {
+    private mutating func errors(_ node: YAMLNode, of characteristic: inout Profile.Characteristic) {
         guard let fields = fields(node, "errors", known: ProfileKeys.errors) else { return }
         for key in ProfileKeys.errors {
             guard let node = fields[key], let code = integer(node, "an ATT error", in: 1...255) else {
@@ -143,7 +142,7 @@ extension ProfileDecoder {
     }
 
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
-    mutating func checkIsAssigned(_ error: ATTError, as node: Node) {
+    mutating func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code
         guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }
         let text = node.scalar?.string ?? ""

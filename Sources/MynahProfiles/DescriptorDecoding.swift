@@ -1,10 +1,9 @@
 import MynahCore
-import Yams
 
 // `descriptors:`
 extension ProfileDecoder {
     mutating func descriptors(
-        _ node: Node, of characteristic: inout Profile.Characteristic
+        _ node: YAMLNode, of characteristic: inout Profile.Characteristic
     ) -> [Profile.Descriptor] {
         var list: [Profile.Descriptor] = []
         for element in elements(node, "descriptors") {

@@ -1,19 +1,18 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 /// The fields of one mapping whose keys are known.
 struct Fields {
     /// A key and its value.
     struct Entry {
         let mark: SourceMark?
-        let value: Node
+        let value: YAMLNode
     }
 
     let mark: SourceMark
     let entries: [String: Entry]
 
-    subscript(key: String) -> Node? { entries[key]?.value }
+    subscript(key: String) -> YAMLNode? { entries[key]?.value }
     func mark(of key: String) -> SourceMark { entries[key]?.mark ?? mark }
     /// The position of each value.
     var marks: [String: SourceMark] { entries.compactMapValues { ProfileDecoder.mark($0.value) } }
@@ -30,11 +29,9 @@ struct ProfileDecoder {
     /// The names that values can be taken from.
     var scope = FieldScope()
     /// The rules of characteristics (`on:`), by where these are declared, until all attributes are known.
-    var reactionNodes: [SourceMark: Node] = [:]
-    /// Keys that were doubled, as they were painted over: noted already.
-    var ignoredKeys: Set<String> = []
+    var reactionNodes: [SourceMark: YAMLNode] = [:]
     /// The services that were used, by their names.
-    var usedServices: [String: Node] = [:]
+    var usedServices: [String: YAMLNode] = [:]
     private(set) var errorCount = 0
     private var warningCount = 0
     private var issues: [ProfileIssue] = []
@@ -67,7 +64,7 @@ struct ProfileDecoder {
         return sorted.map(\.element) + (isFull ? [end] : [])
     }
 
-    mutating func error(at node: Node?, _ message: @autoclosure () -> String) {
+    mutating func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
         note(.error, at: node.flatMap(Self.mark), message())
     }
 
@@ -99,9 +96,7 @@ struct ProfileDecoder {
             ProfileIssue(severity: severity, file: file, mark: mark, message: message(), sourceLine: line))
     }
 
-    static func mark(_ node: Node) -> SourceMark? {
-        node.mark.map { SourceMark(line: $0.line, column: $0.column) }
-    }
+    static func mark(_ node: YAMLNode) -> SourceMark? { node.mark }
 
     // MARK: Shapes
 
@@ -109,7 +104,7 @@ struct ProfileDecoder {
     ///
     /// `refused` says of known words why they cannot stand here.
     mutating func fields(
-        _ node: Node, _ what: String, known: [String], refused: [String: String] = [:]
+        _ node: YAMLNode, _ what: String, known: [String], refused: [String: String] = [:]
     ) -> Fields? {
         guard visit(node) else { return nil }
         guard case .mapping(let mapping) = node else {
@@ -122,11 +117,7 @@ struct ProfileDecoder {
                 error(at: key, "a key of \(what) must be a word, not \(Self.shape(of: key))")
                 continue
             }
-            if ignoredKeys.contains(name) { continue }
-            if entries[name] != nil {
-                // Yams takes keys of different tags for different ones.
-                error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
-            } else if known.contains(name) {
+            if known.contains(name) {
                 entries[name] = Fields.Entry(mark: Self.mark(key), value: value)
             } else if let reason = refused[name] {
                 error(at: key, reason)
@@ -140,7 +131,7 @@ struct ProfileDecoder {
     }
 
     /// The members of a mapping whose keys are the user's own.
-    mutating func members(_ node: Node, _ what: String) -> [(key: Node, value: Node)] {
+    mutating func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
         guard visit(node) else { return [] }
         guard case .mapping(let mapping) = node else {
             error(at: node, "\(what) must be a mapping, not \(Self.shape(of: node))")
@@ -149,12 +140,12 @@ struct ProfileDecoder {
         return mapping.compactMap { key, value in
             let name = key.scalar?.string ?? ""
             if name == "<<" { noteMerge(key, what) }
-            return name == "<<" || ignoredKeys.contains(name) ? nil : (key, value)
+            return name == "<<" ? nil : (key, value)
         }
     }
 
     /// YAML 1.1 has them, and 1.2, which a profile is, does not.
-    mutating func noteMerge(_ key: Node, _ what: String) {
+    mutating func noteMerge(_ key: YAMLNode, _ what: String) {
         error(
             at: key,
             """
@@ -165,30 +156,30 @@ struct ProfileDecoder {
     }
 
     /// The elements of a sequence.
-    mutating func elements(_ node: Node, _ what: String) -> [Node] {
+    mutating func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
         guard visit(node) else { return [] }
         guard case .sequence(let sequence) = node else {
             error(at: node, "\(what) must be a list, as in [a, b], not \(Self.shape(of: node))")
             return []
         }
-        return Array(sequence)
+        return sequence.elements
     }
 
     /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
-    mutating func text(_ node: Node, _ what: String) -> String? {
+    mutating func text(_ node: YAMLNode, _ what: String) -> String? {
         guard visit(node) else { return nil }
         guard let scalar = node.scalar else {
             error(at: node, "\(what) must be one value, not \(Self.shape(of: node))")
             return nil
         }
-        if scalar.style == .plain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
+        if scalar.isPlain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
             error(at: node, "\(what) is empty")
             return nil
         }
         return scalar.string
     }
 
-    private mutating func visit(_ node: Node) -> Bool {
+    private mutating func visit(_ node: YAMLNode) -> Bool {
         guard !isFull else { return false }
         visited += 1
         guard visited > Self.maximumNodes else { return true }
@@ -200,12 +191,14 @@ struct ProfileDecoder {
 
     // MARK: Values
 
-    mutating func integer(_ node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
+    mutating func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         guard let text = text(node, what) else { return nil }
         return integer(text, at: node, what, in: range)
     }
 
-    mutating func integer(_ text: String, at node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
+    mutating func integer(_ text: String, at node: YAMLNode, _ what: String, in range: ClosedRange<Int>)
+        -> Int?
+    {
         guard let number = Self.number(text) else {
             error(at: node, "\(what) must be a whole number, as 18 or 0x12, not \(Self.quote(text))")
             return nil
@@ -242,7 +235,7 @@ struct ProfileDecoder {
 
     private static func hex(_ number: Int) -> String { "0x" + String(number, radix: 16, uppercase: true) }
 
-    mutating func bool(_ node: Node, _ what: String) -> Bool? {
+    mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
         guard let text = text(node, what) else { return nil }
         switch text.lowercased() {
         case "true": return true
@@ -254,7 +247,7 @@ struct ProfileDecoder {
     }
 
     mutating func duration(
-        _ node: Node, _ what: String, atLeast minimum: Duration = .zero, atMost maximum: Duration? = nil
+        _ node: YAMLNode, _ what: String, atLeast minimum: Duration = .zero, atMost maximum: Duration? = nil
     ) -> Duration? {
         guard let text = text(node, what) else { return nil }
         do throws(DurationText.Problem) {
@@ -276,7 +269,7 @@ struct ProfileDecoder {
 
     /// One of the named cases.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ node: Node, _ what: String, as type: Choice.Type = Choice.self
+        _ node: YAMLNode, _ what: String, as type: Choice.Type = Choice.self
     ) -> Choice? where Choice.RawValue == String {
         guard let text = text(node, what) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
@@ -286,7 +279,7 @@ struct ProfileDecoder {
         return nil
     }
 
-    mutating func bytes(_ node: Node, _ what: String) -> [UInt8]? {
+    mutating func bytes(_ node: YAMLNode, _ what: String) -> [UInt8]? {
         guard visit(node) else { return nil }
         // `hex:` without a value means no bytes, which is a valid value.
         guard let scalar = node.scalar else {
@@ -306,7 +299,7 @@ struct ProfileDecoder {
 
     /// A UUID, or the SIG's name for one, which `lookup` finds.
     mutating func uuid(
-        _ node: Node, _ what: String, names: @autoclosure () -> [String],
+        _ node: YAMLNode, _ what: String, names: @autoclosure () -> [String],
         lookup: (String) -> BluetoothUUID?
     ) -> BluetoothUUID? {
         guard let text = text(node, what) else { return nil }
@@ -314,7 +307,7 @@ struct ProfileDecoder {
     }
 
     mutating func uuid(
-        _ text: String, at node: Node, _ what: String, names: @autoclosure () -> [String],
+        _ text: String, at node: YAMLNode, _ what: String, names: @autoclosure () -> [String],
         lookup: (String) -> BluetoothUUID?
     ) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) ?? lookup(text) { return uuid }
@@ -332,7 +325,7 @@ struct ProfileDecoder {
 
     /// Notes a UUID that the SIG assigned to declarations or descriptors, where it names `what` instead: a
     /// central would take the attribute for something else.
-    mutating func checkType(_ uuid: BluetoothUUID, _ what: String, at node: Node) {
+    mutating func checkType(_ uuid: BluetoothUUID, _ what: String, at node: YAMLNode) {
         if AssignedNumbers.isDeclaration(uuid) {
             error(
                 at: node,
@@ -375,13 +368,12 @@ struct ProfileDecoder {
         return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
-    static func shape(of node: Node) -> String {
+    static func shape(of node: YAMLNode) -> String {
         switch node {
         case .mapping: "a mapping"
         case .sequence: "a list"
         case .scalar(let scalar):
-            scalar.style == .plain && scalar.string.isEmpty ? "nothing" : quote(scalar.string)
-        case .alias: "an alias"
+            scalar.isPlain && scalar.string.isEmpty ? "nothing" : quote(scalar.string)
         }
     }
 }

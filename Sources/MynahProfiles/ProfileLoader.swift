@@ -1,5 +1,3 @@
-import Yams
-
 import Glibc
 
 /// Reads profile files.
@@ -41,7 +39,7 @@ public enum ProfileLoader {
     /// Reads the root with `body`; returns its result, and the warnings and notes.
     private static func decode<Result>(
         _ bytes: [UInt8], _ file: String, _ files: NamedFiles?,
-        _ body: (inout ProfileDecoder, Node) -> Result?
+        _ body: (inout ProfileDecoder, YAMLNode) -> Result?
     ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {
         guard bytes.count <= maximumSize else {
             throw issue(
@@ -62,7 +60,6 @@ public enum ProfileLoader {
         }
         let document = YAMLDocument(text)
         for problem in document.problems { decoder.error(at: problem.mark ?? .start, problem.message) }
-        decoder.ignoredKeys = document.ignoredKeys
         let result = document.root.flatMap { body(&decoder, $0) }
         let issues = decoder.allIssues
         guard let result, decoder.errorCount == 0 else { throw ProfileIssues(issues) }

@@ -1,9 +1,8 @@
 import MynahCore
-import Yams
 
 // The sections at the top of a profile.
 extension ProfileDecoder {
-    mutating func profile(_ root: Node) -> Profile? {
+    mutating func profile(_ root: YAMLNode) -> Profile? {
         guard let fields = fields(root, "a profile", known: ProfileKeys.root) else { return nil }
         version(fields)
         let name = fields["name"].flatMap { text($0, "name") }
@@ -59,8 +58,8 @@ extension ProfileDecoder {
 
     /// The position of its name, if it has its own.
     private mutating func device(
-        _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
-    ) -> Node? {
+        _ node: YAMLNode, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
+    ) -> YAMLNode? {
         guard let fields = fields(node, "device", known: ProfileKeys.device) else { return nil }
         for (key, mark) in fields.marks { marks["device.\(key)"] = mark }
         if let name = fields["name"].flatMap({ text($0, "device.name") }) { identity.name = name }
@@ -70,7 +69,7 @@ extension ProfileDecoder {
     }
 
     /// A number or the SIG's name; 0 if it is neither, which is noted.
-    mutating func appearance(_ node: Node) -> UInt16? {
+    mutating func appearance(_ node: YAMLNode) -> UInt16? {
         guard let text = text(node, "appearance") else { return nil }
         if Self.number(text) != nil {
             let number = integer(text, at: node, "appearance", in: 0...0xFFFF) ?? 0
@@ -83,10 +82,10 @@ extension ProfileDecoder {
         return 0
     }
 
-    private mutating func checkDeviceName(_ name: String, at node: Node?) {
+    private mutating func checkDeviceName(_ name: String, at node: YAMLNode?) {
         let count = name.utf8.count
         // A key without any value has been reported already.
-        if name.isEmpty, let scalar = node?.scalar, scalar.style != .plain {
+        if name.isEmpty, let scalar = node?.scalar, !scalar.isPlain {
             error(at: node, "the device's name is empty; phones show it")
         }
         let limit = DeviceIdentity.longestName
@@ -97,14 +96,14 @@ extension ProfileDecoder {
     }
 
     /// D-Bus takes no NUL, and a phone or a terminal may act on the others.
-    mutating func checkIsPrintable(_ text: String, _ what: String, at node: Node?) {
+    mutating func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             error(at: node, "\(what) has a control character in it")
         }
     }
 
     private mutating func security(
-        _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
+        _ node: YAMLNode, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
     ) -> UInt32? {
         guard let fields = fields(node, "security", known: ProfileKeys.security) else { return nil }
         for (key, mark) in fields.marks { marks["security.\(key)"] = mark }
@@ -132,7 +131,7 @@ extension ProfileDecoder {
         return UInt32(text)
     }
 
-    private mutating func app(_ node: Node, isCentral: Bool) -> Profile.App {
+    private mutating func app(_ node: YAMLNode, isCentral: Bool) -> Profile.App {
         var app = Profile.App()
         guard let fields = fields(node, "app", known: ProfileKeys.app) else { return app }
         app.marks = fields.marks
@@ -175,7 +174,7 @@ extension ProfileDecoder {
         return app
     }
 
-    private mutating func taskTime(_ node: Node, of app: Profile.App) -> Duration? {
+    private mutating func taskTime(_ node: YAMLNode, of app: Profile.App) -> Duration? {
         guard let time = duration(node, "taskTime", atLeast: .milliseconds(1)) else { return nil }
         if app.backgroundModes.isEmpty {
             warning(
@@ -193,7 +192,7 @@ extension ProfileDecoder {
         return time
     }
 
-    mutating func checkRestoreIdentifier(_ text: String, at node: Node) {
+    mutating func checkRestoreIdentifier(_ text: String, at node: YAMLNode) {
         if text.isEmpty || text.utf8.count > 128 {
             error(at: node, "restoreIdentifier must have 1 to 128 bytes")
         }
@@ -202,7 +201,7 @@ extension ProfileDecoder {
 
     /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B,
     /// 4.4.2.2).
-    mutating func interval(_ node: Node, _ what: String) -> Duration? {
+    mutating func interval(_ node: YAMLNode, _ what: String) -> Duration? {
         duration(node, what, atLeast: .milliseconds(20), atMost: .milliseconds(10240))
     }
 }

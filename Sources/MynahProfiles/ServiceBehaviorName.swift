@@ -1,5 +1,4 @@
 package import MynahCore
-import Yams
 
 /// The behavior of a service beyond keeping its values, by the name of the service that specifies it.
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {

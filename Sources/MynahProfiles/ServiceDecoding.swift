@@ -1,11 +1,10 @@
 import MynahCore
-import Yams
 
 // `services:` and what they include.
 extension ProfileDecoder {
-    mutating func services(_ node: Node) -> [Profile.Service] {
+    mutating func services(_ node: YAMLNode) -> [Profile.Service] {
         var services: [Profile.Service] = []
-        var includes: [[Node]] = []
+        var includes: [[YAMLNode]] = []
         for element in elements(node, "services") {
             guard let fields = serviceFields(element) else { continue }
             includes.append(fields["includes"].map { elements($0, "includes") } ?? [])
@@ -18,7 +17,7 @@ extension ProfileDecoder {
 
     /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F,
     /// 3.2.2).
-    private mutating func checkHandles(of services: [Profile.Service], at node: Node) {
+    private mutating func checkHandles(of services: [Profile.Service], at node: YAMLNode) {
         let count = services.reduce(0) { count, service in
             service.characteristics.reduce(count + 1 + service.includes.count) { count, characteristic in
                 let made: [CharacteristicProperties] = [.anyUpdate, [.reliableWrite, .writableAuxiliaries]]
@@ -56,7 +55,7 @@ extension ProfileDecoder {
         return service
     }
 
-    private mutating func characteristics(_ node: Node) -> [Profile.Characteristic] {
+    private mutating func characteristics(_ node: YAMLNode) -> [Profile.Characteristic] {
         elements(node, "characteristics").compactMap { element in
             fields(element, "a characteristic", known: ProfileKeys.characteristic).flatMap {
                 characteristic($0)
@@ -65,7 +64,7 @@ extension ProfileDecoder {
     }
 
     /// Finds what each service includes and puts included services before those that include them.
-    private mutating func ordered(_ services: [Profile.Service], including nodes: [[Node]]) -> [Profile
+    private mutating func ordered(_ services: [Profile.Service], including nodes: [[YAMLNode]]) -> [Profile
         .Service]
     {
         var targets: [[Int]] = Array(repeating: [], count: services.count)
@@ -105,7 +104,7 @@ extension ProfileDecoder {
     }
 
     private mutating func noteCycle(
-        _ walk: IncludeOrder, _ services: [Profile.Service], including nodes: [[Node]]
+        _ walk: IncludeOrder, _ services: [Profile.Service], including nodes: [[YAMLNode]]
     ) {
         let tree = AttributeTree(services.map { .init(uuid: $0.uuid) })
         let names = walk.cycle.map { tree.path(of: .init(service: $0)) }
@@ -127,7 +126,7 @@ extension ProfileDecoder {
 
     /// The service that an include names: a UUID or the SIG's name, with `~N` if the file has several of it.
     private mutating func includedService(
-        _ node: Node, in positions: [BluetoothUUID: [Int]]
+        _ node: YAMLNode, in positions: [BluetoothUUID: [Int]]
     ) -> Int? {
         guard let text = text(node, "service") else { return nil }
         let (word, ordinal): (String, Int?)

@@ -1,5 +1,4 @@
 import MynahCore
-import Yams
 
 /// The services that a profile can use: each is the first service of the shipped profile of its name.
 enum UsableServices {
@@ -10,7 +9,7 @@ enum UsableServices {
     ]
 
     /// The YAML of a service, or `nil` if there is none of the name.
-    static func node(named name: String) -> Node? {
+    static func node(named name: String) -> YAMLNode? {
         guard names.contains(name), let text = ProfileTemplates.text(named: name),
             let source = try? YAMLText(Array(text.utf8)),
             case .mapping(let root)? = YAMLDocument(source).root
@@ -22,7 +21,7 @@ enum UsableServices {
 // `use:` and `omit:`
 extension ProfileDecoder {
     /// The fields of a service, with those of the service that it uses.
-    mutating func serviceFields(_ node: Node) -> Fields? {
+    mutating func serviceFields(_ node: YAMLNode) -> Fields? {
         guard let own = fields(node, "a service", known: ProfileKeys.service) else { return nil }
         guard let use = own["use"] else {
             if own["omit"] != nil {
@@ -39,40 +38,25 @@ extension ProfileDecoder {
         }
         usedServices[name] = used
         // A problem in a used part is reported at its `use`.
-        guard let fields = fields(Self.moved(used, to: use.mark), "a service", known: ProfileKeys.service)
+        guard let fields = fields(used.moved(to: use.mark), "a service", known: ProfileKeys.service)
         else {
             return nil
         }
-        var characteristics = fields["characteristics"]?.sequence.map(Array.init) ?? []
+        var characteristics = fields["characteristics"]?.sequence?.elements ?? []
         if let node = own["omit"] { omit(node, from: &characteristics, of: name) }
         if let node = own["characteristics"] {
             characteristics = merged(elements(node, "characteristics"), into: characteristics)
         }
-        let list = Node.sequence(.init(characteristics, .implicit, .any, use.mark))
+        let list = YAMLNode.sequence(.init(elements: characteristics, mark: use.mark))
         return own.merged(into: fields, with: ["characteristics": list])
     }
 
-    /// A node whose parts are all at one place.
-    private static func moved(_ node: Node, to mark: Mark?) -> Node {
-        switch node {
-        case .scalar(let scalar): .scalar(.init(scalar.string, scalar.tag, scalar.style, mark))
-        case .sequence(let list):
-            .sequence(.init(list.map { moved($0, to: mark) }, list.tag, list.style, mark))
-        case .mapping(let mapping):
-            .mapping(
-                .init(
-                    mapping.map { (moved($0.key, to: mark), moved($0.value, to: mark)) }, mapping.tag,
-                    mapping.style, mark))
-        case .alias: node
-        }
-    }
-
-    private static func characteristicUUID(_ node: Node) -> BluetoothUUID? {
+    private static func characteristicUUID(_ node: YAMLNode) -> BluetoothUUID? {
         guard let text = node.mapping?["uuid"]?.scalar?.string else { return nil }
         return BluetoothUUID(text) ?? AssignedNumbers.characteristic(named: text)
     }
 
-    private mutating func omit(_ node: Node, from characteristics: inout [Node], of service: String) {
+    private mutating func omit(_ node: YAMLNode, from characteristics: inout [YAMLNode], of service: String) {
         let names = characteristics.compactMap { $0.mapping?["uuid"]?.scalar?.string }
         let known = characteristics.map(Self.characteristicUUID)
         var omitted: Set<BluetoothUUID> = []
@@ -91,7 +75,7 @@ extension ProfileDecoder {
     }
 
     /// The used characteristics with the keys that are written beside them, and then those that are new.
-    private func merged(_ own: [Node], into used: [Node]) -> [Node] {
+    private func merged(_ own: [YAMLNode], into used: [YAMLNode]) -> [YAMLNode] {
         var characteristics = used
         var open = used.map(Self.characteristicUUID)
         for node in own {
@@ -105,8 +89,7 @@ extension ProfileDecoder {
             open[place] = nil
             let keys = written.compactMap { $0.key.scalar?.string }
             let rest = other.filter { !keys.contains($0.key.scalar?.string ?? "") }
-            let pairs = written.map { ($0.key, $0.value) } + rest.map { ($0.key, $0.value) }
-            characteristics[place] = .mapping(.init(pairs, written.tag, written.style, written.mark))
+            characteristics[place] = .mapping(.init(pairs: written.pairs + rest, mark: written.mark))
         }
         return characteristics
     }
@@ -114,7 +97,7 @@ extension ProfileDecoder {
 
 extension Fields {
     /// These fields, and of other ones those that these do not have; `whole` replaces both.
-    fileprivate func merged(into other: Fields, with whole: [String: Node]) -> Fields {
+    fileprivate func merged(into other: Fields, with whole: [String: YAMLNode]) -> Fields {
         var entries = other.entries.merging(entries) { $1 }
         for (key, value) in whole { entries[key] = Entry(mark: entries[key]?.mark, value: value) }
         return Fields(mark: mark, entries: entries)

@@ -1,9 +1,8 @@
 import MynahSupport
-import Yams
 
 // `value:`
 extension ProfileDecoder {
-    mutating func value(_ node: Node) -> Profile.Value? {
+    mutating func value(_ node: YAMLNode) -> Profile.Value? {
         guard case .mapping(let mapping) = node else {
             error(
                 at: node,
@@ -55,13 +54,13 @@ extension ProfileDecoder {
         }
     }
 
-    private static func nearForm(_ mapping: Node.Mapping) -> String {
+    private static func nearForm(_ mapping: YAMLNode.Mapping) -> String {
         let near = mapping.lazy.compactMap { $0.key.scalar?.string }
             .compactMap { NearestName.of($0, among: ProfileKeys.valueForms) }
         return near.first.map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
-    private mutating func generated(_ node: Node, _ mapping: Node.Mapping) -> Profile.Value? {
+    private mutating func generated(_ node: YAMLNode, _ mapping: YAMLNode.Mapping) -> Profile.Value? {
         guard let nameNode = mapping["generate"], let name = text(nameNode, "generate") else { return nil }
         guard let kind = Generators.all.first(where: { $0.name == name }) else {
             error(

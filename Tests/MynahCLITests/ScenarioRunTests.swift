@@ -24,7 +24,7 @@ import Testing
             scenarios:
               - {name: used, steps: [{await: subscribed, of: 2A37}, {await: write, value: 01}, {after: 1 ms}]}
               - {name: written, steps: [{await: write, value: 01}, {expect: notified, within: 10 min}]}
-              - {name: not <used>, steps: [{expect: write, of: 2A39, within: 1 ms}]}
+              - {name: not <used>, steps: [{expect: write, value: FE, within: 1 ms}]}
               - {name: long, steps: [{await: write, value: FF}]}
               - {name: left, steps: [{await: subscribed}, {await: central.disconnected}]}
             """, to: "strap.yaml")
@@ -100,7 +100,7 @@ import Testing
         let result = try await program.end()
         #expect(result.status == .exited(1))
         #expect(result.output == "")
-        let place = "step 1: no write within 1 ms (expect: write, of: 2A39, within: 1 ms)"
+        let place = "step 1: no write within 1 ms (expect: write, value: FE, within: 1 ms)"
         #expect(result.complaint == "error: the scenario \"not <used>\" failed at \(place)\n")
         #expect(try report("not <used>") == "Strap failure: \(place)")
     }

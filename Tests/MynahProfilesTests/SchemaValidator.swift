@@ -1,5 +1,7 @@
 import MynahSupport
-import Yams
+import Testing
+
+@testable import MynahProfiles
 
 /// Validates against the keywords of JSON Schema (draft 2020-12) that our schema uses; another one is a
 /// mistake of ours.
@@ -169,16 +171,15 @@ extension JSON {
 /// A YAML file as an editor sees it: its scalars by YAML 1.2's core schema (10.3.2).
 enum EditorYAML {
     static func json(_ text: String) throws -> JSON {
-        json(try Yams.compose(yaml: text, .basic) ?? Node(""))
+        json(try #require(YAMLDocument(YAMLText(Array(text.utf8))).root))
     }
 
-    private static func json(_ node: Node) -> JSON {
+    private static func json(_ node: YAMLNode) -> JSON {
         switch node {
         case .mapping(let mapping):
             .object(mapping.map { JSON.Member($0.key.scalar?.string ?? "", json($0.value)) })
         case .sequence(let sequence): .array(sequence.map(json))
-        case .scalar(let scalar): scalar.style == .plain ? plain(scalar.string) : .string(scalar.string)
-        case .alias: .null
+        case .scalar(let scalar): scalar.isPlain ? plain(scalar.string) : .string(scalar.string)
         }
     }
 

@@ -164,7 +164,7 @@ import Testing
             ),
             (head("advertising:\n  serviceData: {180F: 64, 180F: 65}\n"), ["4:27"]),
             (head("device: {name: \"a, name: b\", name: c}\n"), ["3:30"]),
-            (head("!!str name: x\n"), ["2:1"]),
+            (head("!!str name: x\n"), ["3:1"]),
         ])
     func doubledKeys(_ text: String, _ places: [String]) {
         #expect(issues(text).map { "\($0.mark?.line ?? 0):\($0.mark?.column ?? 0)" } == places)

@@ -1,17 +1,48 @@
+import Dispatch
 import MynahConsole
 import MynahSupport
 
+import Glibc
+
 /// The source of the commands for `mynah connect`: options, a prompt, or a pipe.
 ///
-/// A line of a pipe is read when those before it are carried out.
+/// A pipe is read when the lines before are carried out, so that its writer waits and nothing is stored.
 final class ConnectInput: Sendable {
     private let commands: Lock<[String]>
     private let feed: LineFeed
 
     init(commands: [String], terminal: LineTerminal?) {
         self.commands = Lock(commands.reversed())
-        feed = terminal?.lines ?? (commands.isEmpty ? StandardInput.lines() : LineFeed())
-        if terminal == nil, !commands.isEmpty { feed.finish() }
+        feed = terminal?.lines ?? LineFeed()
+        guard terminal == nil else { return }
+        guard commands.isEmpty else {
+            feed.finish()
+            return
+        }
+        // A thread of its own: standard input blocks, and may be any file.
+        let queue = DispatchQueue(label: "mynah.input")
+        feed.onEmpty { [feed] in queue.async { Self.read(into: feed) } }
+    }
+
+    /// Reads until the taker has its line.
+    private static func read(into feed: LineFeed) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while feed.isAwaited {
+            let count = Glibc.read(0, &buffer, buffer.count)
+            let code = errno
+            switch count {
+            case 1...: feed.add(Array(buffer[..<count]))
+            case 0: feed.finish()
+            default:
+                switch code {
+                case EINTR: continue
+                case EAGAIN:
+                    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+                    _ = poll(&ready, 1, -1)
+                default: feed.fail(String(cString: strerror(code)))
+                }
+            }
+        }
     }
 
     /// The next line; `nil` at the end.

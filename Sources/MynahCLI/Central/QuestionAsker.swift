@@ -1,3 +1,4 @@
+import Dispatch
 import MynahSupport
 
 import Glibc
@@ -19,11 +20,13 @@ protocol QuestionAsker: Sendable {
 final class PlainQuestions: QuestionAsker {
     private struct State {
         var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
-        var reader: Task<Void, Never>?
+        var isReading = false
         var isAtEnd = false
     }
 
     private let state = Lock(State())
+    /// A thread of its own, because reading blocks it.
+    private let queue = DispatchQueue(label: "mynah.answers")
 
     /// `nil` unless a user sees standard error and types into standard input.
     init?() {
@@ -34,12 +37,13 @@ final class PlainQuestions: QuestionAsker {
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {
         StandardError.print(question)
-        let isAtEnd = state.withLock { state in
+        let (isReading, isAtEnd) = state.withLock { state in
             state.question = (hint, read)
-            if state.reader == nil { state.reader = Task { await self.answer() } }
-            return state.isAtEnd
+            defer { state.isReading = true }
+            return (state.isReading, state.isAtEnd)
         }
-        if isAtEnd { take("no") }
+        if isAtEnd { return take("no") }
+        if !isReading { queue.async { self.answer() } }
     }
 
     func withdrawQuestion() {
@@ -47,9 +51,8 @@ final class PlainQuestions: QuestionAsker {
     }
 
     /// Answers with the lines of standard input; at their end with a no, since nobody can answer.
-    private func answer() async {
-        let lines = StandardInput.lines()
-        while let line = try? await lines.next() { take(line) }
+    private func answer() {
+        while let line = readLine() { take(line) }
         state.withLock { $0.isAtEnd = true }
         take("no")
     }

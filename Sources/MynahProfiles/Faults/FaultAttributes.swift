@@ -1,17 +1,16 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // The attributes that `faults:` names.
 extension ProfileDecoder {
     /// The characteristic or the descriptor that `of` names.
-    mutating func faultAttribute(_ node: Node, in scope: FaultScope) -> AttributeTree.Position? {
+    mutating func faultAttribute(_ node: YAMLNode, in scope: FaultScope) -> AttributeTree.Position? {
         guard let text = text(node, "of") else { return nil }
         return attribute(text, at: node, "of", in: scope)
     }
 
     /// The service or the characteristic that `remove` names.
-    mutating func removedAttribute(_ node: Node, in scope: FaultScope) -> AttributeTree.Position? {
+    mutating func removedAttribute(_ node: YAMLNode, in scope: FaultScope) -> AttributeTree.Position? {
         guard let text = text(node, "remove") else { return nil }
         if !text.contains("/"), let (word, ordinal) = try? AttributeName.splitOrdinal(text),
             let uuid = BluetoothUUID(word) ?? AssignedNumbers.service(named: word)
@@ -36,7 +35,7 @@ extension ProfileDecoder {
     }
 
     private mutating func attribute(
-        _ text: String, at node: Node, _ key: String, in scope: FaultScope
+        _ text: String, at node: YAMLNode, _ key: String, in scope: FaultScope
     ) -> AttributeTree.Position? {
         guard !text.hasPrefix("@") else {
             error(at: node, "a profile has no handles; name the attribute, as in \(key): 180D/2A37")

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `faults:`
 extension ProfileDecoder {
@@ -9,7 +8,7 @@ extension ProfileDecoder {
     /// A name is a part of a path of the control API, and of a line on a screen.
     private static let longestFaultName = 64
 
-    mutating func faults(_ node: Node, in scope: FaultScope) -> [ProfileFault] {
+    mutating func faults(_ node: YAMLNode, in scope: FaultScope) -> [ProfileFault] {
         var faults: [ProfileFault] = []
         var names: Set<String> = []
         let elements = elements(node, "faults")
@@ -30,7 +29,7 @@ extension ProfileDecoder {
     }
 
     /// One fault, or `nil` if something in it is wrong.
-    mutating func fault(_ node: Node, in scope: FaultScope) -> ProfileFault? {
+    mutating func fault(_ node: YAMLNode, in scope: FaultScope) -> ProfileFault? {
         let errorsBefore = errorCount
         guard let fields = fields(node, "a fault", known: ProfileKeys.fault) else { return nil }
         // A key that is not known may be one that is missing.
@@ -94,7 +93,7 @@ extension ProfileDecoder {
     // MARK: Which operations
 
     /// `3`, `1..2` or `every 4`.
-    private mutating func ordinals(_ node: Node) -> FaultSelection.Ordinals? {
+    private mutating func ordinals(_ node: YAMLNode) -> FaultSelection.Ordinals? {
         guard let text = text(node, "nth") else { return nil }
         if text.hasPrefix("every ") {
             let word = String(text.dropFirst(6))
@@ -121,7 +120,7 @@ extension ProfileDecoder {
     }
 
     /// An address, or the number of a connection.
-    private mutating func faultCentral(_ node: Node) -> FaultCentral? {
+    private mutating func faultCentral(_ node: YAMLNode) -> FaultCentral? {
         guard let text = text(node, "central") else { return nil }
         // The type of the address is ignored.
         if let address = DeviceAddress(text, kind: .random) { return .address(address) }
@@ -138,7 +137,7 @@ extension ProfileDecoder {
     }
 
     /// A comparison of a variable, or a state of the app.
-    private mutating func faultCondition(_ node: Node, in scope: FaultScope) -> FaultCondition? {
+    private mutating func faultCondition(_ node: YAMLNode, in scope: FaultScope) -> FaultCondition? {
         guard let text = text(node, "when") else { return nil }
         if let (name, comparison, operand) = Comparison.parts(of: text) {
             return variableCondition(name, comparison, operand, node, FieldScope(variables: scope.variables))
@@ -160,7 +159,7 @@ extension ProfileDecoder {
 
     /// `power > 200`, or `mode == "boot"`.
     private mutating func variableCondition(
-        _ name: String, _ comparison: Comparison, _ operand: String, _ node: Node, _ names: FieldScope
+        _ name: String, _ comparison: Comparison, _ operand: String, _ node: YAMLNode, _ names: FieldScope
     ) -> FaultCondition? {
         guard names.operand(name, at: node, &self) != nil else { return nil }
         if let number = Self.decimal(operand) { return .variable(name, comparison, .number(number)) }

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 /// The effects that are words of `do`.
 enum DoneEffect: String, CaseIterable {
@@ -62,7 +61,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func writtenEffect(_ key: String, _ node: Node) -> FaultEffect? {
+    private mutating func writtenEffect(_ key: String, _ node: YAMLNode) -> FaultEffect? {
         switch key {
         case "error": return attError(node).map { .error($0) }
         case "truncate":
@@ -87,7 +86,7 @@ extension ProfileDecoder {
 
     /// The bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
     private mutating func faultyFields(
-        _ node: Node, _ layout: ValueLayout?, of attribute: AttributeTree.Position?, _ fault: Fields
+        _ node: YAMLNode, _ layout: ValueLayout?, of attribute: AttributeTree.Position?, _ fault: Fields
     ) -> [UInt8]? {
         guard let value = fields(node, "the value of a fault", known: ["fields"]), let node = value["fields"]
         else { return nil }
@@ -103,7 +102,7 @@ extension ProfileDecoder {
     }
 
     /// A code, or its name as in `insufficientAuthorization`.
-    private mutating func attError(_ node: Node) -> ATTError? {
+    private mutating func attError(_ node: YAMLNode) -> ATTError? {
         guard let text = text(node, "error") else { return nil }
         if Self.number(text) == nil {
             if let error = ATTError(named: text) { return error }
@@ -117,7 +116,7 @@ extension ProfileDecoder {
     }
 
     /// `xor FF@2`: bytes, and the offset of the first, which is 0 if it is left out.
-    private mutating func corruption(_ node: Node) -> FaultEffect.Corruption? {
+    private mutating func corruption(_ node: YAMLNode) -> FaultEffect.Corruption? {
         guard let text = text(node, "corrupt") else { return nil }
         let parts = text.dropFirst(4).split(separator: "@", omittingEmptySubsequences: false)
         guard text.hasPrefix("xor "), (1...2).contains(parts.count), let mask = Hex.decode(parts[0]),
@@ -140,7 +139,7 @@ extension ProfileDecoder {
     // MARK: do
 
     private mutating func doneEffect(
-        _ node: Node, _ fields: Fields, in scope: FaultScope
+        _ node: YAMLNode, _ fields: Fields, in scope: FaultScope
     ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         guard let word = text(node, "do") else { return (nil, nil) }
         if ProfileKeys.faultEffects.contains(word) || word == "delay" {
@@ -185,13 +184,13 @@ extension ProfileDecoder {
     }
 
     private mutating func faultyAdvertisement(
-        _ node: Node, in scope: FaultScope
+        _ node: YAMLNode, in scope: FaultScope
     ) -> FaultyAdvertisement? {
         let errorsBefore = errorCount
         guard let fields = fields(node, "with", known: ProfileKeys.faultAdvertising) else { return nil }
         var change = FaultyAdvertisement()
         if let node = fields["localName"] {
-            let isNone = node.scalar.map { $0.string.isEmpty && $0.style != .plain } ?? false
+            let isNone = node.scalar.map { $0.string.isEmpty && !$0.isPlain } ?? false
             change.localName = isNone ? "" : text(node, "localName")
             checkIsPrintable(change.localName ?? "", "localName", at: node)
         }

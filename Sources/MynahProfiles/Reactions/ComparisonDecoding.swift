@@ -1,5 +1,4 @@
 import MynahCore
-import Yams
 
 // Values that are compared by size, as in `{">=": 60}`.
 extension ProfileDecoder {
@@ -7,13 +6,13 @@ extension ProfileDecoder {
     struct WrittenComparison {
         let comparison: Comparison
         /// The sign's place.
-        let key: Node
+        let key: YAMLNode
         /// The operand.
-        let value: Node
+        let value: YAMLNode
     }
 
     /// The comparisons in a mapping, of which it needs one.
-    mutating func comparisons(_ node: Node, _ name: String) -> [WrittenComparison] {
+    mutating func comparisons(_ node: YAMLNode, _ name: String) -> [WrittenComparison] {
         let members = members(node, name)
         if members.isEmpty { error(at: node, "\(name) needs a comparison, as in {\">=\": 60}") }
         return members.compactMap { key, value in

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 /// The names that a value can be taken from: variables, and in a reaction the fields of what was written.
 struct FieldScope {
@@ -17,7 +16,7 @@ struct FieldScope {
     }
 
     /// The meaning of a name; nil after a problem was noted.
-    func operand(_ name: String, at node: Node, _ decoder: inout ProfileDecoder) -> Reaction.Operand? {
+    func operand(_ name: String, at node: YAMLNode, _ decoder: inout ProfileDecoder) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {
         case (true, false): return .variable(name)
@@ -60,7 +59,7 @@ extension ProfileDecoder {
     static let longestText = GATT.maximumValueLength
     private static let maximumVariables = 1000
 
-    mutating func variables(_ node: Node) -> Variables {
+    mutating func variables(_ node: YAMLNode) -> Variables {
         var values: [String: VariableValue] = [:]
         let members = members(node, "variables")
         if members.count > Self.maximumVariables {
@@ -92,9 +91,9 @@ extension ProfileDecoder {
     }
 
     /// A number, or text.
-    mutating func variable(_ node: Node, _ name: String) -> VariableValue? {
+    mutating func variable(_ node: YAMLNode, _ name: String) -> VariableValue? {
         guard let text = text(node, "the variable \(name)") else { return nil }
-        if node.scalar?.style == .plain, let number = Self.variableNumber(text) { return number }
+        if node.scalar?.isPlain == true, let number = Self.variableNumber(text) { return number }
         guard text.utf8.count <= Self.longestText else {
             error(
                 at: node,

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 /// The device around a reaction.
 private struct ReactionPlace {
@@ -34,7 +33,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func rules(_ node: Node, _ place: ReactionPlace) -> Profile.Reactions {
+    private mutating func rules(_ node: YAMLNode, _ place: ReactionPlace) -> Profile.Reactions {
         var rules = Profile.Reactions()
         guard let fields = fields(node, "on", known: ProfileKeys.on) else { return rules }
         let (properties, uuid) = (place.characteristic.properties, place.characteristic.uuid)
@@ -59,7 +58,7 @@ extension ProfileDecoder {
     }
 
     /// A rule that takes every write is the last one.
-    private mutating func checkAreReached(_ rules: [Reaction], _ node: Node) {
+    private mutating func checkAreReached(_ rules: [Reaction], _ node: YAMLNode) {
         guard let open = rules.firstIndex(where: { $0.match == ValueMatch() }), open + 1 < rules.count,
             case .sequence(let list) = node, list.count == rules.count
         else { return }
@@ -69,7 +68,7 @@ extension ProfileDecoder {
         )
     }
 
-    private mutating func rule(_ node: Node, _ place: ReactionPlace) -> Reaction? {
+    private mutating func rule(_ node: YAMLNode, _ place: ReactionPlace) -> Reaction? {
         let what = place.isSubscription ? "a rule of on.subscribe" : "a rule of on.write"
         let reason = "a subscription has no value, and it cannot be refused here: use a fault"
         guard
@@ -103,7 +102,7 @@ extension ProfileDecoder {
         return errorCount == errorsBefore ? rule : nil
     }
 
-    private mutating func onOrOff(_ node: Node, _ what: String) -> Bool? {
+    private mutating func onOrOff(_ node: YAMLNode, _ what: String) -> Bool? {
         guard let text = text(node, what) else { return nil }
         switch text.lowercased() {
         case "on", "true": return true
@@ -116,7 +115,7 @@ extension ProfileDecoder {
 
     // MARK: Match
 
-    private mutating func match(_ node: Node, _ place: ReactionPlace) -> ValueMatch {
+    private mutating func match(_ node: YAMLNode, _ place: ReactionPlace) -> ValueMatch {
         var match = ValueMatch()
         let layout = place.characteristic.layout
         let names = layout?.names ?? []
@@ -151,7 +150,7 @@ extension ProfileDecoder {
     }
 
     private mutating func conditions(
-        _ node: Node, _ name: String, _ shape: FieldShape
+        _ node: YAMLNode, _ name: String, _ shape: FieldShape
     ) -> [ValueMatch.Condition] {
         guard case .mapping = node else {
             return operand(node, name, shape).map { [.init(field: name, comparison: .equal, operand: $0)] }
@@ -170,10 +169,10 @@ extension ProfileDecoder {
 
     /// A number, a name or a text of the field, or a variable.
     private mutating func operand(
-        _ node: Node, _ name: String, _ shape: FieldShape
+        _ node: YAMLNode, _ name: String, _ shape: FieldShape
     ) -> ValueMatch.Condition.Operand? {
         guard let text = text(node, name) else { return nil }
-        let isPlain = node.scalar?.style == .plain
+        let isPlain = node.scalar?.isPlain == true
         if isPlain, scope.variables[text] != nil { return .variable(text) }
         if shape.isNumber, isPlain, let number = Self.decimal(text) { return .number(number) }
         switch shape.kind {
@@ -200,7 +199,7 @@ extension ProfileDecoder {
     // MARK: Effects
 
     /// Variables that a rule or a step of a scenario sets.
-    mutating func changes(_ node: Node) -> [Reaction.Change] {
+    mutating func changes(_ node: YAMLNode) -> [Reaction.Change] {
         members(node, "set").compactMap { key, value in
             guard let name = text(key, "a variable") else { return nil }
             let known = scope.variables.names
@@ -213,7 +212,7 @@ extension ProfileDecoder {
                 return nil
             }
             guard let text = text(value, name) else { return nil }
-            if value.scalar?.style != .plain { return .init(variable: name, operand: .constant(.text(text))) }
+            if value.scalar?.isPlain != true { return .init(variable: name, operand: .constant(.text(text))) }
             if let number = Self.variableNumber(text) {
                 return .init(variable: name, operand: .constant(number))
             }
@@ -222,14 +221,14 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func answers(_ node: Node, _ place: ReactionPlace) -> [Reaction.Answer] {
+    private mutating func answers(_ node: YAMLNode, _ place: ReactionPlace) -> [Reaction.Answer] {
         if case .sequence = node {
             return elements(node, "answer").compactMap { answer($0, place) }
         }
         return answer(node, place).map { [$0] } ?? []
     }
 
-    private mutating func answer(_ node: Node, _ place: ReactionPlace) -> Reaction.Answer? {
+    private mutating func answer(_ node: YAMLNode, _ place: ReactionPlace) -> Reaction.Answer? {
         guard case .mapping(let mapping) = node, mapping["value"] != nil || mapping["to"] != nil else {
             // A bare value.
             guard let target = target(nil, at: node, place) else { return nil }
@@ -249,7 +248,7 @@ extension ProfileDecoder {
 
     /// The characteristic that a value is sent on.
     private mutating func target(
-        _ named: Node?, at node: Node, _ place: ReactionPlace
+        _ named: YAMLNode?, at node: YAMLNode, _ place: ReactionPlace
     ) -> AttributeTree.Position? {
         var position = place.position
         if let named {
@@ -271,7 +270,7 @@ extension ProfileDecoder {
     }
 
     private mutating func position(
-        _ node: Node, _ what: String, _ place: ReactionPlace
+        _ node: YAMLNode, _ what: String, _ place: ReactionPlace
     ) -> AttributeTree.Position? {
         guard let text = text(node, what) else { return nil }
         do throws(AttributeName.Problem) {
@@ -285,7 +284,7 @@ extension ProfileDecoder {
     }
 
     private mutating func answerValue(
-        _ node: Node, for target: AttributeTree.Position, _ place: ReactionPlace
+        _ node: YAMLNode, for target: AttributeTree.Position, _ place: ReactionPlace
     ) -> AnswerValue? {
         guard Self.isTyped(node) else {
             guard let value = value(node) else { return nil }
@@ -299,7 +298,7 @@ extension ProfileDecoder {
     }
 
     /// The characteristics whose values are sent: this one (`now`), or those that are named.
-    private mutating func notified(_ node: Node, _ place: ReactionPlace) -> [AttributeTree.Position] {
+    private mutating func notified(_ node: YAMLNode, _ place: ReactionPlace) -> [AttributeTree.Position] {
         if node.scalar?.string == "now" { return target(nil, at: node, place).map { [$0] } ?? [] }
         if case .sequence = node {
             return elements(node, "notify").compactMap { target($0, at: $0, place) }
@@ -307,7 +306,7 @@ extension ProfileDecoder {
         return target(node, at: node, place).map { [$0] } ?? []
     }
 
-    private mutating func refusal(_ node: Node, _ place: ReactionPlace) -> ATTError? {
+    private mutating func refusal(_ node: YAMLNode, _ place: ReactionPlace) -> ATTError? {
         guard let text = text(node, "error") else { return nil }
         if place.characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
             error(

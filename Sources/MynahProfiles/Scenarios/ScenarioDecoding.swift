@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `scenarios:`
 extension ProfileDecoder {
@@ -9,7 +8,7 @@ extension ProfileDecoder {
     /// A name is a part of a path of the control API, and of a line on a screen.
     private static let longestScenarioName = 64
 
-    mutating func scenarios(_ node: Node, in scope: ScenarioScope) -> [Profile.Scenario] {
+    mutating func scenarios(_ node: YAMLNode, in scope: ScenarioScope) -> [Profile.Scenario] {
         let elements = elements(node, "scenarios")
         guard elements.count <= Self.maximumScenarios else {
             error(at: node, "a device has at most \(Self.maximumScenarios) scenarios, not \(elements.count)")
@@ -66,12 +65,12 @@ extension ProfileDecoder {
     // MARK: Steps
 
     /// One step, or `nil` if something in it is wrong.
-    private mutating func scenarioStep(_ node: Node, in scope: ScenarioScope) -> ScenarioStep? {
+    private mutating func scenarioStep(_ node: YAMLNode, in scope: ScenarioScope) -> ScenarioStep? {
         guard case .mapping(let mapping) = node else {
             error(at: node, "a step must be a mapping, as in {after: 5 s}, not \(Self.shape(of: node))")
             return nil
         }
-        let keys = mapping.map(\.key).filter { $0.scalar.map { !ignoredKeys.contains($0.string) } ?? true }
+        let keys = mapping.map(\.key)
         let words = keys.compactMap(\.scalar?.string)
         let errorsBefore = errorCount
         let action: ScenarioStep.Action?
@@ -93,22 +92,21 @@ extension ProfileDecoder {
     }
 
     /// The step on one line, as a person would write it.
-    private static func stepText(_ node: Node.Mapping) -> String {
+    private static func stepText(_ node: YAMLNode.Mapping) -> String {
         node.map { "\($0.key.scalar?.string ?? ""): \(stepText($0.value))" }.joined(separator: ", ")
     }
 
-    private static func stepText(_ node: Node) -> String {
+    private static func stepText(_ node: YAMLNode) -> String {
         switch node {
         case .scalar(let scalar): scalar.string
         case .mapping(let mapping): "{\(stepText(mapping))}"
         case .sequence(let list): "[\(list.map { stepText($0) }.joined(separator: ", "))]"
-        case .alias: ""
         }
     }
 
     /// A step that waits for no event.
     private mutating func plainStep(
-        _ node: Node, _ word: String, in scope: ScenarioScope
+        _ node: YAMLNode, _ word: String, in scope: ScenarioScope
     ) -> ScenarioStep.Action? {
         let others = ProfileKeys.steps.filter { $0 != word }
         var refused = Dictionary(
@@ -135,7 +133,7 @@ extension ProfileDecoder {
     }
 
     /// The name of a fault of the profile.
-    mutating func scenarioFault(_ node: Node, in scope: ScenarioScope) -> String? {
+    mutating func scenarioFault(_ node: YAMLNode, in scope: ScenarioScope) -> String? {
         guard let name = text(node, "fault") else { return nil }
         guard !scope.faults.contains(name), scope.hasAllFaults else { return name }
         error(
@@ -146,7 +144,7 @@ extension ProfileDecoder {
         return nil
     }
 
-    private mutating func transition(_ node: Node, in scope: ScenarioScope) -> String? {
+    private mutating func transition(_ node: YAMLNode, in scope: ScenarioScope) -> String? {
         guard let word = text(node, "app") else { return nil }
         if let problem = scope.problem(with: .app) {
             error(at: node, "the state of an app cannot change: \(problem)")

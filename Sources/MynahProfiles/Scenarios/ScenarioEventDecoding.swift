@@ -1,20 +1,14 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // The steps `await` and `expect`.
 extension ProfileDecoder {
     /// A step that waits for an event; its other keys are fields of the event.
-    mutating func eventStep(_ mapping: Node.Mapping, in scope: ScenarioScope) -> ScenarioStep.Action? {
-        var members: [(key: Node, name: String, value: Node)] = []
+    mutating func eventStep(_ mapping: YAMLNode.Mapping, in scope: ScenarioScope) -> ScenarioStep.Action? {
+        var members: [(key: YAMLNode, name: String, value: YAMLNode)] = []
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
                 error(at: key, "a key of a step must be a word, not \(Self.shape(of: key))")
-                continue
-            }
-            guard !ignoredKeys.contains(name) else { continue }
-            guard !members.contains(where: { $0.name == name }) else {
-                error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
                 continue
             }
             members.append((key, name, value))
@@ -32,7 +26,7 @@ extension ProfileDecoder {
         }
         var limit: Duration?
         var match: [JSON.Member] = [.init("event", .string(name))]
-        var (attribute, fields): (Node?, Node?) = (nil, nil)
+        var (attribute, fields): (YAMLNode?, YAMLNode?) = (nil, nil)
         for member in members where member.name != step.name {
             switch member.name {
             case "within":
@@ -59,7 +53,8 @@ extension ProfileDecoder {
 
     /// A field of an event as a match has it.
     private mutating func field(
-        _ key: Node, _ name: String, _ value: Node, of event: Event, _ step: String, _ scope: ScenarioScope
+        _ key: YAMLNode, _ name: String, _ value: YAMLNode, of event: Event, _ step: String,
+        _ scope: ScenarioScope
     ) -> JSON? {
         let hasFields = event.entry.fields.contains("value")
         guard event.entry.fields.contains(name) || name == "fields" && hasFields else {
@@ -93,7 +88,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func valuePattern(_ node: Node) -> JSON? {
+    private mutating func valuePattern(_ node: YAMLNode) -> JSON? {
         // No bytes are a valid value.
         let pattern = node.scalar?.string == "" ? "" : text(node, "value")
         guard let pattern else { return nil }
@@ -111,7 +106,7 @@ extension ProfileDecoder {
     }
 
     /// A value that a field equals, or comparisons with numbers.
-    private mutating func comparable(_ node: Node, _ name: String) -> JSON? {
+    private mutating func comparable(_ node: YAMLNode, _ name: String) -> JSON? {
         guard case .mapping = node else { return text(node, name).map { .string($0) } }
         return .object(
             comparisons(node, name).compactMap { written in
@@ -127,7 +122,7 @@ extension ProfileDecoder {
 
     /// Checks the names of a value's fields, if it is known which value it is.
     private mutating func checkFields(
-        _ node: Node, of attribute: Node?, _ event: Event, in scope: ScenarioScope
+        _ node: YAMLNode, of attribute: YAMLNode?, _ event: Event, in scope: ScenarioScope
     ) {
         guard let text = attribute?.scalar?.string, let name = try? AttributeName(parsing: text),
             let layouts = scope.layouts(of: name, isOwn: !event.entry.need.isOfCentral)
@@ -145,7 +140,7 @@ extension ProfileDecoder {
     // MARK: Events that never happen
 
     private mutating func checkHappens(
-        _ node: Node, _ event: Event, _ attribute: Node?, in scope: ScenarioScope
+        _ node: YAMLNode, _ event: Event, _ attribute: YAMLNode?, in scope: ScenarioScope
     ) {
         let need = event.entry.need
         guard let attribute else {
@@ -160,7 +155,7 @@ extension ProfileDecoder {
     }
 
     /// Why there is no such event of an attribute, or `nil` if there may be.
-    private func problem(of node: Node, _ event: Event, in scope: ScenarioScope) -> String? {
+    private func problem(of node: YAMLNode, _ event: Event, in scope: ScenarioScope) -> String? {
         guard let text = node.scalar?.string else { return nil }
         guard !text.hasPrefix("@") else {
             return "a profile has no handles; name the attribute, as in of: 180D/2A37"

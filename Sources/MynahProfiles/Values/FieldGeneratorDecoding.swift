@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 /// The generators of a field, and the keys of each beside `generate`.
 enum FieldGeneratorKind: String, CaseIterable {
@@ -57,7 +56,7 @@ private struct GeneratorKeys {
 
 // `{generate: …}` of a field
 extension ProfileDecoder {
-    mutating func fieldGenerator(_ name: String, _ node: Node, _ shape: FieldShape) -> FieldGenerator? {
+    mutating func fieldGenerator(_ name: String, _ node: YAMLNode, _ shape: FieldShape) -> FieldGenerator? {
         guard case .mapping(let mapping) = node, let wordNode = mapping["generate"] else {
             error(at: node, "\(name) must be a value, or a generator as in {generate: toggle}")
             return nil
@@ -185,7 +184,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func checkNotEmpty(_ nodes: [Node], _ node: Node) {
+    private mutating func checkNotEmpty(_ nodes: [YAMLNode], _ node: YAMLNode) {
         if nodes.isEmpty, case .sequence = node { error(at: node, "values needs at least one value") }
     }
 
@@ -205,7 +204,7 @@ extension ProfileDecoder {
     }
 
     private mutating func number(
-        _ node: Node, _ what: String, _ keys: GeneratorKeys, isDifference: Bool = false
+        _ node: YAMLNode, _ what: String, _ keys: GeneratorKeys, isDifference: Bool = false
     ) -> Double? {
         guard let text = text(node, what) else { return nil }
         if let index = keys.shape.names.firstIndex(of: text), !text.isEmpty { return Double(index) }
@@ -250,7 +249,7 @@ extension ProfileDecoder {
     }
 
     /// A part of 1, as 0.02 or 2 %.
-    mutating func part(_ node: Node, _ what: String) -> Double? {
+    mutating func part(_ node: YAMLNode, _ what: String) -> Double? {
         guard let text = text(node, what) else { return nil }
         guard let written = WrittenNumber(text), written.unit == nil || written.unit == "%" else {
             error(at: node, "\(what) must be a part, as 0.02 or 2 %, not \(Self.quote(text))")

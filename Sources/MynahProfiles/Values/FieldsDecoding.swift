@@ -1,25 +1,24 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `value: {fields: …, layout: …}`
 extension ProfileDecoder {
     /// Whether a value is written as fields, or has a layout.
-    static func isTyped(_ node: Node) -> Bool {
+    static func isTyped(_ node: YAMLNode) -> Bool {
         let words = words(of: node)
         let forms = words.filter { ProfileKeys.valueForms.contains($0) }
         return forms == ["fields"] || words.contains("layout") && forms.count <= 1
     }
 
     /// Whether it only describes what is written.
-    static func isLayoutAlone(_ node: Node) -> Bool { words(of: node) == ["layout"] }
+    static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == ["layout"] }
 
-    private static func words(of node: Node) -> [String] {
+    private static func words(of node: YAMLNode) -> [String] {
         guard case .mapping(let mapping) = node else { return [] }
         return mapping.compactMap { $0.key.scalar?.string }
     }
 
-    mutating func typedValue(_ node: Node, of characteristic: inout Profile.Characteristic) {
+    mutating func typedValue(_ node: YAMLNode, of characteristic: inout Profile.Characteristic) {
         let reason = "a layout is used alone or with fields"
         let other = ProfileKeys.valueForms.filter { $0 != "fields" }
         guard
@@ -60,7 +59,7 @@ extension ProfileDecoder {
 
     /// The fields of an answer, in the layout of the characteristic that it is sent on, or in its own.
     mutating func fieldsOfAnswer(
-        _ node: Node, _ characteristic: Profile.Characteristic?
+        _ node: YAMLNode, _ characteristic: Profile.Characteristic?
     ) -> FieldsDefinition? {
         guard let value = fields(node, "a value", known: ["fields", "layout"]) else { return nil }
         let errorsBefore = errorCount
@@ -89,7 +88,7 @@ extension ProfileDecoder {
     }
 
     /// The bytes of a value whose fields are all constants; nil after a problem was noted.
-    mutating func constantFields(_ node: Node, in layout: ValueLayout) -> [UInt8]? {
+    mutating func constantFields(_ node: YAMLNode, in layout: ValueLayout) -> [UInt8]? {
         let errorsBefore = errorCount
         guard let fields = fields(node, "fields", known: layout.names) else { return nil }
         var list: [NamedField] = []
@@ -127,7 +126,7 @@ extension ProfileDecoder {
     }
 
     private mutating func field(
-        _ name: String, _ node: Node, in layout: ValueLayout
+        _ name: String, _ node: YAMLNode, in layout: ValueLayout
     ) -> FieldsDefinition.Field? {
         guard let shape = FieldShape(name, in: layout) else { return nil }
         guard shape.isList else {
@@ -151,7 +150,7 @@ extension ProfileDecoder {
     }
 
     private mutating func content(
-        _ name: String, _ node: Node, _ shape: FieldShape
+        _ name: String, _ node: YAMLNode, _ shape: FieldShape
     ) -> (content: FieldsDefinition.Content, unit: String?)? {
         if case .mapping(let mapping) = node {
             if mapping["from"] != nil, mapping["generate"] == nil {
@@ -163,7 +162,7 @@ extension ProfileDecoder {
     }
 
     /// `{from: NAME}`: the name of a variable, or in an answer of a field of the value that was written.
-    private mutating func source(_ name: String, _ node: Node) -> String? {
+    private mutating func source(_ name: String, _ node: YAMLNode) -> String? {
         guard let fields = fields(node, name, known: ["from"]), let node = fields["from"],
             let word = text(node, "from")
         else { return nil }
@@ -173,7 +172,7 @@ extension ProfileDecoder {
 
     /// A value that does not change, and its unit if that is not the field's first.
     mutating func constant(
-        _ name: String, _ node: Node, _ shape: FieldShape
+        _ name: String, _ node: YAMLNode, _ shape: FieldShape
     ) -> (value: FieldValue, unit: String?)? {
         switch shape.kind {
         case .boolean: return bool(node, name).map { (.boolean($0), nil) }
@@ -192,7 +191,7 @@ extension ProfileDecoder {
     }
 
     private mutating func number(
-        _ name: String, _ node: Node, _ shape: FieldShape
+        _ name: String, _ node: YAMLNode, _ shape: FieldShape
     ) -> (value: FieldValue, unit: String?)? {
         guard let text = text(node, name) else { return nil }
         if !shape.names.isEmpty, WrittenNumber(text) == nil {
@@ -223,7 +222,7 @@ extension ProfileDecoder {
     ]
 
     mutating func writtenNumber(
-        _ text: String, _ what: String, _ node: Node, _ shape: FieldShape
+        _ text: String, _ what: String, _ node: YAMLNode, _ shape: FieldShape
     ) -> WrittenNumber? {
         if let written = WrittenNumber(text) { return written }
         let example = shape.unit.map { "72 or 0.5 \($0)" } ?? "72"
@@ -233,7 +232,7 @@ extension ProfileDecoder {
 
     /// The number in the field's unit, or in its other one; that unit if it is the other one.
     mutating func scaled(
-        _ written: WrittenNumber, _ what: String, _ node: Node, _ shape: FieldShape,
+        _ written: WrittenNumber, _ what: String, _ node: YAMLNode, _ shape: FieldShape,
         in target: String? = nil, isDifference: Bool = false
     ) -> (number: Double, unit: String?)? {
         let targets = target.map { [$0] } ?? [shape.unit, shape.otherUnit?.name].compactMap { $0 }

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahSupport
-import Yams
 
 // `layout:`
 extension ProfileDecoder {
@@ -14,7 +13,7 @@ extension ProfileDecoder {
         ]
 
     /// The layout that is written down; the entries with a problem are left out.
-    mutating func layout(_ node: Node) -> ValueLayout {
+    mutating func layout(_ node: YAMLNode) -> ValueLayout {
         var layout = ValueLayout([])
         let elements = elements(node, "layout")
         guard elements.count <= GATT.maximumValueLength else {
@@ -39,13 +38,13 @@ extension ProfileDecoder {
         return layout
     }
 
-    private mutating func layoutEntry(_ node: Node, after layout: ValueLayout) -> LayoutField? {
+    private mutating func layoutEntry(_ node: YAMLNode, after layout: ValueLayout) -> LayoutField? {
         guard case .mapping(let mapping) = node else {
             error(at: node, "a field of a layout is its name and its type, as in {level: uint16}")
             return nil
         }
         let words = mapping.compactMap { $0.key.scalar?.string }
-        let names = words.filter { !ProfileKeys.layoutWords.contains($0) && !ignoredKeys.contains($0) }
+        let names = words.filter { !ProfileKeys.layoutWords.contains($0) }
         guard names.count == 1, let name = names.first else {
             error(
                 at: node,
@@ -97,7 +96,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func layoutType(_ node: Node, of name: String) -> LayoutField.Kind? {
+    private mutating func layoutType(_ node: YAMLNode, of name: String) -> LayoutField.Kind? {
         guard let word = text(node, "the type of \(name)") else { return nil }
         if let kind = Self.layoutTypes.first(where: { $0.name == word })?.kind { return kind }
         let names = Self.layoutTypes.map(\.name)
@@ -107,7 +106,7 @@ extension ProfileDecoder {
 
     /// One bit for each name, the first name for the least significant one.
     private mutating func flags(
-        _ node: Node, _ name: String, _ fields: Fields, after layout: ValueLayout
+        _ node: YAMLNode, _ name: String, _ fields: Fields, after layout: ValueLayout
     ) -> LayoutField? {
         var layout = layout
         var bits: [LayoutBit] = []
@@ -130,7 +129,7 @@ extension ProfileDecoder {
     }
 
     private mutating func count(
-        _ node: Node, of name: String, after layout: ValueLayout
+        _ node: YAMLNode, of name: String, after layout: ValueLayout
     ) -> LayoutField.Count? {
         guard let word = text(node, "count") else { return nil }
         if word == "rest" { return .rest }
@@ -146,7 +145,7 @@ extension ProfileDecoder {
 
     /// `opcode == 2`.
     private mutating func condition(
-        _ node: Node, after layout: ValueLayout
+        _ node: YAMLNode, after layout: ValueLayout
     ) -> LayoutField.Condition? {
         guard let text = text(node, "when") else { return nil }
         guard let (name, comparison, operand) = Comparison.parts(of: text),
@@ -181,7 +180,7 @@ extension ProfileDecoder {
     }
 
     private mutating func isEarlier(
-        _ name: String, at node: Node, _ word: String, after layout: ValueLayout
+        _ name: String, at node: YAMLNode, _ word: String, after layout: ValueLayout
     ) -> Bool {
         if layout.names.contains(name) { return true }
         let near = NearestName.of(name, among: layout.names).map { "; did you mean \"\($0)\"?" } ?? ""
@@ -190,7 +189,7 @@ extension ProfileDecoder {
     }
 
     /// `0.01` or `1/1024`.
-    private mutating func resolution(_ node: Node) -> Resolution? {
+    private mutating func resolution(_ node: YAMLNode) -> Resolution? {
         guard let text = text(node, "resolution") else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { String($0).trimmed }
         let limit = 1_000_000_000

@@ -1,6 +1,5 @@
 package import MynahCore
 package import MynahSupport
-import Yams
 
 /// The fields of a value that a test sets, written as in a profile, without generators.
 package enum WrittenFields {
@@ -23,29 +22,36 @@ package enum WrittenFields {
 
     /// Fields written as in a profile, `{heartRate: 72, contact: true}`, as JSON.
     package static func json(parsing text: String) throws(LayoutProblem) -> JSON {
-        guard let node = try? Yams.compose(yaml: text), case .mapping = node, let json = json(of: node) else {
+        guard let source = try? YAMLText(Array(text.utf8)), let json = json(of: YAMLDocument(source)) else {
             throw LayoutProblem(nil, "fields are written as in a profile: {heartRate: 72, contact: true}")
         }
         return json
     }
 
-    private static func node(of json: JSON) -> Node {
+    private static func node(of json: JSON) -> YAMLNode {
         switch json {
-        case .null: Node("nan")
-        case .bool(let isSet): Node(isSet ? "true" : "false")
-        case .integer(let integer): Node(String(integer))
-        case .number(let number): Node("\(number)")
+        case .null: plain("nan")
+        case .bool(let isSet): plain(isSet ? "true" : "false")
+        case .integer(let integer): plain(String(integer))
+        case .number(let number): plain("\(number)")
         // Without quotes an empty text would be no text.
-        case .string(let text): .scalar(Node.Scalar(text, .implicit, .doubleQuoted))
-        case .array(let values): Node(values.map(node))
-        case .object(let members): Node(members.map { (Node($0.key), node(of: $0.value)) })
+        case .string(let text): .scalar(.init(string: text, isPlain: false))
+        case .array(let values): .sequence(.init(elements: values.map(node)))
+        case .object(let members): .mapping(.init(pairs: members.map { (plain($0.key), node(of: $0.value)) }))
         }
     }
 
-    private static func json(of node: Node) -> JSON? {
+    private static func plain(_ text: String) -> YAMLNode { .scalar(.init(string: text)) }
+
+    private static func json(of document: YAMLDocument) -> JSON? {
+        guard document.problems.isEmpty, let root = document.root, case .mapping = root else { return nil }
+        return json(of: root)
+    }
+
+    private static func json(of node: YAMLNode) -> JSON? {
         switch node {
         case .scalar(let scalar):
-            guard scalar.style == .plain, let json = try? JSON(parsing: Array(scalar.string.utf8)) else {
+            guard scalar.isPlain, let json = try? JSON(parsing: Array(scalar.string.utf8)) else {
                 return .string(scalar.string)
             }
             return json
@@ -57,7 +63,6 @@ package enum WrittenFields {
                 json(of: value).flatMap { json in key.scalar.map { JSON.Member($0.string, json) } }
             }
             return members.count == mapping.count ? .object(members) : nil
-        case .alias: return nil
         }
     }
 }

@@ -1,0 +1,70 @@
+import MynahSupport
+
+/// A node of a YAML document, and where it begins (YAML 1.2.2, 3.2.1).
+///
+/// Tags are left out: the keys of a profile decide on the types of their values.
+enum YAMLNode: Sendable {
+    case scalar(Scalar)
+    case sequence(Sequence)
+    case mapping(Mapping)
+
+    struct Scalar: Sendable {
+        var string: String
+        /// Whether it is written without quotes and block indicators.
+        var isPlain = true
+        var mark: SourceMark?
+    }
+
+    struct Sequence: Sendable {
+        var elements: [YAMLNode]
+        var mark: SourceMark?
+    }
+
+    struct Mapping: Sendable {
+        /// In the file's order.
+        var pairs: [(key: YAMLNode, value: YAMLNode)]
+        var mark: SourceMark?
+
+        /// The value of a key, or `nil` if there is none.
+        subscript(key: String) -> YAMLNode? { pairs.first { $0.key.scalar?.string == key }?.value }
+    }
+
+    /// Where it begins, or `nil` if it is in no file.
+    var mark: SourceMark? {
+        switch self {
+        case .scalar(let scalar): scalar.mark
+        case .sequence(let sequence): sequence.mark
+        case .mapping(let mapping): mapping.mark
+        }
+    }
+
+    var scalar: Scalar? { if case .scalar(let scalar) = self { scalar } else { nil } }
+    var sequence: Sequence? { if case .sequence(let sequence) = self { sequence } else { nil } }
+    var mapping: Mapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
+
+    /// The same node with all its parts at one place.
+    func moved(to mark: SourceMark?) -> YAMLNode {
+        switch self {
+        case .scalar(let scalar):
+            .scalar(Scalar(string: scalar.string, isPlain: scalar.isPlain, mark: mark))
+        case .sequence(let sequence):
+            .sequence(Sequence(elements: sequence.map { $0.moved(to: mark) }, mark: mark))
+        case .mapping(let mapping):
+            .mapping(
+                Mapping(
+                    pairs: mapping.map { ($0.key.moved(to: mark), $0.value.moved(to: mark)) }, mark: mark))
+        }
+    }
+}
+
+extension YAMLNode.Sequence: RandomAccessCollection {
+    var startIndex: Int { elements.startIndex }
+    var endIndex: Int { elements.endIndex }
+    subscript(index: Int) -> YAMLNode { elements[index] }
+}
+
+extension YAMLNode.Mapping: RandomAccessCollection {
+    var startIndex: Int { pairs.startIndex }
+    var endIndex: Int { pairs.endIndex }
+    subscript(index: Int) -> (key: YAMLNode, value: YAMLNode) { pairs[index] }
+}
