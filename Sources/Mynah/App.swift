@@ -60,8 +60,8 @@ public actor App {
 
     /// Makes a peripheral manager.
     ///
-    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
-    /// delegate beside a sink is not called. With a restore identifier the system preserves the manager's
+    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. With
+    /// a sink, the delegate is not called. With a restore identifier the system preserves the manager's
     /// state, and restores it to the manager that the next launch makes with that identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
@@ -77,7 +77,7 @@ public actor App {
     /// Makes a central manager.
     ///
     /// Its events go to `sink` or to the delegates, which it does not keep alive, or else to `events()`.
-    /// Delegates beside a sink are not called. With a restore identifier the system preserves the manager's
+    /// With a sink, delegates are not called. With a restore identifier the system preserves the manager's
     /// state, and restores it to the manager that the next launch makes with that identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and

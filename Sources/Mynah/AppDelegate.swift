@@ -60,7 +60,7 @@ public enum AppChange: Sendable {
 }
 
 extension AppChange {
-    /// The step that an action is, with the event that caused it; `nil` if it is none, or an end.
+    /// The step for an action, with the event that caused it; `nil` for an action without a step.
     init?(_ action: AppAction, _ event: PeripheralEvent?) {
         switch action {
         case .enteredForeground: self = .enteredForeground

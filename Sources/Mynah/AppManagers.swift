@@ -64,8 +64,8 @@ final class AppManagers {
     func end(on phone: isolated Phone) {
         for manager in live {
             manager.end()
-            // Only services, subscribers and adverts are restored (Peripheral Manager State Restoration
-            // Options).
+            // Only services, subscribers and the advertisement are restored (Peripheral Manager State
+            // Restoration Options).
             phone.services.unpublishChannels(of: manager, on: phone)
             guard manager.restoreIdentifier == nil else { continue }
             phone.advertiser.forget(manager, on: phone)

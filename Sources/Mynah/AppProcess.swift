@@ -413,7 +413,7 @@ final class AppProcess {
 }
 
 extension AppProcess.Delivery {
-    /// The peripheral's event that it is, if it is one.
+    /// The event as a peripheral's event, or `nil` if it is another.
     fileprivate var peripheralEvent: PeripheralEvent? {
         if case .peripheral(_, let event) = self { event } else { nil }
     }

@@ -39,7 +39,7 @@ extension PeripheralEvent {
         }
     }
 
-    /// The attribute that it is about.
+    /// The attribute that the event is about.
     var attribute: AttributeKey? {
         switch self {
         case .read(let request, _): request.attribute

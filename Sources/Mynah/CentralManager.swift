@@ -56,7 +56,7 @@ public actor CentralManager {
     /// A manager alone on a radio that has not been started.
     ///
     /// A peripheral can read the name in `identity`. Events go to `sink` or to the delegates, which the
-    /// manager does not keep alive, or else to `events()`. Delegates beside a sink are not called.
+    /// manager does not keep alive, or else to `events()`. With a sink, delegates are not called.
     public init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), delegate: (any CentralManagerDelegate)? = nil,

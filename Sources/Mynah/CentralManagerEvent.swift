@@ -20,7 +20,7 @@ public struct Discovery: Sendable {
     ///
     /// An iPhone advertises the services of a background app so. Services share bits: these are candidates.
     public var overflowServices: [BluetoothUUID]
-    /// The number of packets that were received since the report before, with this one.
+    /// The number of packets that were received since the previous report, including this one.
     public var coalesced: Int
     /// The advertising report that led to this event.
     public var report: ScanReport

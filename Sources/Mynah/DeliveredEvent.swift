@@ -7,7 +7,7 @@ public struct DeliveredEvent: Sendable {
     public let event: PeripheralEvent
     private let reply: SharedReply?
 
-    /// An event that wants no answer.
+    /// An event that needs no answer.
     init(_ event: PeripheralEvent) {
         self.event = event
         reply = nil
@@ -53,7 +53,7 @@ extension EventReaders<DeliveredEvent> {
         self.init { DeliveredEvent(.missed($0)) }
     }
 
-    /// Gives an event to every reader; a request is answered when one of them does.
+    /// Gives an event to every reader; the first answer of a reader is the answer to a request.
     func handle(_ event: PeripheralEvent) -> RadioAnswer {
         guard event.wantsResponse else {
             yield(DeliveredEvent(event))

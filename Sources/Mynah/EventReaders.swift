@@ -6,7 +6,7 @@ struct EventReaders<Event: Sendable> {
     static var limit: Int { 4096 }
 
     private var readers: [EventReader<Event>] = []
-    /// Makes the event that says how many were dropped.
+    /// Makes the event that reports the number of dropped events.
     private let missed: @Sendable (Int) -> Event
 
     init(missed: @escaping @Sendable (Int) -> Event) {

@@ -45,7 +45,7 @@ final class ManagerState {
     let number: UInt64
     /// Changes with each launch of its app: an earlier launch's handle names another epoch.
     private(set) var epoch: UInt64 = 0
-    /// The app that it is of, or `nil` if it is an accessory's.
+    /// The app of the manager, or `nil` for an accessory's manager.
     unowned let app: AppProcess?
     /// The identifier that its state is preserved under, or `nil` if it is not.
     let restoreIdentifier: String?

@@ -30,7 +30,7 @@ extension Peripheral {
         return try result.get()
     }
 
-    /// Asks as `answering` does, and pairs if the peripheral wants security.
+    /// Sends a request as `answering` does, and pairs if the peripheral requires security.
     private func asking<Value: Sendable>(
         _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {

@@ -107,7 +107,7 @@ public actor Peripheral: Identifiable {
 
     // MARK: - Events
 
-    /// Takes what happened to it, on its executor; returns the characteristic that it is about, or `nil` if
+    /// Handles an event of the peripheral, on its executor; returns the event's characteristic, or `nil` if
     /// none.
     @discardableResult
     nonisolated func take(_ change: Change) -> DiscoveredCharacteristic? {

@@ -8,7 +8,7 @@ extension Phone {
         advertiser.hold()
     }
 
-    /// Brings the radio in step with what the managers ask for, and returns when it is.
+    /// Resumes advertising as the managers request, and returns when the radio does that.
     package func releaseAdvertising() async throws(RadioError) {
         try await advertiser.release(on: self)
     }

@@ -191,7 +191,7 @@ public actor Phone {
     /// Makes the peripheral manager of an accessory, which keeps the phone alive.
     ///
     /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
-    /// delegate beside a sink is not called.
+    /// delegate is not called if there is a sink.
     public func makePeripheralManager(
         delegate: (any PeripheralManagerDelegate)? = nil, sink: (any PeripheralSink)? = nil
     ) -> PeripheralManager {
@@ -203,11 +203,10 @@ public actor Phone {
 
     /// Makes a central manager without an app, which keeps the phone alive.
     ///
-    /// It counts as an app of its own that is always in the foreground. Start the phone, and then the manager
-    /// by its `start()`. Its events go to `sink` or to the delegates, which it does not keep alive, or else
-    /// to
-    /// `events()`. Delegates beside a sink are not called. Throws `unsupported` if the radio has no central
-    /// role.
+    /// The manager counts as a separate app that is always in the foreground. Start the phone first, and then
+    /// the manager with its `start()`. Its events go to `sink` or to the delegates, which it does not keep
+    /// alive, or else to `events()`. With a sink, delegates are not called. Throws `unsupported` if the radio
+    /// has no central role.
     public func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(),
         delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,

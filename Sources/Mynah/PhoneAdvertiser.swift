@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Keeps a phone's radio in step with what its managers advertise together.
+/// Keeps a phone's radio in step with the combined advertisement of its managers.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class PhoneAdvertiser {

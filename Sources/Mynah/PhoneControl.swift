@@ -18,7 +18,7 @@ package struct PhoneStatus: Sendable {
     package var links: [Link]
 }
 
-/// A test's requests to a phone's radio, beside those of the phone's apps.
+/// A test's requests to a phone's radio, in addition to those of the phone's apps.
 package enum PhoneControl {
     /// The state of the radio and its links now.
     package static func status(of phone: isolated Phone) async -> PhoneStatus {

@@ -43,7 +43,7 @@ extension PreservedState {
         ])
     }
 
-    /// Which characteristic of all it is, in the order in which they are written.
+    /// The index of the characteristic among all, in the order of the file.
     private var characteristicPositions: [AttributeKey: Int] {
         let keys = batches.joined().flatMap(\.characteristics).map(\.key)
         return Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

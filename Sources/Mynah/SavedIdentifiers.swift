@@ -7,7 +7,7 @@ import MynahSupport
 package struct SavedIdentifiers: Hashable, Sendable {
     /// The app's name.
     package let app: String
-    /// For each of its central managers, the identifiers by the names that the app has for its peripherals.
+    /// For each central manager of the app, the identifiers of its peripherals by their names in the profile.
     package var managers: [[String: PeripheralIdentifier]]
 
     package init(app: String, managers: [[String: PeripheralIdentifier]] = []) {

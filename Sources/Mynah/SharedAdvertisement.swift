@@ -43,7 +43,7 @@ struct SharedAdvertisement {
     private enum Sent: Equatable {
         case nothing
         case advertisement(Advertisement)
-        /// It is to be asked anew: it refused, or was asked for the same again.
+        /// The radio must be asked again: it refused, or the same was requested again.
         case unsettled
     }
 
@@ -78,7 +78,7 @@ struct SharedAdvertisement {
         epoch += 1
     }
 
-    /// Asks the radio anew, even for what it was asked to send already.
+    /// Asks the radio again, even for an advertisement that was requested before.
     mutating func requestAgain() {
         epoch += 1
         if sent != .nothing { sent = .unsettled }

@@ -69,7 +69,7 @@ final class AdapterClient {
         try check()
     }
 
-    /// The radio stops: no procedure goes on, and a bluetoothd that does not answer is waited for only once.
+    /// The radio stops: no procedure continues, and a bluetoothd that does not answer is awaited only once.
     func beginStop() {
         isEnded = true
         session.end()

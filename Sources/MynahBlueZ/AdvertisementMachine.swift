@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Keeps the advertisement that bluetoothd holds in step with the one that is wanted.
+/// Keeps the advertisement that bluetoothd has registered in step with the requested one.
 ///
 /// A machine without I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the answer to a
 /// registration with `registered` or `refused`, one step at a time. bluetoothd does not confirm a live

@@ -98,7 +98,7 @@ final class Advertiser {
         isRunning = true
         Task {
             let error = await takeSteps(isolation: isolation)
-            // No step comes in between: a caller that came before the last step is answered, a later one
+            // Nothing runs in between: a caller that came before the last step is answered, a later one
             // starts a task.
             isRunning = false
             let ended = waiters

@@ -18,7 +18,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     package let scanResponse: [ADStructure]
     /// The parts of exact bytes that are not sent, or not whole.
     package let lost: [AdvertisingReport.Omission]
-    /// The fields for the scan response, beside the name.
+    /// The fields for the scan response, besides the name.
     private let beside: Advertisement
     private let keepsInterval: Bool
     /// Whether exact bytes were asked for.

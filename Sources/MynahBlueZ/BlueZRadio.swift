@@ -2,7 +2,7 @@ public import Logging
 import MynahCore
 import MynahDBus
 
-/// Plays a peripheral through bluetoothd, beside other programs that use the adapter.
+/// Plays a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
 /// It runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the sink
 /// and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries out

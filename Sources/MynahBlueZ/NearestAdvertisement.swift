@@ -4,7 +4,7 @@ import MynahSupport
 /// The advertisement nearest to exact bytes that bluetoothd can compose, and the differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
-    /// The fields of the scan response beside the name.
+    /// The fields of the scan response besides the name.
     private(set) var scanResponse = Advertisement()
     /// The parts that are sent in another way.
     private(set) var omitted: [AdvertisingReport.Omission] = []

@@ -48,7 +48,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     /// The way to send a value.
     enum Sending: Hashable {
-        /// It is on its way to this many centrals.
+        /// It is being sent to this number of centrals.
         case sent(Int)
         /// Send it as a change of the property `Value`, which reaches every subscriber.
         case changeProperty
@@ -324,7 +324,7 @@ private struct ValueLimit {
     var isUncertain: Bool { isUnknown }
 
     mutating func apply(to centrals: some Sequence<CentralTable.Central>) {
-        // Every link carries this.
+        // The default ATT_MTU: every link carries this.
         guard count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
         for central in centrals {
             if let mtu = central.mtu {

@@ -64,7 +64,7 @@ final class Interruption: Sendable {
         var takeAgain: @Sendable () -> Void
     }
 
-    /// Has it given back and taken again, on a thread of its own.
+    /// Calls these functions, on a separate thread, when the process stops and when it continues.
     func looksAfter(_ use: TerminalUse) {
         terminal.withLock { $0 = use }
         for number in [SIGTSTP, SIGCONT] { Self.hearUnlessIgnored(number) }

@@ -6,7 +6,7 @@ import MynahSupport
 
 import Glibc
 
-/// A screen on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
+/// A screen on a terminal, which is redrawn a moment after a change, and never without one.
 final class LiveScreen<Model: LiveModel>: Sendable {
     private struct State {
         var model: Model

@@ -17,13 +17,15 @@ final class RadioMaker: Sendable {
         var notificationRate: Int?
         /// For BlueZ.
         var namesSubscribers = false
-        /// The directory for bonds of our own host, or `nil` if they are in memory only.
+        /// The directory for the bonds of Mynah's own host, or `nil` if they are in memory only.
         var stateDirectory: StateDirectory?
-        /// The address policy of our own host; `nil` if a phone's is private and an accessory's is not.
+        /// The address policy of Mynah's own host.
+        ///
+        /// `nil` means private for a phone and identity for an accessory.
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
-        /// Takes the transport of our own host, and returns one that it looks into; `nil` if nothing does.
+        /// Wraps the transport of Mynah's own host, to capture it, or `nil` if it is not captured.
         var tap: (@Sendable (any HCITransport) -> any HCITransport)?
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
@@ -200,7 +202,7 @@ final class RadioMaker: Sendable {
     /// The directory of the air that our own host is on; `nil` if it is on no air.
     var airDirectory: String? { air.withLock { $0?.directory } }
 
-    /// The place where our own host listens, for a message.
+    /// The place where Mynah's own host listens, for a message.
     var listeningPlace: String {
         switch choice {
         case .hci, .netsim: "by the \(choice.name)"

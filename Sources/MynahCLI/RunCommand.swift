@@ -169,7 +169,8 @@ struct RunCommand: AsyncParsableCommand {
     private var radio: RadioChoice { options.radio }
     private var capture: CaptureTarget? { options.capture }
 
-    // Not in `validate()`: it runs before an unknown option is reported, whose value looks like a profile.
+    // Not in `validate()`, which runs before the parser reports an unknown option: its value would be
+    // taken for a profile.
     private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
@@ -322,7 +323,7 @@ struct RunCommand: AsyncParsableCommand {
         groups.contains { $0.contains { !$0.centrals.isEmpty } }
     }
 
-    /// The options given that BlueZ alone follows.
+    /// The given options that only BlueZ supports.
     private var optionsForBlueZ: [String] {
         (nameSubscribers ? ["--name-subscribers"] : [])
             + (notificationRate == nil ? [] : ["--notification-rate"])

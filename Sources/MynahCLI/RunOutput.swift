@@ -116,7 +116,9 @@ final class RunOutput: Sendable {
         journal?.append(event)
     }
 
-    /// The control API is served from now on; `isServer`: that is what the run is for.
+    /// The control API is served from now on.
+    ///
+    /// `isServer` is `true` for `mynah serve`.
     func served(at address: String, isServer: Bool) {
         control.withLock { $0 = address }
         guard isServer else { return }

@@ -47,7 +47,9 @@ final class RunWatch: Sendable {
         name == .appForeground || name == .appBackground
     }
 
-    /// The run starts: it is given `--timeout`, and no less than `patience`, to be ready.
+    /// The run starts.
+    ///
+    /// It must be ready within `--timeout`, or within `patience` if that is longer.
     func start() {
         guard let timeout else { return }
         wait(max(timeout, Self.patience)) { [self] in

@@ -20,7 +20,7 @@ struct ScenarioOptions: ParsableArguments {
         completion: .file(extensions: ["xml"]))
     var report: String?
 
-    /// Why they do not go together, or `nil` if they do.
+    /// The problem of options that cannot be combined, or `nil`.
     func problem(hasUntil: Bool) -> String? {
         if report != nil, scenario == nil { return "--report is about a scenario, and needs --scenario" }
         if scenario != nil, hasUntil {

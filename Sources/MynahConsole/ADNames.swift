@@ -60,7 +60,7 @@ package enum ADNames {
         return AssignedNumbers.companyName(of: number).map { "\($0) (\(identifier))" } ?? identifier
     }
 
-    /// Two times in units of 1.25 ms, of which 0xFFFF is none (1.9).
+    /// Two times in units of 1.25 ms; 0xFFFF means no specific value (1.9).
     private static func intervals(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let least = reader.readUInt16(), let most = reader.readUInt16() else { return "cut off" }

@@ -8,21 +8,21 @@ public enum AutoRadio: Hashable, Sendable {
     case emulator(RadioWarning)
     /// The virtual radio, with what the user should know.
     case virtual(RadioWarning)
-    /// No radio: this has to be mended.
+    /// No radio: this has to be fixed.
     case failed(RadioError)
 
     /// The result of the search for an Android emulator.
     public enum Emulator: Hashable, Sendable {
-        /// It is alive, and called this.
+        /// The emulator is running, with this name.
         case alive(String)
-        /// There is none, for this reason.
+        /// No emulator is running, for this reason.
         case absent(String)
     }
 
     /// The radio that plays a device.
     ///
     /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter,
-    /// or who named one, wants it mended and not replaced: `needsBlueZ`.
+    /// or who named one, needs that one fixed, not replaced: `needsBlueZ`.
     public static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {

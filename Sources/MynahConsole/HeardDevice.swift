@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahEmulator
 package import MynahSupport
 
-/// A device, as far as its advertising says.
+/// A device, as its advertising describes it.
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()

@@ -9,9 +9,11 @@ package struct OutputBacklog: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Whether there is room for so many bytes, which wait from now on.
+    /// Reserves room for a number of bytes.
     ///
-    /// Urgent ones have as much room again: log lines must not keep out the error that ends the program.
+    /// If there is none, counts the loss and returns `false`.
+    ///
+    /// Urgent bytes have twice the room: log lines must not keep out the error that ends the program.
     package mutating func take(_ count: Int, isUrgent: Bool = false) -> Bool {
         guard waiting + count <= (isUrgent ? 2 * limit : limit) else {
             dropped += 1

@@ -18,7 +18,7 @@ package struct PasskeyDevices: Sendable {
         devices.append(Device(id: id, isAsked: isAsked, entered: entered))
     }
 
-    /// Removes a device, if it is there.
+    /// Removes a device, if it is in the list.
     package mutating func remove(_ id: ObjectIdentifier) {
         devices.removeAll { $0.id == id }
     }

@@ -1,10 +1,10 @@
 /// A change of a device's range or distance, as `--at` plans it.
 package enum RangeChange: Hashable, Sendable {
-    /// It neither hears the others nor is heard.
+    /// The device neither hears other devices nor is heard.
     case outOfRange
-    /// It is where it was before.
+    /// The device is back at its previous distance.
     case inRange
-    /// It is so far away.
+    /// The device is at this distance.
     case distance(metres: Double)
 
     /// The words for all of them.

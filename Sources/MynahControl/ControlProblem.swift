@@ -1,12 +1,12 @@
 package import MynahSupport
 
-/// An error that a client is told, as a problem document (RFC 9457).
+/// An error for a client, as a problem document (RFC 9457).
 package struct ControlProblem: Error, Hashable, Sendable {
     /// The HTTP status.
     package var status: Int
     /// A sentence without its full stop: the cause, the place and the remedy.
     package var detail: String
-    /// Members beside `title`, `status` and `detail`.
+    /// Members besides `title`, `status` and `detail`.
     package var members: [JSON.Member]
 
     /// A problem of a status.

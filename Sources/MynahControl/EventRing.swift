@@ -121,7 +121,7 @@ extension DeviceEvent {
 extension JSON {
     /// The bytes before the elements of an array's or a text's allocation.
     private static let allocationHead = 32
-    /// A text of so many bytes of UTF-8 is stored without an allocation of its own.
+    /// A text of at most this number of UTF-8 bytes is stored without a separate allocation.
     private static let smallText = 15
 
     fileprivate static func memory(of members: [Member]) -> Int {

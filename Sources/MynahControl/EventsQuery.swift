@@ -5,7 +5,7 @@ import MynahSupport
 ///
 /// - `since`: the number of the first event; the last mark if it is missing, else the first event since the
 ///   run started or the journal was emptied.
-/// - `last`: begins with so many of the last events that there are now, 1 to 10,000, but not before `since`.
+/// - `last`: begins with this number of the latest events, 1 to 10,000, but not before `since`.
 /// - `match`: only events that match; an `EventMatch` in its object form or its text form.
 /// - `limit`: how many events at most, 1 to 10,000; 1,000 if it is missing.
 package struct EventsQuery: Hashable, Sendable {

@@ -98,7 +98,7 @@ package final class Journal: Sendable {
     package let epoch: String
     private let state: Lock<State>
 
-    /// An empty journal that keeps this many events, of so many bytes by an estimate.
+    /// An empty journal with limits for the number of events and for their estimated size in bytes.
     package init(capacity: Int = 100_000, byteLimit: Int = 64 << 20, epoch: String? = nil) {
         self.epoch = epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)
         state = Lock(State(events: EventRing(capacity: capacity, byteLimit: byteLimit)))

@@ -5,10 +5,10 @@ package import MynahSupport
 ///
 /// Its body is `{match, exactly | atLeast | never, since, order}`:
 /// - `match`: the events that are counted, as an `EventMatch` in its object form or its text form.
-/// - `exactly`, `atLeast`: how many there must be. `never: true`: there must be none. Without one of these
-///   there must be at least 1.
+/// - `exactly`, `atLeast`: the number of events that must match. `never: true`: none may match. Without these
+///   at least 1 must match.
 /// - `order`: a list of matches, at most 1,000. Events must have happened that match them in this order;
-///   other events may have happened between. It may be there with `match` or alone.
+///   other events may have happened between. It is allowed with `match` or alone.
 /// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
 ///   event since the run started or the journal was emptied.
 package struct Verification: Hashable, Sendable {

@@ -38,12 +38,12 @@ public import MynahSupport
     /// The handle after it, or `nil` after the last one.
     @inlinable package var next: AttributeHandle? { self == .last ? nil : self + 1 }
 
-    /// The handle so many further on; traps if there is none.
+    /// The handle that is higher by a number; traps if it is not valid.
     @inlinable package static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         AttributeHandle(rawValue: UInt16(Int(handle.rawValue) + distance))
     }
 
-    /// The handle so many before it; traps if there is none.
+    /// The handle that is lower by a number; traps if it is not valid.
     @inlinable package static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         handle + -distance
     }

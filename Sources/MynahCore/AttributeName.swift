@@ -119,7 +119,7 @@ package struct AttributeName: Hashable, Sendable {
     package func names(_ path: [Element]) -> Bool {
         guard case .steps(let steps) = form else { return false }
         let levels = Array(path.indices)
-        // A name may leave out where an attribute is, and not which attribute it is.
+        // A name may leave out the leading parts of the path, but not the attribute itself.
         let readings = [levels.suffix(steps.count)] + (levels.count == 3 && steps.count == 2 ? [[0, 2]] : [])
         return readings.contains { reading in
             reading.count == steps.count

@@ -1,4 +1,4 @@
-/// The procedures that a radio's controller can run in the central role beside others.
+/// The procedures of the central role that a radio's controller can run at the same time as others.
 ///
 /// All are possible by default.
 public struct CentralCapabilities: Hashable, Sendable {

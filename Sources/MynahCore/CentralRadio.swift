@@ -20,7 +20,7 @@ public protocol CentralRadio: Actor {
     /// Stops listening.
     func stopScan() async
 
-    /// Connects; without a timeout it waits until the peripheral is there.
+    /// Connects; without a timeout it waits until the peripheral is in range.
     ///
     /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
@@ -31,8 +31,8 @@ public protocol CentralRadio: Actor {
     /// Scan reports name a bonded device by it (Core Specification, Vol 3, Part C, 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
-    /// The address that a bonded device was last heard with, by any address that is known of it; any other
-    /// address is itself.
+    /// The address with which a bonded device was last heard, for any of its known addresses. Returns any
+    /// other address unchanged.
     func addressOnAir(of address: DeviceAddress) -> DeviceAddress
 
     /// Ends a link.

@@ -1,4 +1,4 @@
-/// The connection latency that a peripheral wants (`CBPeripheralManagerConnectionLatency`).
+/// The connection latency that a peripheral requests (`CBPeripheralManagerConnectionLatency`).
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     /// Low latency, at the cost of more energy.
     case low

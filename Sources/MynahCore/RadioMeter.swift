@@ -52,7 +52,7 @@ package struct LinkMeter: Hashable, Sendable {
         interval.flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// Another interval is in force; without a known one the interval before still counts.
+    /// Another interval is in force; an unknown one leaves the previous interval.
     package mutating func change(interval new: Duration, at now: Duration) {
         guard let new = Self.known(new) else { return }
         (events, linked) = (events(at: now), linked(at: now))
@@ -107,11 +107,11 @@ package struct LinkMeter: Hashable, Sendable {
     }
 }
 
-/// Measures what a controller does beside its links, and collects what its links have used.
+/// Measures a controller's advertising and scanning, and collects the use of its links.
 ///
 /// A machine without I/O; times count from any fixed moment.
 package struct RadioMeter: Sendable {
-    /// A controller's advertising and scanning, beside its links.
+    /// A controller's advertising and scanning.
     package struct Activity: Hashable, Sendable {
         /// Advertising.
         package struct Advertising: Hashable, Sendable {

@@ -43,7 +43,7 @@ package enum RadioNeed: Hashable, Sendable {
     case authorizedSubscriptions
     /// To advertise at this interval.
     case advertisingInterval(Duration)
-    /// To advertise a UUID in the width it was written in, although a shorter one says the same.
+    /// To advertise a UUID in the width in which it is written, even if it has a shorter form.
     case advertisedWidth(BluetoothUUID)
     /// To advertise a company or a service with no data after its identifier.
     case emptyAdvertisingData

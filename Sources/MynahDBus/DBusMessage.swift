@@ -61,7 +61,7 @@ public final class DBusMessage: @unchecked Sendable {
     /// The number of the call that it answers.
     public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
 
-    /// Whether the caller wants no answer.
+    /// Whether the caller expects no reply (NO_REPLY_EXPECTED).
     public var wantsNoReply: Bool { dbus_message_get_no_reply(raw) != 0 }
 
     /// Whether the message has this interface.

@@ -9,9 +9,9 @@ struct PendingCalls {
     }
 
     private var calls: [UInt32: Call] = [:]
-    /// No call's deadline is earlier.
+    /// A lower bound of all deadlines.
     ///
-    /// It may be too early after a call was answered, which costs one check.
+    /// After a call was answered it may be too early, which costs one check.
     private(set) var nextDeadline: Int64?
 
     /// Adds a call, and returns whether the next deadline changed.

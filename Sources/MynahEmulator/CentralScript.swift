@@ -129,10 +129,10 @@ struct CentralScript {
         }
     }
 
-    /// Gives devices that the system kept the first entry that matches each, if they have none, as after a
-    /// restart of the phone.
+    /// Assigns the first matching entry to each preserved device without one, as after a restart of the
+    /// phone.
     ///
-    /// How loud they were is forgotten, and does not count.
+    /// Their RSSI is not preserved, so an entry's minimum is ignored.
     mutating func recognize(_ kept: [(device: PeripheralIdentifier, known: Heard)]) {
         for (device, known) in kept where owners[device] == nil {
             let index = entries.indices.first { index in

@@ -92,7 +92,7 @@ public struct DeviceEvent: Hashable, Sendable {
         return text
     }
 
-    /// With the device that it is of, unless it says so itself or `device` is `nil`.
+    /// Adds `device`, unless the event has a device already or `device` is `nil`.
     package func named(_ device: String?) -> DeviceEvent {
         guard let device, self["device"] == nil else { return self }
         var event = self

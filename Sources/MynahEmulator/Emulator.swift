@@ -82,8 +82,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 
     /// An emulator of one accessory, or of the devices that the apps of one phone play.
     ///
-    /// The phone has the name and the ways of the first, and `seed` makes its identifiers of peripherals
-    /// repeat themselves. Without an observer no event is made at all, which is the fastest.
+    /// The phone has the name and the settings of the first device. `seed` makes its identifiers of
+    /// peripherals repeatable. Without an observer no events are made, which is fastest.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: C,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,

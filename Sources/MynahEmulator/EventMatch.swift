@@ -237,7 +237,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// An address, a code such as 0x0E, or bytes.
+    /// Whether a text is an address, a code such as 0x0E, or bytes.
     private static func isHexadecimal(_ text: String) -> Bool {
         let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text[...]
         return digits.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: ":") }

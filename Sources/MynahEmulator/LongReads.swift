@@ -24,7 +24,7 @@ struct LongReads {
         read.offset == 0 || values.isEmpty ? nil : values[Reading(read)]
     }
 
-    /// A central begins anew.
+    /// A central reads the value from its beginning again.
     mutating func forget(_ read: ReadRequest) {
         if !values.isEmpty { values[Reading(read)] = nil }
     }
@@ -34,6 +34,6 @@ struct LongReads {
         if !values.isEmpty { values = values.filter { $0.key.central != central } }
     }
 
-    /// All centrals begin anew.
+    /// Forgets the values of all centrals.
     mutating func forgetAll() { values = [:] }
 }

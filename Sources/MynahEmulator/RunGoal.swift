@@ -12,7 +12,7 @@ public struct RunGoal: Sendable {
 
     private let isAwaiting: Bool
     private var missing: [EventMatch]
-    /// How it ended, or `nil` if it goes on.
+    /// The reason for the run's end, or `nil` while it plays.
     public private(set) var end: End?
 
     /// A run that ends when an event of each match has come, in any order; with none only its time ends it.

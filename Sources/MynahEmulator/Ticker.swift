@@ -30,7 +30,7 @@ struct Ticker {
         var behind: Duration
     }
 
-    /// A link that has kept up for so long has recovered, and may be warned of again.
+    /// A link that has kept up for this time has recovered: a later delay is reported again.
     static let recovery = Duration.seconds(1)
 
     private var schedule = TickSchedule()

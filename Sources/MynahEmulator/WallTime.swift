@@ -31,7 +31,7 @@ public struct WallTime: Hashable, Sendable {
         (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
         (date.tm_hour, date.tm_min, date.tm_sec) = (parts[3], parts[4], parts[5])
         self.init(microseconds: Int64(timegm(&date)) * 1_000_000 + Int64(parts[6]))
-        // It is no date if it is another one after its days and hours have been carried over.
+        // A date that changes when its days and hours are carried over is invalid.
         guard rfc3339 == text else { return nil }
     }
 

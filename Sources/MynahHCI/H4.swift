@@ -88,7 +88,9 @@ package struct H4Decoder: Sendable {
 }
 
 extension H4PacketType {
-    /// How many bytes stand before the data, the last of which say how long it is.
+    /// The length of the header in bytes.
+    ///
+    /// Its last bytes are the length of the data.
     var headerLength: Int {
         switch self {
         case .command, .synchronousData: 3

@@ -110,7 +110,7 @@ package enum HCIEventContent: Hashable, Sendable {
     case encryptionChange(HCIStatus, handle: ConnectionHandle, isOn: Bool)
     /// Encryption Key Refresh Complete.
     case encryptionKeyRefreshComplete(HCIStatus, handle: ConnectionHandle)
-    /// How many packets of each link are done.
+    /// The number of completed packets of each link.
     case completedPackets([CompletedPackets])
     /// Hardware Error.
     case hardwareError(UInt8)

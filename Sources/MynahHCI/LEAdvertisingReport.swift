@@ -42,7 +42,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     /// Whether that is all.
     package var progress: Progress
 
-    /// A report, of a legacy PDU and complete unless said.
+    /// A report, by default of a legacy PDU and complete.
     package init(
         kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false,
         set: UInt8? = nil, progress: Progress = .complete

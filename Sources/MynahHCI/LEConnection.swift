@@ -21,7 +21,7 @@ package struct LEConnection: Hashable, Sendable {
         /// How long silence is borne, in 10 ms.
         package var timeout: UInt16
 
-        /// Parameters, as an iPhone was seen to choose them unless said.
+        /// Connection parameters; the defaults are those that an iPhone was seen to use.
         package init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
             self.interval = interval
             self.latency = latency

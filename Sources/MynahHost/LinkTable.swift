@@ -17,7 +17,7 @@ struct LinkTable {
         /// A bonded central may have configured what is not sent before the link is encrypted (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
-        /// The peripheral's controller is to be asked for its features; a refusal shows as much as an answer.
+        /// Read the features of the peripheral's controller: any answer, even an error, shows a working link.
         case readFeatures(link: ConnectionHandle, Peer.ID)
         case exchangeMTU(link: ConnectionHandle)
         /// A peripheral was heard for the first time on the link that a request asked for.

@@ -90,7 +90,7 @@ struct Outbound: Sendable {
         return queue.takeNext()
     }
 
-    /// The controller has sent so many of a link's packets.
+    /// The controller has sent a number of a link's packets.
     mutating func completed(_ link: ConnectionHandle, _ count: Int) {
         queue.completed(link, count)
     }

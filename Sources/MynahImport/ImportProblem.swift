@@ -1,6 +1,6 @@
 /// The reason why a file cannot be imported, what to do about it, and the byte or the line that it is about.
 package struct ImportProblem: Error, Hashable, Sendable {
-    /// The error and how to mend it, without a full stop.
+    /// The error and its remedy, without a full stop.
     package var message: String
     /// The byte of the file, counted from 0; `nil` if it is about the whole file.
     package var offset: Int?

@@ -44,7 +44,7 @@ package final class LiveCapture: Sendable {
                 ?? (connected.count == 1 ? connected[0] : nil)
                 ?? own.first
         else { throw ImportProblem("the device \(address) was not heard") }
-        // This host listened all the time, so the adverts of a slow device are few, but none is missing.
+        // This host listened all the time, so a slow device has few advertisements, but none is missing.
         device.advertising.neededGaps = 2
         let imported = ImportedProfile(device, fallback: address.description)
         return CaptureImport.result(

@@ -78,7 +78,7 @@ where Instant.Duration == Duration {
         /// Whether it may be idle.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
 
-        /// Nothing else is under way: it runs until its own work is done, or its time is over.
+        /// No event is being handled: the app runs until its own work is done, or its time is over.
         mutating func rest() {
             let done = max(idleUntil, taskUntil ?? idleUntil)
             let end = endsAt ?? busyUntil
@@ -103,7 +103,7 @@ where Instant.Duration == Duration {
     private(set) var radioState = RadioState.unknown
     /// Pieces of work under way: requests that are answered later, background tasks.
     private(set) var work = 0
-    /// Its adverts wait for Bluetooth to be powered on again.
+    /// Its advertising waits for Bluetooth to be powered on again.
     private(set) var isPaused = false
 
     /// An app that has not been started.
@@ -111,7 +111,7 @@ where Instant.Duration == Duration {
         self.rules = rules
     }
 
-    /// An app that the system ended, on a phone that was restarted since.
+    /// An app that the system terminated before the phone was restarted.
     package init(terminated rules: AppRules) {
         self.rules = rules
         phase = .terminated(kept: rules.relaunchedRoles)
@@ -152,7 +152,7 @@ where Instant.Duration == Duration {
         if case .background(let running) = phase { running.deadline } else { nil }
     }
 
-    /// Whether the system holds services and adverts of it.
+    /// Whether the system holds its services and advertisement.
     var isServed: Bool {
         switch phase {
         case .foreground, .background, .suspended: true

@@ -16,7 +16,7 @@ package struct AppScan: Hashable, Sendable {
     /// How the phone scans for it now.
     package var mode: ScanMode
 
-    /// A scan, in the foreground unless said.
+    /// A scan, in the foreground by default.
     package init(
         services: [BluetoothUUID] = [], solicited: [BluetoothUUID] = [], allowsDuplicates: Bool = false,
         mode: ScanMode = .foreground
@@ -65,7 +65,7 @@ package struct WantedLink: Hashable, Sendable {
     /// How it is listened for now.
     package var mode: ScanMode
 
-    /// A device that is waited for, in the foreground unless said.
+    /// A device that an app waits for, in the foreground by default.
     package init(_ address: DeviceAddress, mode: ScanMode = .foreground) {
         self.address = address
         self.mode = mode

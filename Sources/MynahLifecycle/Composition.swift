@@ -128,7 +128,7 @@ struct Composition {
         if let name {
             if isNameInScanResponse { bytes.scanResponse.append(name) } else { bytes.data.append(name) }
         }
-        // Captures of iOS 7 and of iOS 13 have it in the scan response: beside a 128-bit UUID there is no
+        // Captures of iOS 7 and of iOS 13 have it in the scan response: with a 128-bit UUID there is no
         // other room.
         if !overflow.isEmpty { bytes.scanResponse.append(overflow.structure) }
         return bytes

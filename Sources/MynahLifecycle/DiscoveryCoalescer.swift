@@ -187,10 +187,10 @@ package struct DiscoveryCoalescer: Sendable {
 }
 
 extension AppScan {
-    /// Whether a device is looked for, by a service that it lists, by one that it looks for, or by a bit of
-    /// its overflow area.
+    /// Whether a scan finds a device by a service that it advertises, by a service that it solicits, or by a
+    /// bit of its overflow area.
     ///
-    /// Solicited services widen a scan that names services, and mean nothing to one that finds every device.
+    /// Solicited services widen a scan that names services. A scan for every device needs none.
     func matches(_ advertisement: AdvertisementData) -> Bool {
         services.isEmpty || services.contains { advertisement.mayHave($0) }
             || solicited.contains { advertisement.solicitedServiceUUIDs.contains($0) }

@@ -37,7 +37,7 @@ public struct Disconnection: Hashable, Sendable {
     /// Whether the system connects again by itself.
     public var isReconnecting: Bool
 
-    /// A link that the app or the phone ended, unless said.
+    /// By default, the end of a link that the app or the phone ended.
     package init(
         error: RadioError? = nil, isLocal: Bool = false, wasPending: Bool = false,
         isReconnecting: Bool = false

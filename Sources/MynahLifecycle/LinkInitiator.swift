@@ -20,9 +20,9 @@ package struct LinkInitiator: Sendable {
     package enum Action: Hashable, Sendable {
         /// Connect to a device, and give up after the timeout; the number names the attempt.
         case initiate(DeviceAddress, attempt: UInt64, timeout: Duration)
-        /// Cancel this attempt, and report its end as of any other.
+        /// Cancel this attempt, and report its end like that of any other attempt.
         case cancel(attempt: UInt64)
-        /// Begin the scan anew if the controller's duplicate filter is on, so that it reports devices again.
+        /// Restart the scan if the controller's duplicate filter is on, so that it reports devices again.
         case listenAnew
         /// Warn that the controller has no link left for the devices that wait.
         case linksExhausted(limit: Int)
@@ -101,7 +101,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The radio reports a new link to a device, which is told before the attempt returns.
+    /// The radio reports a new link to a device, before the attempt returns.
     package mutating func connected(to address: DeviceAddress, into actions: inout [Action]) {
         wanted.remove(address)
         heard.removeAll { $0 == address }
@@ -124,7 +124,7 @@ package struct LinkInitiator: Sendable {
         switch outcome {
         case .connected: return connected(to: address, into: &actions)
         case .notReached:
-            // It has to be heard again.
+            // The device must be heard again.
             if isWanted { actions.append(.listenAnew) }
         case .noRoom:
             // A controller that refuses its first link is asked again.
@@ -144,7 +144,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The phone has so many links now, of either role.
+    /// The number of the phone's links, of either role, is now `count`.
     package mutating func has(links count: Int, into actions: inout [Action]) {
         let hadRoom = hasRoom
         // It may have refused because of a link that is not reported, or of something else.

@@ -207,8 +207,9 @@ package struct LinkLedger: Sendable {
         release(manager, address, isTold: true, into: &actions)
     }
 
-    /// A manager no longer waits for a connection, and is not told so: its request itself says what became of
-    /// it.
+    /// A manager no longer waits for a connection.
+    ///
+    /// This is not reported: its request itself returns the outcome of it.
     package mutating func withdraw(
         _ manager: ManagerKey, from address: DeviceAddress, into actions: inout [LinkAction]
     ) {

@@ -1,6 +1,6 @@
 /// A central manager of a phone, by the numbers that the phone gave it and its app.
 ///
-/// A manager that no app made is an app of its own, which is always in the foreground.
+/// A manager that no app made counts as a separate app that is always in the foreground.
 package struct ManagerKey: Hashable, Sendable {
     /// The number of the app.
     package let app: UInt64

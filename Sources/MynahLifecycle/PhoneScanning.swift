@@ -17,7 +17,7 @@ package struct PhoneScanning: Hashable, Sendable {
     package var backgroundInterval: Duration
     /// The scan window, in both.
     package var window: Duration
-    /// How often a scan with the controller's duplicate filter begins anew, so that a changed advertisement
+    /// How often a scan with the controller's duplicate filter restarts, so that a changed advertisement
     /// is heard.
     package var filterRestart: Duration
     /// Whether the controller can scan while it has a link (LE Read Supported States, Vol 4, Part E, 7.8.27).
@@ -84,9 +84,9 @@ package struct PhoneScan: Hashable, Sendable {
 
     /// Why the controller cannot scan now.
     package enum Obstacle: String, Hashable, Sendable, CaseIterable {
-        /// It has a link, and cannot scan beside one.
+        /// It has a link, and cannot scan at the same time.
         case link
-        /// It advertises, and cannot scan meanwhile.
+        /// It advertises, and cannot scan at the same time.
         case advertising
     }
 

@@ -72,7 +72,7 @@ package struct RadioAccounts: Sendable {
         let before = last.links
         last = use
         known = Set(use.links.keys.filter { known.contains($0) || isHeld($0) })
-        // A link is on the air before anybody is told of it: its first holders have used it from its
+        // A link is on the air before it is reported: its first holders have used it from its
         // beginning.
         for link in use.links.keys where !known.contains(link) { last.links[link] = before[link] }
     }

@@ -154,7 +154,7 @@ package struct ReconnectPlan: Sendable {
         proceed(&attempt, into: &actions)
     }
 
-    /// A connection ended; what comes next is for the player to say.
+    /// A connection ended; the player decides what follows.
     package mutating func disconnected(_ device: PeripheralIdentifier) {
         if case .connected(device) = state { state = .idle }
     }

@@ -45,12 +45,12 @@ enum ProfileKeys {
     static let reaction = ["match"] + effects
     static let effects = ["set", "answer", "notify", "error", "disconnect", "advertise"]
     static let answer = ["to", "value", "after"]
-    /// Each says how a value is written; exactly one of them is there, or only a layout.
+    /// The forms of a value: a value has exactly one of them, or only a layout.
     static let valueForms = ["hex", "text", "base64", "generate", "fields"]
     static let fault =
         ["name", "on", "after", "of", "nth", "times", "chance", "central", "when", "delay"]
         + faultEffects + faultParameters + ["off"]
-    /// The effects of a fault; one at most is there.
+    /// The effects of a fault, which has at most one.
     static let faultEffects = ["error", "truncate", "corrupt", "value", "mtu", "do"]
     /// The keys that say more about an effect of `do`.
     static let faultParameters = ["reason", "how", "remove", "with", "for"]
@@ -59,7 +59,7 @@ enum ProfileKeys {
         "connectable",
     ]
     static let scenario = ["name", "steps"]
-    /// The keys of a scenario's step; exactly one of them is there.
+    /// The keys of a scenario's step, which has exactly one of them.
     static let steps = ["await", "expect", "after", "set", "fault", "app", "end"]
     /// The steps that wait for an event; their other keys are fields of the event.
     static let eventSteps = ["await", "expect"]

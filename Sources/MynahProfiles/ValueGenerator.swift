@@ -30,7 +30,7 @@ public struct GeneratorRun: Hashable, Sendable {
 public protocol GeneratorDefinition: Sendable {
     /// Its name, as the value of `generate:`; `fields` if it is made of fields.
     static var name: String { get }
-    /// The keys it takes beside `generate`.
+    /// The keys it takes besides `generate`.
     static var keys: [String] { get }
     /// The longest value it makes, in bytes.
     var maximumLength: Int { get }

@@ -60,7 +60,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// A writer that writes otherwise.
+    /// A writer with another function that writes.
     package init(write: @escaping Write) {
         self.write = write
     }
@@ -111,7 +111,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Returns when every change so far is settled, and the reports that waited for them were passed on.
+    /// Returns when all earlier changes are written, and the reports that waited for them were passed on.
     package func settle() async {
         let number = latest
         await withCheckedContinuation { continuation in

@@ -6,7 +6,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// Nothing is held.
         case passing
-        /// For a change; the number tells one wait from another.
+        /// For a change; the number distinguishes one wait from another.
         case waiting(Int)
         /// A thread passes on what was held.
         case releasing

@@ -17,7 +17,7 @@ public struct KeptFile: Hashable, Sendable {
     /// Where it is.
     public let path: String
 
-    /// The file with this path, whether or not it is there.
+    /// The file at this path, which need not exist.
     public init(path: String) {
         self.path = path
     }
@@ -81,7 +81,9 @@ public struct KeptFile: Hashable, Sendable {
         syncDirectory()
     }
 
-    /// Puts the name on the disk; some file systems cannot, and there is nothing to do about it.
+    /// Syncs the directory, so that the name is on the disk.
+    ///
+    /// Errors are ignored: some file systems cannot.
     private func syncDirectory() {
         let end = path.lastIndex(of: "/")
         let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -7,7 +7,7 @@ package enum SystemThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Starts it; without a thread, it is done here.
+    /// Runs the work on a new thread or, if none can be started, on the caller's.
     package static func start(_ body: @escaping @Sendable () -> Void) {
         if !attempt(body) { body() }
     }

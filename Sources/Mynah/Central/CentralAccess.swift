@@ -151,7 +151,7 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Its manager was told that a link has no room for a write without response.
+    /// A link had no room for a write without response of its manager.
     func waitToWrite(on peer: Peer.ID) {
         _ = look { manager, phone in phone.central.connections.links.wait(manager.key, toWriteOn: peer) }
     }

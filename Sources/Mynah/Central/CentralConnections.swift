@@ -146,7 +146,7 @@ final class CentralConnections {
         let alerts = phone.central.alerts
         let address = ledger.address(of: link)
         let holding = address.map { alerts.candidates(ledger.holders(of: link), for: $0, on: phone) } ?? []
-        // With the radio gone nobody is told of each device.
+        // If the radio is lost, the devices are not reported one by one.
         if error?.code == .lost {
             for manager in phone.central.managers { manager.toldLinks.remove(link) }
         }

@@ -10,7 +10,7 @@ struct CentralLinks {
         var mtu = GATT.defaultMTU
         /// The services that were found, for whichever app.
         var services: Set<BluetoothUUID> = []
-        /// The managers that were told that the link has no room for a write without response.
+        /// The managers for whose write without response the link had no room.
         fileprivate var waitingToWrite: [ManagerKey] = []
     }
 
@@ -38,7 +38,7 @@ struct CentralLinks {
 
     // MARK: Room for writes without response
 
-    /// A manager was told that a link has no room.
+    /// A link had no room for a manager's write without response.
     mutating func wait(_ manager: ManagerKey, toWriteOn id: Peer.ID) {
         if entries[id]?.waitingToWrite.contains(manager) == false {
             entries[id]?.waitingToWrite.append(manager)
@@ -55,7 +55,7 @@ struct CentralLinks {
         for id in Array(entries.keys) { release(id, by: manager) }
     }
 
-    /// Returns, once, the managers that were told that a link has no room, in that order.
+    /// Returns, once, the managers for whose write a link had no room, in the order of their writes.
     mutating func takeWaitingToWrite(on id: Peer.ID) -> [ManagerKey] {
         defer { entries[id]?.waitingToWrite = [] }
         return entries[id]?.waitingToWrite ?? []

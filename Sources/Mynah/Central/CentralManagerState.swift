@@ -12,7 +12,7 @@ final class CentralManagerState {
         /// How a manager that no app made wants the radio to scan.
         var options: ScanOptions
 
-        /// An app's scan, which gets scan responses if they are requested.
+        /// The scan of an app.
         init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
             request = AppScan(
                 services: services, solicited: options.solicitedServiceUUIDs,
@@ -41,7 +41,7 @@ final class CentralManagerState {
     let key: ManagerKey
     /// Changes with each launch of its app: an earlier launch's handle names another epoch.
     private(set) var epoch: UInt64 = 0
-    /// The app that it is of, or `nil` if no app made it.
+    /// The app of the manager, or `nil` if no app made it.
     unowned let app: AppProcess?
     /// The identifier that its state is preserved under, or `nil` if it is not.
     let restoreIdentifier: String?
@@ -55,7 +55,7 @@ final class CentralManagerState {
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
     /// The connections of the phone that it hears of, or `nil` if it hears of none.
     private(set) var registration: ConnectionEventMatching?
-    /// The links that it was told of by its registration.
+    /// The links that were reported to it because of its registration.
     var toldLinks: Set<Peer.ID> = []
     /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
@@ -64,7 +64,9 @@ final class CentralManagerState {
     /// The last saved state, or `nil` if none was saved.
     var saved: PreservedCentralState?
 
-    /// A manager that no app made: it is an app of its own, which is always in the foreground.
+    /// A manager that no app made.
+    ///
+    /// It counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
     {
         key = ManagerKey(app: number, manager: number)

@@ -86,11 +86,11 @@ final class CentralPreservation {
         return state
     }
 
-    /// A link to a device is there again: what its peripheral shows as subscribed to is.
+    /// A device is linked again: subscribes to everything that its peripheral shows as subscribed.
     ///
-    /// That is so only after another process, or while Bluetooth was off: other links take what was
-    /// discovered along. The attribute handles of then are taken for those of now, as a phone does that
-    /// caches them (an assumption).
+    /// This happens only in a new process, or after Bluetooth was off: other links keep the discovered
+    /// attributes. The attribute handles of that time are used again, as by a phone that caches them (an
+    /// assumption).
     func subscribeAgain(
         _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
     ) {

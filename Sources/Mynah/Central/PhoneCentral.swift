@@ -138,7 +138,7 @@ final class PhoneCentral {
         managers.append(manager)
     }
 
-    /// Makes a manager that is of no app.
+    /// Makes a manager without an app.
     func makeManager(
         options: CentralManager.Options, sink: (any CentralManagerSink)?, on phone: isolated Phone
     ) throws(RadioError) -> CentralManager {

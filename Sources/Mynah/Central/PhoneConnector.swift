@@ -61,7 +61,7 @@ final class PhoneConnector {
         change(on: phone) { $0.heard(report, into: &$1) }
     }
 
-    /// The phone has so many links now, of either role.
+    /// The number of the phone's links, of either role, is now `count`.
     func has(links count: Int, on phone: isolated Phone) {
         change(on: phone) { $0.has(links: count, into: &$1) }
     }

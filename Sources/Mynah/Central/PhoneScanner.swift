@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Keeps a phone's radio in step with what its central managers scan and wait for together.
+/// Keeps a phone's radio in step with the combined scans and pending connections of its central managers.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class PhoneScanner {
@@ -12,7 +12,7 @@ final class PhoneScanner {
     private var reported: Set<PhoneScan.Obstacle> = []
     /// The radio's scan, or `nil` if it does not scan.
     private var current: ScanOptions?
-    /// Whether the scan is to begin anew, so that the controller's filter lets devices through again.
+    /// Whether to restart the scan, so that the controller's duplicate filter reports devices again.
     private var isStale = false
     /// Changes with each request.
     private var epoch = 0

@@ -130,7 +130,9 @@ final class SubscriptionWriter {
 }
 
 extension CentralRadio {
-    /// Asks, and where the peripheral wants security pairs and asks once more, as an iPhone does.
+    /// Sends the request.
+    ///
+    /// If the peripheral requires security, pairs and repeats it, as an iPhone does.
     nonisolated func asking<Value: Sendable>(
         _ peer: Peer.ID, pairs: Bool,
         _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value

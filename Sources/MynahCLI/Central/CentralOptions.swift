@@ -71,6 +71,6 @@ enum CentralOptions {
 }
 
 extension RadioWarning {
-    /// Whether it says what a radio waits for, which is no trouble yet.
+    /// Whether a warning only reports what a radio waits for.
     var isWait: Bool { code.hasPrefix("waitingFor") }
 }

@@ -10,9 +10,9 @@ struct DeviceFinder: Sendable {
     private static let settling = Duration.seconds(1)
     /// How long the device is listened to once it is found, if `reports` are wanted.
     private static let listening = Duration.seconds(5)
-    /// How much longer it is listened to while too few of its adverts were heard to tell their interval.
+    /// How much longer to listen if too few advertising events were heard to know the advertising interval.
     private static let listeningLonger = Duration.seconds(3)
-    /// How many adverts tell their interval.
+    /// How many advertising events the advertising interval is calculated from.
     private static let neededAdverts = 3
 
     let device: String
@@ -37,7 +37,7 @@ struct DeviceFinder: Sendable {
         var search = DeviceSearch(device)
         var found: DeviceAddress?
         var missing = reports
-        // The advert that the device was found by.
+        // The advertisement by which the device was found.
         var adverts = 1
         var isLate = false
         for await step in steps {

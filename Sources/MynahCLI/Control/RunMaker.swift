@@ -17,7 +17,7 @@ struct RunMaker: Sendable {
     let valueSeed: UInt64
     /// The state that apps start in; `nil` if the profile's.
     let state: RunState?
-    /// Whether events say whose they are.
+    /// Whether events have `device`.
     let namesDevices: Bool
     /// Numbers the requests that a test answers; `nil` if no test can answer.
     let requestNumbers: RequestNumbers?

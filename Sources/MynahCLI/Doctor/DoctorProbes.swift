@@ -6,7 +6,7 @@ import MynahProfiles
 
 import Glibc
 
-/// Asks the machine for what `mynah doctor` judges.
+/// Collects the facts about the machine that `mynah doctor` judges.
 struct DoctorProbes: Sendable {
     var radio: RadioChoice
     var adapter: String?

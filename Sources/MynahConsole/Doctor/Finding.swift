@@ -20,7 +20,7 @@ package struct Finding: Hashable, Sendable {
     package var found: String
     /// The consequence for a run, or `nil` if there is none.
     package var meaning: String?
-    /// The command that mends it, or how to, or `nil` if nothing has to be mended.
+    /// The command or the instructions that fix it, or `nil` if nothing has to be fixed.
     package var remedy: String?
 
     package init(

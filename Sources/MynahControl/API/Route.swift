@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A method and a path of the API, and what the OpenAPI document says of them.
+/// A method and a path of the API, with their description for the OpenAPI document.
 struct Route: Sendable {
     /// A part of a path between two slashes.
     enum Segment: Hashable, Sendable {

@@ -14,7 +14,7 @@ struct HTTPConnectionMachine {
 
     /// A time limit; one at most runs at a time.
     enum Timer: Hashable, Sendable {
-        /// Nothing of the next request has come.
+        /// No byte of the next request has arrived.
         case idle
         /// A head has begun and is not complete.
         case head

@@ -44,7 +44,7 @@ struct HTTPRules: Sendable {
         ControlProblem(413, "the body is longer than \(limit) bytes")
     }
 
-    /// A body has to be JSON: pages may send only other types to a foreign server without asking it first.
+    /// A body must be JSON: browsers send JSON to another site only after a preflight request.
     static func mediaTypeProblem(_ head: HTTPHead) -> ControlProblem? {
         guard ["POST", "PUT", "PATCH"].contains(head.method) else { return nil }
         let types = head.headers.values(of: "content-type")

@@ -18,7 +18,7 @@ package struct Fault: Hashable, Sendable {
     /// The seed of its random numbers, or `nil` if the radio has it.
     package var seed: UInt64?
 
-    /// A fault, which is on unless said.
+    /// A fault, which is on by default.
     package init(
         name: String, trigger: FaultTrigger, of attribute: AttributeKey? = nil,
         selection: FaultSelection = FaultSelection(), delay: Duration = .zero, effect: FaultEffect? = nil,
@@ -38,7 +38,7 @@ package struct Fault: Hashable, Sendable {
 package enum FaultTrigger: Hashable, Sendable {
     /// At an operation of a central or of the device.
     case on(Operation)
-    /// Once, this long after the fault was turned on.
+    /// Once, when the fault has been on for this time.
     case after(Duration)
 
     /// The operations, by their names in a profile.

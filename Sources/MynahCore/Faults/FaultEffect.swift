@@ -2,7 +2,7 @@
 package enum FaultEffect: Hashable, Sendable {
     /// The request is answered with this error.
     case error(ATTError)
-    /// The value ends after this many bytes.
+    /// The value is cut to this number of bytes.
     case truncate(Int)
     /// Bytes of the value are changed.
     case corrupt(Corruption)

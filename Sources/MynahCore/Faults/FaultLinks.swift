@@ -48,7 +48,7 @@ struct FaultLinks: Sendable {
         }
     }
 
-    /// The connections that are there count from 1, in their order, and later ones after them.
+    /// Numbers the existing connections from 1, in their order; later ones follow.
     mutating func countAnew() {
         for (index, id) in ids(for: nil).enumerated() { links[id]?.order = index + 1 }
         lastOrder = links.count

@@ -99,7 +99,7 @@ package struct FaultRules: Sendable {
 
     // MARK: Faults
 
-    /// Adds a fault, or replaces the one with its name; it begins anew.
+    /// Adds a fault, or replaces the one with its name; its counts start at zero.
     package mutating func add(_ fault: Fault, at now: Duration) {
         var entry = Entry(fault: fault, isOn: false, random: random(of: fault))
         if !fault.isOff { turnOn(&entry, at: now) }
@@ -155,7 +155,7 @@ package struct FaultRules: Sendable {
 
     // MARK: Operations
 
-    /// Whether a fault may apply to an operation, whichever central it is of.
+    /// Whether a fault may apply to an operation of any central.
     package func concerns(_ kind: FaultTrigger.Operation, of attribute: AttributeKey? = nil) -> Bool {
         entries.contains { entry in
             entry.isArmed && entry.fault.trigger == .on(kind)
@@ -240,7 +240,7 @@ extension FaultRules.Entry {
 }
 
 extension FaultCentral {
-    /// Whether a central is the one that is meant; one that is not known is not.
+    /// Whether a fault applies to a central; an unknown central never matches.
     package func matches(_ central: FaultRules.Central?) -> Bool {
         switch self {
         case .address(let address): central?.address?.value == address.value

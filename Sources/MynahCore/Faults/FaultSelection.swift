@@ -33,7 +33,7 @@ package struct FaultSelection: Hashable, Sendable {
     /// The condition under which it applies, or `nil` if there is none.
     package var condition: FaultCondition?
 
-    /// Every operation, unless said.
+    /// Every operation by default.
     package init(
         nth: Ordinals = .all, times: Int? = nil, chance: Double = 1, central: FaultCentral? = nil,
         when condition: FaultCondition? = nil

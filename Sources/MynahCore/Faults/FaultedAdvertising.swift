@@ -10,7 +10,7 @@ struct FaultedAdvertising: Sendable {
     var isDue = false
     /// The states that the radio has reported since.
     var hidden = HiddenStates()
-    /// The state of the radio that the device was told last; a radio that is lost is not on.
+    /// The state of the radio that was last reported to the device; a lost radio is not on.
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
     private var lastNumber = 0
@@ -25,12 +25,12 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
-    /// Notes an event that the device is told.
+    /// Notes an event that is reported to the device.
     mutating func note(_ event: RadioEvent) {
         if case .stateChanged(let state) = event { told = state }
     }
 
-    /// Begins a change, or begins it anew; returns a number for `end`.
+    /// Begins or restarts a change; returns a number for `end`.
     mutating func begin(_ change: FaultyAdvertisement, by fault: String) -> Int {
         lastNumber += 1
         changes.removeAll { $0.fault == fault }
@@ -47,13 +47,13 @@ struct FaultedAdvertising: Sendable {
 
     /// The effects that have ended.
     struct Ended {
-        /// A change has ended, so the advertisement is to be composed anew.
+        /// A change has ended, so the advertisement must be composed again.
         var isChange = false
         /// The silence is over.
         var isSilence = false
     }
 
-    /// Ends what a fault began, unless it began anew after `number`; with `nil` in any case.
+    /// Ends the change of a fault, unless it was restarted after `number`; with `nil` in any case.
     mutating func end(_ fault: String, number: Int? = nil) -> Ended {
         var ended = Ended()
         let count = changes.count

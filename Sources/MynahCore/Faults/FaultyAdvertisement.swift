@@ -22,7 +22,7 @@ package struct FaultyAdvertisement: Hashable, Sendable {
 
     /// The advertisement with the changes.
     ///
-    /// Bytes that were to be sent exactly are composed anew if the contents change.
+    /// Bytes that were to be sent exactly are composed again if the contents change.
     package func applied(to advertisement: Advertisement) -> Advertisement {
         var result = advertisement
         if let localName { result.localName = localName.isEmpty ? nil : localName }

@@ -1,4 +1,4 @@
-// The effects of faults beside a changed answer or value.
+// The effects of faults other than a changed answer or value.
 extension FaultyRadio {
     /// Calls the wrapped radio below its sink, if it has that.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {
@@ -58,7 +58,7 @@ extension FaultyRadio {
         }
     }
 
-    /// Ends what a fault began, unless it began anew after `number`.
+    /// Ends the effect of a fault, unless it was restarted after `number`.
     func end(_ name: String, number: Int? = nil) {
         let ended = advertising.end(name, number: number)
         if ended.isSilence {

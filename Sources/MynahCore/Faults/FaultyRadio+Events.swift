@@ -173,7 +173,7 @@ extension FaultyRadio {
         offset <= value.count ? .success(Array(value[offset...])) : .failure(.invalidOffset)
     }
 
-    /// An answer that is never given, as long as the link is there.
+    /// An answer that is not given while the link exists.
     private func silence(_ central: Peer.ID) -> RadioAnswer {
         let reply = PendingReply()
         unanswered[central, default: []].append(reply)

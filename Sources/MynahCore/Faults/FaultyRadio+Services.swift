@@ -39,7 +39,7 @@ extension FaultyRadio {
         inner { $0.setValue(value, of: key) }
     }
 
-    /// Publishes anew each batch that a fault has changed, or no longer changes.
+    /// Publishes again each batch that a fault has changed, or no longer changes.
     ///
     /// One that the radio refuses is tried again when the radio has recovered, and with the next change.
     func changeServices() async {

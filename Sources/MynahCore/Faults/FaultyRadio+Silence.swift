@@ -29,7 +29,7 @@ extension FaultyRadio {
         await advertiseAgain()
     }
 
-    /// The device is not gone any more, and is told what happened to the radio meanwhile.
+    /// The device is on the air again, and gets the radio's events of the time in between.
     private func isBack() {
         let events = advertising.hidden.events
         // A radio that does not work now advertises when it does.
@@ -62,7 +62,9 @@ extension FaultyRadio {
         }
     }
 
-    /// Turns Bluetooth off or on; a device that is gone stays gone, and is off when it is back.
+    /// Turns Bluetooth off or on.
+    ///
+    /// A device that a fault has silenced stays silent, and is off when it is back.
     package func setPower(_ isOn: Bool) async throws(RadioError) {
         guard lower != nil, advertising.isGone else { return try await wrapped.setPower(isOn) }
         guard advertising.hidden.isTurnedOff == isOn else { return }

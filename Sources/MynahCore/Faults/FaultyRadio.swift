@@ -204,7 +204,7 @@ package actor FaultyRadio: ControllableRadio {
         faultsChanged()
     }
 
-    /// Counts connections from 1 again, first those that are there, as at the start of a run.
+    /// Numbers connections from 1 again, existing ones first, as at the start of a run.
     package func countConnectionsAnew() { links.countAnew() }
 
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.

@@ -70,8 +70,8 @@ struct HeldValues: Sendable {
 
     /// Keeps a value until the next one of its attribute to its centrals.
     ///
-    /// Returns the time at which it is to be sent without a next one, or `nil` if one is kept already. It
-    /// waits for a little more than the time between the last two values.
+    /// Returns the time at which to send it if no next value comes, or `nil` if one is kept already. That
+    /// time is a little more than the time between the last two values.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)
         var track = tracks[place] ?? Track(last: now)

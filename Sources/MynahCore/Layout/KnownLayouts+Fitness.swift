@@ -137,7 +137,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// The bit that says that more of the measurement follows; while it is 0, these fields are there.
+    /// The More Data bit: if it is 0, these fields are present.
     private static func withoutMoreData(_ names: String...) -> LayoutBit {
         .announces(names, isInverted: true)
     }

@@ -25,12 +25,12 @@ package struct LayoutField: Hashable, Sendable {
         case bytes
     }
 
-    /// How many there are of it.
+    /// The number of its elements.
     package enum Count: Hashable, Sendable {
         case one
         /// As many as there is room for, up to the end of the value.
         case rest
-        /// As many as another field says, which comes before.
+        /// The number that an earlier field has.
         case field(String)
     }
 
@@ -114,7 +114,9 @@ package struct Resolution: Hashable, Sendable {
     /// The number that a whole number means.
     func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) }
 
-    /// The integer that is nearest to a number; not an integer's if the number is not finite.
+    /// The integer that is nearest to a number.
+    ///
+    /// The result is not finite if the number is not.
     func integer(_ number: Double) -> Double {
         (number * Double(denominator) / Double(numerator)).rounded()
     }
@@ -132,7 +134,7 @@ package struct Resolution: Hashable, Sendable {
 
 /// A bit, or a few, of the flags before the fields of a value.
 package enum LayoutBit: Hashable, Sendable {
-    /// These fields are there. An inverted bit says that they are not.
+    /// The fields are present if the bit is set or, if it is inverted, if the bit is clear.
     case announces([String], isInverted: Bool)
     /// The field has its wide kind.
     case widens(String)

@@ -10,7 +10,7 @@ package enum NumberText {
         return "\(number)"
     }
 
-    /// The number that has so many decimals and is nearest.
+    /// The nearest number with this number of decimals.
     static func rounded(_ number: Double, decimals: Int) -> Double {
         let power = pow(10, Double(decimals))
         return (number * power).rounded() / power
@@ -30,7 +30,7 @@ enum DateTimeText {
         return "\(year)-\(parts[0])-\(parts[1])T\(parts[2]):\(parts[3]):\(parts[4])"
     }
 
-    /// The octets of such a text, or `nil` if it is none.
+    /// The octets of a date and time as text, or `nil` if the text is invalid.
     static func bytes(of text: String) -> [UInt8]? {
         let halves = text.split(separator: "T", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }

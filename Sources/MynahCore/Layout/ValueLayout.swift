@@ -4,7 +4,7 @@ import MynahSupport
 ///
 /// The SIG's layouts are in `KnownLayouts` (GATT Specification Supplement); a profile may write down others.
 package struct ValueLayout: Hashable, Sendable {
-    /// The fields, and the bits that say which of them are there.
+    /// The fields, and the bits that say which fields are present.
     package var entries: [LayoutField]
 
     package init(_ entries: [LayoutField]) {
@@ -18,7 +18,7 @@ package struct ValueLayout: Hashable, Sendable {
         }
     }
 
-    /// The bits that say whether a field is there, or how it is written.
+    /// The bits that say whether a field is present, or how it is encoded.
     private var bits: [LayoutBit] {
         entries.flatMap { if case .bits(_, let bits) = $0.kind { bits } else { [LayoutBit]() } }
     }
@@ -314,7 +314,7 @@ extension ValueLayout {
         return isSigned || exact < 0x1p63 ? UInt64(bitPattern: Int64(exact)) : UInt64(exact)
     }
 
-    /// The smallest and the largest integer of so many bits.
+    /// The smallest and the largest integer that fit into a number of bits.
     static func limits(_ bits: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
         func power(_ exponent: Int) -> Double { Double(sign: .plus, exponent: exponent, significand: 1) }
         // Of 64 bits the upper limit is the largest number below the power of two that a float has.

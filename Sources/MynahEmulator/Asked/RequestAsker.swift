@@ -171,7 +171,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
 
     private func fail(_ requests: [Asked.Request], _ end: RequestEnd) {
         for request in requests {
-            // Before the reply: an answer that comes now is told why it is refused.
+            // Before the reply, so that an answer that comes now is refused with the reason.
             player.device.requestNumbers?.note(end, of: request.id)
             request.reply.answer(.failure(.unlikelyError))
             let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }

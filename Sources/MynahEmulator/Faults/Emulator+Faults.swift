@@ -39,7 +39,7 @@ extension Emulator {
         }
     }
 
-    /// The attributes of a device have other keys.
+    /// The attributes of a device have new keys: updates its faults.
     func rekeyFaults(_ mapping: [AttributeKey: AttributeKey]) async {
         await faultyRadio?.rekey(mapping)
     }

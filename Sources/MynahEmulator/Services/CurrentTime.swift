@@ -13,7 +13,7 @@ struct CurrentTime: ServiceBehavior {
         [.change(.clock(nil), of: Self.time)]
     }
 
-    /// A date that does not exist or is not known is ignored, which error 0x80 says (Data field ignored).
+    /// A date that does not exist or is not known is refused with error 0x80 (Data field ignored).
     func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {

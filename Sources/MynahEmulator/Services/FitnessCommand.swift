@@ -64,7 +64,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// The opcode of the status that says it was done; `nil` if none does.
+        /// The opcode of the status that reports its execution, or `nil` if no status does.
         var status: UInt8? {
             switch self {
             case .requestControl, .spinDown: nil

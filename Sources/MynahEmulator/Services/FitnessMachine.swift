@@ -34,7 +34,7 @@ struct FitnessMachine: ServiceBehavior {
         static let status: UInt8 = 0x14
         static let success: UInt8 = 2
         static let stopPedaling: UInt8 = 4
-        /// 20 and 30 km/h, between which the speed has to be.
+        /// 20 and 30 km/h, the limits of the speed.
         static let speeds: [UInt8] = [0xD0, 0x07, 0xB8, 0x0B]
     }
 

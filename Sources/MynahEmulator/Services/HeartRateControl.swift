@@ -19,7 +19,7 @@ struct HeartRateControl: ServiceBehavior {
 }
 
 extension ServiceState {
-    /// Lets a counter go on from another number, if the value has it.
+    /// Sets the number from which a counter continues, if the value has it.
     func shift(
         _ field: String, of characteristic: BluetoothUUID, to number: Double, below modulus: Double
     ) -> [ServiceEffect] {

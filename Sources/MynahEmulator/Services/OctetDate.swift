@@ -19,11 +19,11 @@ struct OctetDate: Hashable, Sendable {
         else { return nil }
         let time = Int64(bytes[4]) * 3600 + Int64(bytes[5]) * 60 + Int64(bytes[6])
         seconds = Self.days(year, month, day) * 86_400 + time
-        // A 31st of April is none.
+        // There is no 31st of April.
         guard self.bytes == bytes else { return nil }
     }
 
-    /// The date so many seconds after 1970 began, within the years that have four digits.
+    /// The date at a number of seconds since 1970-01-01, limited to years with four digits.
     init(seconds: Int64) {
         self.seconds = min(max(seconds, -12_244_089_600), 253_402_300_799)
     }

@@ -27,7 +27,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
 
     // MARK: Its life
 
-    /// The device's values are as they were at its start, and so is what its services have in mind.
+    /// The device's values were reset, and so is the state of its behaviors.
     func begin() {
         stop()
         services = player.device.behaviors

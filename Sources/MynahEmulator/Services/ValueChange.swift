@@ -30,16 +30,16 @@ enum ValueChange: Hashable, Sendable {
 /// How one field of a value differs from the profile's number.
 struct FieldChange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// It is so much more, and wraps below the modulus.
+        /// Each step adds a number, and the sum wraps at the modulus.
         case shift(by: Double, below: Double)
-        /// It goes from one number to the other as a first-order lag does; `nil` is the profile's number.
+        /// The value approaches `to` as a first-order lag; `nil` is the profile's number.
         case approach(from: Double, to: Double?, since: UInt64, interval: Duration)
     }
 
     var name: String
     var kind: Kind
 
-    /// After so long, 63 % of the way to a target is done.
+    /// The time constant: after this time, 63 % of the way to a target is done.
     static let timeConstant = 1.5
 
     /// The number at a tick, instead of the profile's one.

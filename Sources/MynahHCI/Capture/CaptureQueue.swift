@@ -28,7 +28,7 @@ struct CaptureQueue: Sendable {
     /// Lost, and not reported.
     private var unreported = 0
 
-    /// An empty queue for so many bytes.
+    /// An empty queue with a limit in bytes.
     init(limit: Int) {
         self.limit = limit
     }

@@ -71,7 +71,9 @@ struct LinkLayerEncoder: Sendable {
 
     // MARK: - Links
 
-    /// Remembers a link from its beginning on, in place of the one that was used longest ago.
+    /// Adds a link at its beginning.
+    ///
+    /// Above the limit it replaces the least recently used link.
     mutating func begin(_ access: UInt32, central: Station) -> Link {
         if links.count >= Self.limit, let oldest = links.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             links[oldest.key] = nil

@@ -40,7 +40,9 @@ enum LoopbackListeners {
             || isMapped && bytes.suffix(4) == [0, 0, 0, 0]
     }
 
-    /// Without the kernel's tables a connection is the only way; on the loopback it is answered at once.
+    /// Whether a port accepts a connection, for systems without the kernel's tables.
+    ///
+    /// The loopback never blocks.
     static func accepts(_ port: UInt16) -> Bool {
         guard case .success(let descriptor) = Descriptor.socket(AF_INET, Descriptor.stream) else {
             return false

@@ -8,7 +8,7 @@ package struct NetsimEnvironment: Sendable {
 
     /// The instances whose port fits into 16 bits.
     package static let instances = 1...(0xFFFF - firstPort + 1)
-    /// Where the first instance listens for H4 unless it is told otherwise.
+    /// The default port on which the first instance listens for H4.
     static let firstPort = 6402
 
     /// An environment with these variables.

@@ -13,7 +13,7 @@ struct AirGreeting: Hashable, Sendable {
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64
-    /// Whether the sender wants advertising, until it says otherwise.
+    /// Whether the sender wants advertising, until its next message about that.
     var wantsAdvertising: Bool
 
     init(node: UInt64, wantsAdvertising: Bool) {

@@ -37,7 +37,7 @@ extension AirMesh {
             var notices: [RadioWarning] = []
             for _ in 0..<Self.turn {
                 guard let line = state.lines[connection] else { break }
-                // With this flag, the length that the message had.
+                // With MSG_TRUNC the result is the length of the message, even if the buffer is shorter.
                 let outcome = Descriptor.receive(
                     line.descriptor, into: &buffer, flags: Int32(MSG_TRUNC))
                 guard case .moved(let count) = outcome else {

@@ -37,7 +37,7 @@ final class AirMesh: Sendable {
         fileprivate var follower: DeletionWatch.Follower?
         var isOpen = true
         var wantsAdvertising = false
-        /// Enough to understand what is wrong; thousands would not say more.
+        /// Enough warnings to understand a problem.
         var noticesLeft = 20
         /// The codes of warnings that are given once.
         fileprivate var given: Set<String> = []
@@ -122,7 +122,7 @@ final class AirMesh: Sendable {
                     """
                 ))
         }
-        // Left meanwhile by another thread.
+        // Another thread may have left the air.
         if !isOpen { leave() }
     }
 

@@ -5,7 +5,7 @@ enum Descriptor {
     /// The outcome of a call that reads or writes bytes.
     enum Outcome: Equatable {
         case moved(Int)
-        /// Not now.
+        /// The call would block.
         case blocked
         /// The other side has ended it.
         case ended

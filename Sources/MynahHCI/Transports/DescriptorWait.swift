@@ -17,8 +17,8 @@ final class DescriptorWait: Sendable {
 
     private let state = Lock(State())
 
-    /// Returns when the descriptor is ready, when so many microseconds are over, or when it is cancelled, as
-    /// with its task.
+    /// Returns when the descriptor is ready, when a number of microseconds is over, or when it is cancelled,
+    /// as with its task.
     func wait(for descriptor: Int32, _ interest: EventLoop.Interest, microseconds: Int64? = nil) async
         -> Outcome
     {

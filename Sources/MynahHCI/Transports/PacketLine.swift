@@ -55,7 +55,7 @@ final class PacketLine: Sendable {
         }
     }
 
-    /// Ends it; nothing is told any more.
+    /// Closes the line; the receiver is not called any more.
     func close() {
         state.withLock { Self.shut(&$0) }
         receiver.close()
@@ -152,7 +152,7 @@ final class PacketLine: Sendable {
             }
         }
         guard let trouble else { return }
-        // Not in this call: who sends may be being told something.
+        // Not in this call: the sender may be inside a call of the receiver.
         EventLoop.shared.perform { [weak self] in self?.giveUp(trouble) }
     }
 
@@ -160,9 +160,9 @@ final class PacketLine: Sendable {
         RadioError(.lost, "\(other) is gone: \(SystemError(number))")
     }
 
-    /// Reads what has come before it, which may say better how the line ended.
+    /// Reads what came before the error, which may explain better how the line ended.
     ///
-    /// The kernel tells an error once, and who writes may be the one to hear it: reading alone would wait for
+    /// The kernel reports an error once, and perhaps to a write: reading alone would wait for
     /// ever.
     private func giveUp(_ error: RadioError) {
         read()

@@ -13,7 +13,7 @@ final class PacketReceiver: Sendable {
     }
 
     private let state = Lock(State())
-    /// Held while something is told, so that who closes can wait for it.
+    /// Held during a call, so that `close` can wait for its end.
     private let turn = Lock(())
     private let receive: @Sendable (H4Packet) -> Void
     private let ended: @Sendable (RadioError?) -> Void
@@ -25,7 +25,7 @@ final class PacketReceiver: Sendable {
         self.ended = ended
     }
 
-    /// Tells a packet.
+    /// Passes on a packet.
     func tell(_ packet: H4Packet) {
         turn.withLock { _ in
             guard begin() else { return }
@@ -34,7 +34,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Tells that it is over, once; not to be called where something is being told.
+    /// Reports the end, once; must not be called inside a call.
     func end(_ error: RadioError?) {
         turn.withLock { _ in
             guard begin() else { return }
@@ -44,7 +44,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Tells nothing more; waits for what is being told on another thread.
+    /// Stops the calls; waits for the end of a call on another thread.
     func close() {
         let isInside = state.withLock { state in
             state.isOpen = false

@@ -4,7 +4,7 @@ import MynahSupport
 /// The medium between controllers: it delivers each PDU to the stations in range, and loses as many as
 /// it is told to.
 ///
-/// A machine without I/O. Time moves when it is told to, and many devices share one heap of deadlines.
+/// A machine without I/O. Its caller moves the time, and many devices share one heap of deadlines.
 package struct Air: Sendable {
     /// An output of the medium.
     package enum Output: Hashable, Sendable {
@@ -53,7 +53,7 @@ package struct Air: Sendable {
         var from: Station
         var to: Station?
         var pdu: AirPDU
-        /// How far the sender is away.
+        /// The distance of the sender.
         var distance: AirDistance
     }
 
@@ -64,7 +64,7 @@ package struct Air: Sendable {
         case outOfRange
     }
 
-    /// How much is lost, from 0 for nothing to 1 for everything.
+    /// The fraction of PDUs that are lost, from 0 to 1.
     package var loss: Double = 0
     /// Whether stations of other processes hear this one.
     package var isShared = false
@@ -78,7 +78,7 @@ package struct Air: Sendable {
     private var members = StationTable<Member>()
     private var listeners: [Station] = []
     private var heap = DueHeap()
-    /// Where stations of this process are, but for those at the usual distance.
+    /// The distances of this process's stations, except those at the usual distance.
     private var places: [Station: Place] = [:]
     /// The places of two stations relative to each other, which override the place of each.
     private var pairs: [Pair: Place] = [:]
@@ -104,7 +104,7 @@ package struct Air: Sendable {
         random = SplitMix(seed: seed)
     }
 
-    /// How many controllers are on it.
+    /// The number of controllers on the air.
     package var count: Int { members.count }
 
     /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A PDU with who sends it and for whom, as it goes from process to process.
+/// A PDU with its sender and its receiver, as it goes from process to process.
 package struct AirFrame: Hashable, Sendable {
     /// The sender.
     package var from: Station

@@ -128,7 +128,7 @@ package enum LinkPDU: Hashable, Sendable {
     case encryptionRequest(random: [UInt8], diversifier: UInt16, nonce: UInt64)
     /// LL_START_ENC_REQ, with what the peripheral draws.
     case startEncryption(nonce: UInt64)
-    /// LL_START_ENC_RSP of the central: that it has the key.
+    /// LL_START_ENC_RSP of the central, which proves that it has the key.
     case encryptionProof(UInt64)
     /// LL_START_ENC_RSP of the peripheral.
     case encrypted

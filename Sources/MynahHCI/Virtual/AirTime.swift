@@ -3,7 +3,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
     /// How long after the beginning.
     package var microseconds: Int64
 
-    /// A moment so long after the beginning.
+    /// A time, in microseconds since the beginning.
     package init(microseconds: Int64) {
         self.microseconds = microseconds
     }
@@ -14,7 +14,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
     /// Whether one comes before the other.
     package static func < (left: AirTime, right: AirTime) -> Bool { left.microseconds < right.microseconds }
 
-    /// The moment so many microseconds later.
+    /// The time a number of microseconds later.
     package static func + (time: AirTime, microseconds: Int64) -> AirTime {
         AirTime(microseconds: time.microseconds &+ microseconds)
     }

@@ -22,7 +22,7 @@ struct ControllerOutbox: Sendable {
     /// Whether the host uses the extended commands, and so gets the extended events.
     var isExtended: Bool { generation == .extended }
 
-    /// Goes back to what HCI Reset leaves (Core Specification, Vol 4, Part E, 7.3.2); outputs stay.
+    /// Resets the state as HCI Reset does (Core Specification, Vol 4, Part E, 7.3.2); outputs stay.
     mutating func reset() {
         let pending = outputs
         self = ControllerOutbox()

@@ -24,7 +24,7 @@ public final class LiveAir: Sendable {
         var air: Air
         var receivers = SortedMap<Station, PacketReceiver>()
         var elsewhere: (@Sendable (AirMessage) -> Void)?
-        /// As other processes were last told.
+        /// Whether this process wants advertising, as other processes last heard.
         var wantsAdvertising = false
         var capture: (@Sendable (AirFrame) -> Void)?
         /// Of the air, while they are looked through; empty otherwise.
@@ -198,7 +198,7 @@ public final class LiveAir: Sendable {
         return true
     }
 
-    /// Delivers until nothing waits, outside the lock: who is told something may send at once.
+    /// Delivers until nothing waits, outside the lock, because a receiver may send at once.
     private func deliver() {
         var batch: [Delivery] = []
         while true {

@@ -93,10 +93,10 @@ package enum ATTRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether something unknown wants an answer.
+    /// Whether an unknown PDU is a request, which needs a response, and not a command.
     ///
-    /// Commands never do. Responses, notifications and indications that a server hears by mistake have odd
-    /// numbers, as all of them have; what is even and new is a request.
+    /// Responses, notifications and indications, which a server may receive by mistake, have odd opcodes. An
+    /// unknown even opcode that is not a command is a request.
     private static func isRequest(_ opcode: UInt8) -> Bool {
         !ATTOpcode.isCommand(opcode) && opcode & 1 == 0
     }

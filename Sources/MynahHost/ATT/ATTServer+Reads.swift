@@ -44,8 +44,9 @@ extension ATTServer {
 
     // MARK: Several at once
 
-    /// Reads one after the other until all are there; the first that may not be read is the answer (3.4.4.7,
-    /// 3.4.4.11).
+    /// Reads the values in order.
+    ///
+    /// The error of the first that may not be read is the answer (3.4.4.7, 3.4.4.11).
     mutating func continueMultiple(
         _ opcode: UInt8, _ handles: [AttributeHandle], _ values: [[UInt8]], _ context: Context
     ) throws(Denial) -> [ATTAction] {

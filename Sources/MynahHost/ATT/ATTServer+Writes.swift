@@ -152,7 +152,8 @@ extension ATTServer {
 
     // MARK: The host's own
 
-    /// Two bytes, bits that the characteristic has (Vol 3, Part G, 3.3.3.3).
+    /// Writes a Client Characteristic Configuration: two bytes, with bits for the characteristic's properties
+    /// only (Vol 3, Part G, 3.3.3.3).
     private mutating func configure(
         _ handle: AttributeHandle, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
     ) throws(Denial) -> [ATTAction] {

@@ -22,7 +22,7 @@ enum ATTAction: Hashable, Sendable {
     case mtuChanged(Int)
     /// The client said which features it has.
     case clientFeatures(UInt8)
-    /// The client knows the services as they are.
+    /// The client is change-aware: it knows the present services.
     case becameAware
 }
 
@@ -88,11 +88,11 @@ struct ATTServer: Sendable {
         var value: [UInt8]
     }
 
-    /// Whether the client knows the database as it is (Vol 3, Part G, 2.5.2.1).
+    /// Whether the client is change-aware (Vol 3, Part G, 2.5.2.1).
     enum Awareness: Hashable {
         case aware
         case unaware
-        /// It was told, or has read the hash: with its next request it is aware.
+        /// The client got Database Out Of Sync or has read the hash: its next request makes it change-aware.
         case informed
     }
 
@@ -254,8 +254,8 @@ struct ATTServer: Sendable {
                 found + [Found(handle: handles.first ?? .none, value: value)],
                 context)
         case (.byType(_, let handles, let found), .failure(let error)):
-            // Values found before the error are sent. The error itself is sent if it is for the first (Part
-            // F, 3.4.4.1).
+            // Values found before the error are sent. Only an error for the first attribute is sent itself
+            // (Part F, 3.4.4.1).
             guard found.isEmpty else { return [.send(byTypeResponse(found))] }
             throw Denial(error, at: handles.first ?? .none)
         case (.valueSearch(var search), .success(let value)):

@@ -2,15 +2,15 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Resets a controller, learns what it has, and tells it which events the host wants (Core Specification, Vol
-/// 6, Part D, 2.1).
+/// Resets a controller, reads its features, and sets the event masks of the host (Core Specification, Vol 6,
+/// Part D, 2.1).
 ///
 /// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
 struct BringUp {
     /// A missing feature of a controller, or a command that it does not answer.
     enum Failure: Error, Hashable {
         case refused(purpose: String, HCIStatus)
-        /// It has no LE, and why that shows.
+        /// The controller has no LE, with the fact that shows it.
         case hasNoLE(String)
         /// An answer is too short: what it should have said.
         case tooShort(String)

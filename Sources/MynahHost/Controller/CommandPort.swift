@@ -9,7 +9,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
         /// The command's purpose, as in "refused setting the advertising data".
         var purpose: String
         var sender: Sender
-        /// When the controller has to have answered.
+        /// The time by which the controller must answer.
         var deadline: Duration
     }
 
@@ -19,7 +19,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
 
     /// The command that is under way longest, or `nil` if there is none.
     var oldest: Entry? { sent.first ?? waiting.first }
-    /// When that command has to be answered.
+    /// The time by which that command must be answered.
     var deadline: Duration? { oldest?.deadline }
 
     /// Takes a command, to be sent in its turn.
@@ -43,7 +43,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
         return sent.remove(at: index)
     }
 
-    /// Returns every command under way, which nothing will answer any more, and begins anew.
+    /// Returns the pending commands, which will not be answered, and resets itself.
     mutating func removeAll() -> [Entry] {
         defer { self = CommandPort() }
         return sent + waiting

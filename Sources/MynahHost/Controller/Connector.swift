@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// Brings a controller's initiating in step with the connections that are wanted.
+/// Changes what a controller initiates until it matches the requested connections.
 ///
 /// A machine without I/O. A controller initiates once at a time, for one address or for all in its filter
 /// accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request has what is under way

@@ -41,7 +41,7 @@ struct ControllerSession: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
         case send(HCICommand)
-        /// The controller has told what it is. `choose` must follow.
+        /// The controller's identity and features are known. `choose` must follow.
         case chooseAddress(publicAddress: DeviceAddress?)
         /// The controller is ready for everything.
         case broughtUp
@@ -60,7 +60,7 @@ struct ControllerSession: Sendable {
         /// There is no controller.
         case absent
         case bringingUp(BringUp)
-        /// The first random address is on its way.
+        /// The first random address is being set.
         case addressing
         case running
     }
@@ -88,9 +88,9 @@ struct ControllerSession: Sendable {
         self.timeout = timeout
     }
 
-    /// When the controller has to have answered the command that is under way longest.
+    /// The time by which the controller must answer the oldest pending command.
     var commandDeadline: Duration? { port.deadline }
-    /// When the controller has to have reported that it stopped initiating.
+    /// The time by which the controller must report that it stopped initiating.
     var connectionCancelDeadline: Duration? { cancelDeadline }
 
     // MARK: The controller comes and goes

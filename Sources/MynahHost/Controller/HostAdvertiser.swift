@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// Brings a controller's advertising in step with what the host wants.
+/// Changes a controller's advertising until it matches the host's request.
 ///
 /// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with
 /// `finished`, one step at a time. A link that begins or ends in between changes only what is believed of the
@@ -194,7 +194,7 @@ struct HostAdvertiser {
         if role == .peripheral, case .on(let held) = controller { controller = .off(held) }
     }
 
-    /// A link ended: a controller that could not advertise beside it may be able to now.
+    /// A link ended: a controller that could not advertise during it may be able to now.
     mutating func linkEnded() {
         links = max(0, links - 1)
         underWay?.isDoubtful = true
@@ -302,7 +302,7 @@ struct HostAdvertiser {
         controller = .off(Held())
     }
 
-    /// The answers of controllers that have no room for advertising beside their links.
+    /// The error codes of controllers that cannot advertise during their connections.
     private static let cannotDoBoth: Set<HCIStatus> = [
         .commandDisallowed, .connectionLimitExceeded, .limitedResources, .memoryCapacityExceeded,
     ]

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// Brings a controller's scanning in step with what the host wants.
+/// Changes a controller's scanning until it matches the host's request.
 ///
 /// A machine without I/O. Its driver asks `next()` for a step, sends it, and reports the answer with
 /// `finished`, one step at a time.
@@ -45,7 +45,7 @@ struct HostScanner {
     private var controller = Controller.absent
     private var request: Goal?
     private var follows = false
-    /// The controller refused to scan for addresses; it is not asked again until that is wanted anew.
+    /// The controller refused to scan for addresses; it is asked again only at the next request.
     private var refusedToFollow = false
     private var underWay: Exchange?
     private var isHeld = false
@@ -60,7 +60,7 @@ struct HostScanner {
     /// The requested scan, or `nil` if none is requested.
     var wanted: ScanOptions? { request?.options }
     /// The number of the request, or `nil` if there is none.
-    // Not inlined: Swift 6.3.1 stops with "Found ownership error" where an async function reads it, if it is
+    // Not inlined: Swift 6.3.1 stops with "Found ownership error" if an async function reads it, when it is
     // optimised.
     @inline(never) var number: UInt64? { request?.number }
     /// Whether reports are looked at for the addresses of bonded peripherals.
@@ -80,14 +80,14 @@ struct HostScanner {
 
     /// Asks for a scan in place of any other, and returns the number of the request.
     ///
-    /// The controller begins anew, so that it reports devices again that it has reported before.
+    /// The controller restarts its scan, so it reports again the devices that it reported before.
     mutating func want(_ options: ScanOptions) -> UInt64 {
         lastNumber += 1
         request = Goal(number: lastNumber, options: options)
         return lastNumber
     }
 
-    /// Asks for no scan.
+    /// Withdraws the request for a scan.
     mutating func stop() {
         request = nil
     }

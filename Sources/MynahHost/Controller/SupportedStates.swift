@@ -5,15 +5,15 @@ import MynahCore
 struct SupportedStates: OptionSet, Hashable, Sendable {
     let rawValue: UInt64
 
-    /// Connectable advertising beside a passive and an active scan.
+    /// Connectable advertising together with a passive and an active scan.
     static let scanningBesideAdvertising = SupportedStates(rawValue: 1 << 10 | 1 << 14)
-    /// A passive and an active scan beside initiating.
+    /// A passive and an active scan together with initiating.
     static let scanningBesideInitiating = SupportedStates(rawValue: 1 << 22 | 1 << 23)
-    /// A passive and an active scan beside a link of which it is the central.
+    /// A passive and an active scan together with a connection in the central role.
     static let scanningAsCentral = SupportedStates(rawValue: 1 << 24 | 1 << 25)
-    /// A passive and an active scan beside a link of which it is the peripheral.
+    /// A passive and an active scan together with a connection in the peripheral role.
     static let scanningAsPeripheral = SupportedStates(rawValue: 1 << 26 | 1 << 27)
-    /// Every combination, as is taken of a controller that does not say.
+    /// Every combination, which is assumed of a controller that does not report its states.
     static let all = SupportedStates(rawValue: .max)
 
     /// The capabilities of a radio on such a controller.

@@ -151,7 +151,7 @@ final class ControllerDriver {
     func transportEnded(_ error: RadioError?, _ epoch: Int) {
         guard epoch == self.epoch else { return }
         guard case .off = stage else { return lose(error ?? session.loss()) }
-        // It is missed when it is turned on.
+        // The loss of the controller is noticed when the radio is turned on.
         environment.transport.close()
         stage = .off(isOpen: false)
     }
@@ -197,7 +197,7 @@ final class ControllerDriver {
     /// The transport was closed from another thread, and the radio is about to stop.
     func closed() { lose(session.loss()) }
 
-    /// Looks for the controller until it is there, and returns whether it is.
+    /// Tries to reach a lost controller until it answers, and returns whether it did.
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {

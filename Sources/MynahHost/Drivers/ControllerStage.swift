@@ -1,12 +1,12 @@
 /// How far a radio's controller is.
 enum ControllerStage: Hashable {
     case absent
-    /// It is brought up for the first time.
+    /// The controller is being brought up for the first time.
     case starting
     case running
-    /// It is gone, and is looked for again.
+    /// The controller is lost; the radio tries to reach it.
     case lost
-    /// It is there again, and is brought up.
+    /// The lost controller is being opened and brought up again.
     case recovering
     /// Its links end on the air, and then it is reset.
     case turningOff

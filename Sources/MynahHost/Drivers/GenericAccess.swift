@@ -260,7 +260,7 @@ final class GenericAccess {
         follow()
     }
 
-    /// The controller cannot connect as these requests want it.
+    /// The controller cannot make the connections of these requests.
     func connectionsFailed(_ numbers: [UInt64], _ error: RadioError) {
         for number in numbers { ended(number, .failure(error)) }
         follow()

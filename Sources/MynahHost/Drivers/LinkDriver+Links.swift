@@ -24,7 +24,7 @@ extension LinkDriver {
                 minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
             controller.send(.answer(handle, range), "answering a request for connection parameters")
         case .readRemoteFeaturesComplete(let status, let handle):
-            // A peripheral that has no such request says so.
+            // A peripheral without this request answers with Unsupported Remote Feature.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
         // The table or the controller's driver takes these, or nobody does.
         case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,

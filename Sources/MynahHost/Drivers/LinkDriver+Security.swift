@@ -21,7 +21,7 @@ extension LinkDriver {
         try result.get()
     }
 
-    /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
+    /// Deletes the bond with a peer; returns whether there was one.
     func forgetBond(with address: DeviceAddress) -> Bool {
         secure { $0.forgetBond(with: address, &$2) }
     }

@@ -12,7 +12,7 @@ final class LinkFaults {
     private let faults: any LowerFaults
     /// Whether a fault may apply to a request.
     var isArmed = false
-    /// The request of a central that is held up.
+    /// The request of each central whose answer is delayed.
     private var held: [Peer.ID: [UInt8]] = [:]
     /// The centrals whose requests are not answered any more.
     private var silent: Set<Peer.ID> = []

@@ -42,9 +42,9 @@ struct GATTServer: Sendable {
         var att = ATTServer()
         /// Indications that wait for the confirmation of one that was sent.
         var indications: [Indication] = []
-        /// When the indication that is under way has to be confirmed, or `nil` if none is.
+        /// The time by which the pending indication must be confirmed; `nil` if there is no indication.
         var confirmBy: Duration?
-        /// The driver was asked to call `confirmationDue`, and has not yet.
+        /// The driver has a time at which to call `confirmationDue`, and has not called it yet.
         var isWatched = false
         /// The warning about values that are too long for the link was reported.
         var isToldTooShort = false
@@ -59,7 +59,7 @@ struct GATTServer: Sendable {
         mutating func route(
             _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
         ) -> Route {
-            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part
+            // A change-unaware client is sent only the Service Changed indication (Vol 3, Part
             // G, 2.5.2.1).
             guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
                 let configuration = handle.next, let bits = att.configurations[configuration]
@@ -257,7 +257,7 @@ struct GATTServer: Sendable {
         if let index = bearers.index(of: link) { bearers[at: index].att.prepared = [] }
     }
 
-    /// Whether the client of a link knows the services as they are (Vol 3, Part G, 2.5.2.1).
+    /// Whether the client of a link is change-aware (Vol 3, Part G, 2.5.2.1).
     func isAware(_ link: ConnectionHandle) -> Bool { bearers[link]?.att.awareness == .aware }
 
     // MARK: Requests
@@ -320,8 +320,8 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether requests for an attribute are reported that the server answers by itself: of everything that
-    /// was published, and not of its own services.
+    /// Whether requests that the server answers by itself are reported: those for published attributes are,
+    /// those for its own services are not.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
@@ -493,7 +493,7 @@ struct GATTServer: Sendable {
         actions.append(.remember(link: link))
     }
 
-    /// Notes in a bond what its client configured, and whether it knows the services as they are.
+    /// Stores in a bond its client's configurations, and whether that client is change-aware.
     func remember(_ link: ConnectionHandle, in bond: inout Bond) {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att

@@ -65,7 +65,7 @@ struct CreditChannel: Sendable {
         return true
     }
 
-    /// The next frame that a credit is there for.
+    /// The next frame, if there is a credit for it.
     mutating func nextFrame() -> [UInt8]? {
         guard sendCredits > 0, !frames.isEmpty else { return nil }
         sendCredits -= 1

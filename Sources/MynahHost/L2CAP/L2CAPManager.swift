@@ -18,7 +18,7 @@ struct L2CAPManager: Sendable {
         /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is
         /// not awaited any more.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
-        /// The peripheral asks for other connection parameters, and was told that it gets them.
+        /// The peripheral requested other connection parameters, and the request was accepted.
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
         /// The SDU that was awaited, or `nil` if the channel was closed before it came.
         case received(ChannelKey, [UInt8]?)
@@ -35,7 +35,7 @@ struct L2CAPManager: Sendable {
     let timeout: Duration
     /// Whether the controller has the command that changes connection parameters.
     var canUpdateParameters = true
-    /// The numbers that are published, and whether each wants encryption.
+    /// The published PSMs, and whether each requires encryption.
     private var services: [UInt16: Bool] = [:]
     private var links = SortedMap<ConnectionHandle, L2CAPLink>()
     /// SDUs that came over channels that are closed, and were not received yet.
@@ -77,11 +77,11 @@ struct L2CAPManager: Sendable {
         for channel in link.channels { ended(channel, &actions) }
     }
 
-    // MARK: Published numbers
+    // MARK: Published PSMs
 
-    /// Publishes a number to which centrals open channels, and returns it.
+    /// Publishes a PSM on which centrals open channels, and returns it.
     ///
-    /// Throws `servicesRefused` if no number is left.
+    /// Throws `servicesRefused` if no PSM is left.
     mutating func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         guard let psm = Self.numbers.first(where: { services[$0] == nil }) else {
             throw RadioError(.servicesRefused, "no channel identifier is left")

@@ -36,7 +36,7 @@ public struct BondFile: Sendable {
         var store: BondStore?
         /// A warning for the user.
         var warning: String?
-        /// False: what is there could not be set aside, and must not be written over.
+        /// `false` if an unusable file could not be renamed: it must not be overwritten.
         var mayReplace = true
     }
 

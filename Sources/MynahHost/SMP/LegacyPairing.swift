@@ -7,7 +7,7 @@ struct LegacyPairing: Sendable {
         case confirm
         /// The peer has confirmed, and the user still types here.
         case entry([UInt8])
-        /// The peer's random value is expected, and has to be that of its confirm value.
+        /// The peer's random value is expected, and must match its confirm value.
         case random([UInt8])
         case done
     }
@@ -73,7 +73,7 @@ struct LegacyPairing: Sendable {
         _ value: [UInt8], _ key: SecretKey
     ) throws(SMPReason) -> [PairingAction] {
         let own = confirm(key, ownRandom)
-        // Both sides make it alike: who sends ours back does not know the key.
+        // Both sides compute it in the same way: a peer that sends ours back does not know the key.
         guard value != own else { throw .confirmValueFailed }
         step = .random(value)
         return [.send(context.isInitiator ? .pairingRandom(ownRandom) : .pairingConfirm(own))]

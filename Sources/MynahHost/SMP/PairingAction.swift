@@ -10,11 +10,11 @@ enum PairingAction: Hashable, Sendable {
     /// The key for the link: an initiator starts encryption with it, EDIV and Rand zero; a responder has it
     /// ready for when the controller asks.
     case encrypt(SecretKey)
-    /// The peripheral wants security: encrypt with a bond that is good enough, or start pairing.
+    /// The peripheral sent a Security Request: encrypt with a bond that is strong enough, or start pairing.
     case securityRequested(AuthenticationRequirements)
     /// The link is encrypted with the new key, and is worth this.
     case secured(LinkSecurity)
-    /// All keys are there, to be kept.
+    /// All keys were exchanged, and are to be stored.
     case bonded(Bond)
     /// Pairing is over, well.
     case paired

@@ -27,7 +27,7 @@ struct PairingMachine: Sendable {
 
     enum State: Sendable {
         case idle
-        /// A responder has asked for security.
+        /// A responder has sent a Security Request.
         case securityRequested
         /// An initiator waits for the response.
         case requested(PairingFeatures)
@@ -35,7 +35,7 @@ struct PairingMachine: Sendable {
         case consenting(PairingContext)
         case legacy(LegacyPairing, PairingContext)
         case secureConnections(SecureConnectionsPairing, PairingContext)
-        /// The key is there, and the link is about to be encrypted with it.
+        /// The key is known, and the link is about to be encrypted with it.
         case encrypting(SecretKey, PairingContext)
         case exchangingKeys(KeyExchange, PairingContext)
         /// After a time-out, until the link ends.
@@ -265,7 +265,7 @@ extension PairingMachine {
         return [.failed(failure)]
     }
 
-    // The timer starts anew with each PDU that is sent, and ends with the pairing (3.4).
+    // The timer restarts with each PDU that is sent, and ends with the pairing (3.4).
     private mutating func settle(_ actions: [PairingAction], at now: Duration) -> [PairingAction] {
         switch state {
         case .idle, .closed:

@@ -20,7 +20,7 @@ struct SMPReason: RawRepresentable, Hashable, Sendable, Error {
     /// A PDU's length or one of its values is wrong.
     static let invalidParameters = SMPReason(rawValue: 0x0A)
     static let dhKeyCheckFailed = SMPReason(rawValue: 0x0B)
-    /// The user says that the numbers differ.
+    /// The user reports that the numbers differ.
     static let numericComparisonFailed = SMPReason(rawValue: 0x0C)
     static let brEDRPairingInProgress = SMPReason(rawValue: 0x0D)
     static let crossTransportNotAllowed = SMPReason(rawValue: 0x0E)

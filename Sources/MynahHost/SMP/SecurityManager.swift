@@ -53,7 +53,9 @@ struct SecurityManager: Sendable {
 
     /// How the radio pairs, on every link.
     struct Configuration: Hashable, Sendable {
-        /// Whether it pairs; otherwise every request is refused as not supported.
+        /// Whether this device pairs.
+        ///
+        /// If not, every Pairing Request is refused with Pairing Not Supported.
         var isPairable = true
         var hasSecureConnections = true
         /// Where the bonds are kept, or `nil` if they are in memory only.
@@ -107,7 +109,7 @@ struct SecurityManager: Sendable {
     private(set) var bonds: BondStore
     /// False if there is a file with other bonds, which could not be read nor set aside.
     private var maySave = true
-    /// How long peers that failed to pair have to wait, by their addresses on the air.
+    /// The waiting times after failed pairings, by the peers' addresses on the air.
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     var entries = SortedMap<ConnectionHandle, Entry>()
 
@@ -177,7 +179,7 @@ struct SecurityManager: Sendable {
     /// The identity of the bonded peer that uses an address, or `nil` if there is none.
     func identity(of address: DeviceAddress) -> DeviceAddress? { bonds[address]?.identity }
 
-    /// The static address that stays where bonds are kept.
+    /// The static random address, which is stored with the bonds.
     mutating func staticAddress(_ actions: inout [Action]) -> DeviceAddress {
         if let kept = bonds.staticAddress { return kept }
         let new = PrivateAddress.fixed(from: &random)

@@ -21,7 +21,7 @@ struct ObservedDevice {
     var io: IOCapability?
     /// Whether the key of its last pairing keeps a man in the middle out.
     var pairsAuthenticated = false
-    /// Whether requests to it went over channels of their own (Core Specification, Vol 3, Part G, 5.4).
+    /// Whether requests to it used Enhanced ATT bearers (Core Specification, Vol 3, Part G, 5.4).
     var usesEnhancedATT = false
     var linkCount = 0
 
@@ -249,7 +249,7 @@ struct CaptureAnalysis {
         }
     }
 
-    /// Whether the key of a pairing keeps a man in the middle out, as its request and response say (2.3.5.1).
+    /// Whether a pairing has MITM protection, by its request and response (2.3.5.1).
     ///
     /// Without the request, the device's wish counts.
     private static func isAuthenticated(_ request: [UInt8]?, _ response: [UInt8]) -> Bool {

@@ -34,7 +34,7 @@ struct ObservedAdvertising: Hashable {
     private var gaps: [Int64] = []
     /// The interval that the host set, in microseconds.
     var setInterval: Int64?
-    /// How many times between reports tell the interval; a phone that listens now and then misses many.
+    /// How many gaps between reports the interval needs; a phone that scans in windows misses many events.
     var neededGaps = 4
     var isConnectable = true
 

@@ -208,7 +208,7 @@ struct ObservedServer {
 
     // MARK: Several tables
 
-    /// How many tables are compared: no device changes so often, and a capture may be made up.
+    /// The most tables that are compared: no device changes more often, but a capture may be forged.
     private static let limit = 1000
 
     private mutating func begin(_ new: ObservedTable) {

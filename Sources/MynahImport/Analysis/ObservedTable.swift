@@ -59,7 +59,7 @@ struct ObservedTable {
     /// The handles that changed, and whose services were not discovered since.
     private var pending: [ClosedRange<AttributeHandle>] = []
 
-    /// The most ranges that are pending; parts of more are not told apart.
+    /// The most pending ranges; parts of further ranges are not distinguished.
     private static let pendingLimit = 16
 
     /// Whether all primary services were discovered.

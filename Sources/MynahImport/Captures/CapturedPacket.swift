@@ -11,7 +11,7 @@ package struct CapturedPacket: Hashable, Sendable {
     /// The packet.
     package var packet: H4Packet
 
-    /// So far from 1970 that no capture is of it, and near enough that times can be subtracted.
+    /// A limit for times: later than any capture, and small enough that times can be subtracted.
     private static let latest: Int64 = 1 << 60
 
     package init(source: Int = 0, time: Int64, isFromController: Bool, packet: H4Packet) {

@@ -316,8 +316,8 @@ private struct CharacteristicModel {
             switch refusal.code {
             case ATTError.insufficientAuthorization.code: return .authorized
             case ATTError.insufficientAuthentication.code:
-                // On an encrypted link, the key is not enough. After a pairing that keeps a man in the middle
-                // out, it is not known whether another would have done.
+                // On an encrypted link, the key is not enough. After a pairing with MITM protection
+                // it is not known whether a weaker one would have been enough.
                 let needsMore = refusal.isEncrypted || device.pairsAuthenticated
                 if needsMore { result = .authenticated }
                 if result == .open { result = .encrypted }

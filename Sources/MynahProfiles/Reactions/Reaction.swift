@@ -39,7 +39,7 @@ package struct Reaction: Hashable, Sendable {
 
     /// A value that is sent to the central whose request it answers.
     package struct Answer: Hashable, Sendable {
-        /// The characteristic that it is sent on.
+        /// The characteristic on which the answer is sent.
         package var target: AttributeTree.Position
         package var value: AnswerValue
         /// The time between the response and the value.

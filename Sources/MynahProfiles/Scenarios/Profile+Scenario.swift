@@ -36,7 +36,7 @@ package struct ScenarioStep: Hashable, Sendable {
     package var text: String
     package var action: Action
 
-    /// How long an event is expected if the step does not say.
+    /// The default time limit of a step that expects an event.
     static let usualLimit = Duration.seconds(5)
 }
 

@@ -79,7 +79,7 @@ struct ScenarioScope {
         return isUsed ? nil : "the app \(verb) no \(name.text)"
     }
 
-    /// Why an event of the device's own attribute never happens, or `nil` if it may.
+    /// Why an event of the device's own attribute can never happen, or `nil` if it can.
     func problem(with use: EventCatalog.AttributeUse, at position: AttributeTree.Position) -> String? {
         uses(at: position).contains(use) ? nil : "it does not have \(Self.property(use))"
     }

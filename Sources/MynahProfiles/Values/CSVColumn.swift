@@ -6,7 +6,7 @@ struct CSVColumn: Hashable, Sendable {
     static let maximumSize = 1 << 20
     static let maximumRows = 100_000
 
-    /// Why a file gives no numbers, as a sentence without its full stop.
+    /// The reason that a file has no numbers, as a sentence without its full stop.
     struct Problem: Error {
         var message: String
     }
@@ -68,7 +68,7 @@ struct CSVColumn: Hashable, Sendable {
         }
     }
 
-    /// The bytes of a file that is at most so large.
+    /// The bytes of a file, if they are no more than `maximum`.
     static func contents(of path: String, atMost maximum: Int) throws(Problem) -> [UInt8] {
         // A pipe would block here, and a device might never end.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

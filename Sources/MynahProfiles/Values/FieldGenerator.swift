@@ -85,7 +85,7 @@ enum CivilTime {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))"
     }
 
-    /// The seconds since 1970 of such a text, with or without a Z; `nil` if it is none.
+    /// The seconds since 1970 of a date and time, with or without a Z; `nil` if the text is invalid.
     static func seconds(of text: String) -> Int64? {
         let text = text.last == "Z" ? String(text.dropLast()) : text
         let parts = text.split(omittingEmptySubsequences: false) { "-T:".contains($0) }.map { Int64($0) }
@@ -101,7 +101,7 @@ enum CivilTime {
         let day = (153 * month + 2) / 5 + numbers[2] - 1
         let days = 365 * year + year / 4 - year / 100 + year / 400 + day - 719_468
         let seconds = days * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
-        // A 31st of April is none.
+        // There is no 31st of April.
         return self.text(of: seconds) == text ? seconds : nil
     }
 

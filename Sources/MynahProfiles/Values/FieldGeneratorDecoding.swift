@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The generators of a field, and the keys of each beside `generate`.
+/// The generators of a field, and the keys of each besides `generate`.
 enum FieldGeneratorKind: String, CaseIterable {
     case constant, ramp, sine, square, randomWalk, noise, uniform, normal, counter, list, csv, clock, toggle
 

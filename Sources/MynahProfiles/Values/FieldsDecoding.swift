@@ -111,7 +111,7 @@ extension ProfileDecoder {
         }
     }
 
-    /// Whether a field is there must be known before the run.
+    /// Whether a field is present must be known before the run.
     private mutating func checkConditions(
         _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields
     ) {

@@ -13,7 +13,7 @@ struct NamedFiles {
     private var recordings: [String: [RecordedLine]] = [:]
     private var size = 0
 
-    /// The files beside a profile.
+    /// The files that a profile refers to.
     init(besides path: String) {
         folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }

@@ -30,7 +30,7 @@ struct NumberGenerator: Hashable, Sendable {
     var movement: Movement
     /// The largest random deviation, as a part of the number: 0.02 for up to 2 % more or less.
     var noise = 0.0
-    /// How likely it is, of 1, that a number is far off.
+    /// The probability, from 0 to 1, of an outlier.
     var outliers = 0.0
 
     /// The number at a tick, where one tick follows the other after `interval`.
@@ -68,7 +68,7 @@ struct NumberGenerator: Hashable, Sendable {
         }
     }
 
-    /// How far in its period the tick is, from 0 to below 1.
+    /// The tick's position in its period, from 0 to below 1.
     private static func phase(_ tick: UInt64, _ interval: Duration, _ period: Duration) -> Double {
         // Whole periods are taken off in integers, so that the millionth is as exact as the first.
         let (step, length) = (nanoseconds(interval), nanoseconds(period))
@@ -114,7 +114,7 @@ struct NumberGenerator: Hashable, Sendable {
 struct RandomWalk {
     let seed: UInt64
 
-    /// Where the walk is after so many ticks; 0 at the beginning.
+    /// The position of the walk after a number of ticks; 0 at the start.
     func position(at tick: UInt64) -> Double {
         // 2^58 ticks are longer than any run.
         let coins = min(tick, 1 << 58) * 8
@@ -143,7 +143,7 @@ struct RandomWalk {
         var (found, place) = (UInt64(0), UInt64(1))
         while left > 0, size > 1 {
             let half = size / 2
-            // Of the block's heads, so many are in its first half (the hypergeometric distribution).
+            // The number of the block's heads in its first half has a hypergeometric distribution.
             let lowest = heads > half ? heads - half : 0
             let variance = size > 1 ? Double(heads) * Double(size - heads) / (4 * Double(size - 1)) : 0
             let first = drawn(

@@ -7,7 +7,7 @@ import MynahSupport
 package struct RecordedValues: Hashable, Sendable {
     private var times: [Duration]
     private var values: [[UInt8]]
-    /// The time after which it begins again, or `nil` if it has one value.
+    /// The time after which the recording repeats, or `nil` if it has one value.
     private var period: Duration?
     /// The value before the first tick; `nil` if it is the first tick's.
     private var initial: [UInt8]?
@@ -27,7 +27,9 @@ package struct RecordedValues: Hashable, Sendable {
     /// The length of the longest value.
     var maximumLength: Int { values.map(\.count).max() ?? 0 }
 
-    /// When a tick is due after the subscription, from 1 on, or `nil` if there is none.
+    /// When a tick is due after the subscription, or `nil` if there is no such tick.
+    ///
+    /// Ticks count from 1.
     package func due(_ tick: Int64) -> Duration? {
         guard tick > 0 else { return nil }
         let (round, place) = (tick - 1).quotientAndRemainder(dividingBy: Int64(times.count))
@@ -36,7 +38,7 @@ package struct RecordedValues: Hashable, Sendable {
         return period * Int(round) + times[Int(place)]
     }
 
-    /// No device runs for so many weeks.
+    /// An upper limit that no recording reaches.
     private static let lastRound: Int64 = 1 << 31
 
     /// The value of a tick.

@@ -104,7 +104,7 @@ struct YAMLText {
         }
     }
 
-    /// The place that so many bytes of a text come before.
+    /// The place after a number of bytes of a text.
     static func mark(after bytes: some Collection<UInt8>) -> SourceMark {
         var mark = SourceMark.start
         for character in String(decoding: bytes, as: UTF8.self) {

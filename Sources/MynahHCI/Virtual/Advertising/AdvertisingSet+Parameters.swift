@@ -5,7 +5,7 @@ extension AdvertisingSet {
     /// The advertising parameters of a set.
     struct Parameters: Sendable {
         var properties: AirAdvertisement.Properties = [.connectable, .scannable, .legacy]
-        /// Between two events, in microseconds.
+        /// The advertising interval, in microseconds.
         var interval: Int64 = 1_280_000
         /// High duty cycle directed advertising: an event every 3.75 ms, for at most 1.28 s (Core
         /// Specification, Vol 6, Part B, 4.4.2.4.3).
@@ -19,7 +19,7 @@ extension AdvertisingSet {
         var secondaryPHY: UInt8 = 0
         /// In dBm.
         var power: Int8 = 0
-        /// Whether the host is told of scan requests.
+        /// Whether scan requests are reported to the host (Scan_Request_Notification_Enable).
         var reportsScanRequests = false
     }
 }

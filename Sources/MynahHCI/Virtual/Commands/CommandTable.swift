@@ -27,7 +27,7 @@ extension CommandRow {
         CommandRow(.readLocalVersionInformation, 14, 3, 0) { controller, _ in
             controller.configuration.versionAnswer
         },
-        // Read Local Supported Commands has no bit: who asks has it.
+        // Read Local Supported Commands has no bit: a controller that answers it supports it.
         CommandRow(.readLocalSupportedCommands, 64, 0, 0) { controller, _ in
             .complete(.success, controller.configuration.supportedCommands)
         },

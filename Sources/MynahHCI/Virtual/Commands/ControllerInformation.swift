@@ -22,7 +22,7 @@ extension ControllerConfiguration {
         return bits
     }
 
-    /// The features that a peer is told of: LL privacy is the host's business alone.
+    /// The features that are reported to a peer: LL Privacy concerns only the host.
     var featuresForPeer: UInt64 { features & ~(1 << 6) }
 
     /// The supported commands, 64 bytes (6.27).

@@ -6,7 +6,7 @@ import MynahSupport
 struct Connection: Sendable {
     enum Stage: Hashable, Sendable {
         case open
-        /// The host has ended it, and the peer is being told.
+        /// The host has ended the connection, and the peer has not acknowledged that yet.
         case ending
         /// It is over, and its handle is free.
         case over

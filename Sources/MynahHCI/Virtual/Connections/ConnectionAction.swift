@@ -12,6 +12,6 @@ enum ConnectionAction: Hashable, Sendable {
     case reportLE(UInt8, [UInt8])
     /// Uses new connection parameters, and reports them.
     case use(LEConnection.Parameters)
-    /// Ends the connection, and tells the peer without waiting for it.
+    /// Ends the connection, and informs the peer without waiting for an acknowledgement.
     case terminate(HCIStatus)
 }

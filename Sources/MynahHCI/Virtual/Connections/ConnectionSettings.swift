@@ -9,7 +9,7 @@ struct ConnectionSettings: Sendable {
     /// Whether the controller knows other PHYs than LE 1M.
     let isExtended: Bool
     let version: LinkVersion
-    /// The features that peers are told of.
+    /// The features that are reported to peers.
     let features: UInt64
     /// The PHYs that the host prefers, as bits (Core Specification, Vol 4, Part E, 7.8.48).
     var defaultPHYs = LinkPHYs(sending: 7, receiving: 7)

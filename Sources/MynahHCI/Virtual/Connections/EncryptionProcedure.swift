@@ -10,7 +10,7 @@ struct EncryptionProcedure: Sendable {
         case idle
         /// Central: it has asked.
         case requested(key: [UInt8], nonce: UInt64)
-        /// Central: it has proved that it has the key.
+        /// The central has proved that it has the key.
         case proved(key: [UInt8])
         /// Peripheral: its host is asked for the key.
         case awaitingKey(nonce: UInt64)
@@ -101,7 +101,7 @@ struct EncryptionProcedure: Sendable {
             stage = .proved(key: key)
             actions.append(.send(.encryptionProof(Self.proof(key, nonce, other))))
         case (.encryptionProof(let found), .awaitingProof(let key, let nonce, let own)):
-            // A real central would notice by silence; this one is told.
+            // A real central would detect this by the supervision timeout; this one is informed.
             guard found == Self.proof(key, nonce, own) else { return actions.append(.terminate(.micFailure)) }
             actions.append(.send(.encrypted))
             succeed(endpoints, &actions)

@@ -44,7 +44,7 @@ struct Scanner: Sendable {
         }
     }
 
-    /// As many as real controllers remember, and some.
+    /// More devices than real controllers remember.
     private static let reportedLimit = 8192
     private static let askedLimit = 1024
 

@@ -10,9 +10,9 @@ struct GATTClient {
     /// Its functions change it in place: to read one of its values from outside would copy all of it.
     private struct Entry {
         var client = ATTClient()
-        /// When the request that is under way has to be answered by; `nil` if there is none.
+        /// The time by which the pending request must be answered; `nil` if there is no request.
         var deadline: Duration?
-        /// The driver was given a time to call `expire` at, and has not yet.
+        /// The driver has a time at which to call `expire`, and has not called it yet.
         var isWatched = false
 
         /// Lets the client take something; a request that it sends has this long to be answered.
@@ -156,7 +156,7 @@ struct GATTClient {
         return entries[at: index].takeWatch()
     }
 
-    /// When the request under way on a link has to be answered; `nil` if there is none.
+    /// The time by which the pending request of a link must be answered; `nil` if there is no request.
     func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].deadline }
     }

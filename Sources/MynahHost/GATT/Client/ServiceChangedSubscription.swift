@@ -44,7 +44,7 @@ struct ServiceChangedSubscription: GATTProcedure {
                 AttributeHandle.all, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
     }
 
-    /// An error, or an answer that makes no sense, is no reason to fail: the client goes on without.
+    /// After an error or an invalid answer the client continues without the subscription.
     mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
         guard case .success(let bytes) = answer else {
             if case .writing(let handle) = state { return .done(.refused(handle)) }
@@ -74,7 +74,7 @@ struct ServiceChangedSubscription: GATTProcedure {
         while let declaration = reader.readAttributeHandle(), reader.readUInt8() != nil,
             let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5)
         {
-            // Each answer has to lead on.
+            // Each answer must advance the range, or a bad peer could keep this going for ever.
             guard range.contains(declaration), declaration < handle, handle <= range.upperBound else { break }
             last = max(last, handle)
             if BluetoothUUID(littleEndian: type) == AttributeType.serviceChanged {
