@@ -46,7 +46,7 @@ final class AppManagers {
                     two managers of the app \(name.app) have the restore identifier \
                     "\(restoreIdentifier)"
                     """,
-                    remedy: "give each manager of an app one of its own, and each app another name")
+                    remedy: "give each manager of an app its own identifier, and each app its own name")
             }
             load(restoreIdentifier, of: app, on: phone)
             if let manager = preserved(restoreIdentifier) {

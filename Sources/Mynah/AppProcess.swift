@@ -67,7 +67,7 @@ final class AppProcess {
 
     func checkRuns() throws(RadioError) {
         guard !lifecycle.isRunning else { return }
-        throw RadioError(.invalidState, "the app \(description.name) does not run: it is \(state.rawValue)")
+        throw RadioError(.invalidState, "the app \(description.name) is not running: it is \(state.rawValue)")
     }
 
     // MARK: Events

@@ -29,7 +29,7 @@ struct PreservedStateProblem: Error, CustomStringConvertible {
 extension JSON {
     /// Throws unless it is an object of this version.
     func checkVersion(_ known: Int) throws(PreservedStateProblem) {
-        guard case .object = self else { throw .init(description: "it holds no object") }
+        guard case .object = self else { throw .init(description: "it is not a JSON object") }
         guard let version = self["mynahState"]?.integerValue else {
             throw .init(description: "it has no version")
         }

@@ -60,7 +60,7 @@ extension PreservedState {
         }
         // An earlier version did not write it.
         if let app = json["app"]?.stringValue, app != name.app {
-            throw .init(description: "it is of the app \"\(app)\"")
+            throw .init(description: "it belongs to the app \"\(app)\"")
         }
         self.name = name
         for batch in batches { self.batches.append(try Self.services(batch)) }
@@ -158,7 +158,7 @@ extension PreservedState {
         for (index, entry) in (json.arrayValue ?? []).enumerated() {
             for position in entry["includes"]?.arrayValue ?? [] {
                 guard let position = position.integerValue, services.indices.contains(position) else {
-                    throw .init(description: "a service includes one that is not there")
+                    throw .init(description: "a service includes a service that is missing")
                 }
                 services[index].includes.append(services[position].key)
             }
@@ -166,14 +166,14 @@ extension PreservedState {
         do throws(RadioError) {
             try DefinitionRules.check(services)
         } catch {
-            throw .init(description: "its services cannot be: \(error)")
+            throw .init(description: "its services cannot be published: \(error)")
         }
         return services
     }
 
     private static func uuid(_ json: JSON) throws(PreservedStateProblem) -> BluetoothUUID {
         guard let uuid = json["uuid"]?.stringValue.flatMap({ BluetoothUUID($0) }) else {
-            throw .init(description: "a UUID is none")
+            throw .init(description: "a UUID is invalid")
         }
         return uuid
     }
@@ -191,7 +191,7 @@ extension PreservedState {
         for name in json["properties"]?.arrayValue ?? [] {
             guard let named = CharacteristicProperties.named.first(where: { $0.name == name.stringValue })
             else {
-                throw .init(description: "a property is none")
+                throw .init(description: "a property is unknown")
             }
             properties.insert(named.property)
         }
@@ -201,7 +201,7 @@ extension PreservedState {
         var value: [UInt8]?
         if let text = json["value"]?.stringValue {
             guard let bytes = Hex.decode(text) else {
-                throw .init(description: "a value is no hexadecimal text")
+                throw .init(description: "a value is not hexadecimal")
             }
             value = bytes
         }
@@ -242,7 +242,7 @@ extension PreservedState {
         advertisement.localName = json["localName"]?.stringValue
         for text in json["serviceUUIDs"]?.arrayValue ?? [] {
             guard let uuid = text.stringValue.flatMap({ BluetoothUUID($0) }) else {
-                throw .init(description: "an advertised UUID is none")
+                throw .init(description: "an advertised UUID is invalid")
             }
             advertisement.serviceUUIDs.append(uuid)
         }

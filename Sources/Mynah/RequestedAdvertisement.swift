@@ -56,7 +56,8 @@ struct RequestedAdvertisement {
         {
             .init(
                 item: "serviceUUIDs[\($0.offset)]",
-                reason: "it was changed in the background, which from iOS 14 on waits for the foreground")
+                reason: "it was changed in the background; from iOS 14 on the change waits for the foreground"
+            )
         }
     }
 }

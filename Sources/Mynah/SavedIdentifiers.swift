@@ -46,7 +46,7 @@ extension SavedIdentifiers: KeptContent {
 
     init(json: JSON, app: String) throws(PreservedStateProblem) {
         try json.checkVersion(Self.version)
-        guard json["app"]?.stringValue == app else { throw .init(description: "it is of another app") }
+        guard json["app"]?.stringValue == app else { throw .init(description: "it belongs to another app") }
         guard let managers = json["managers"]?.arrayValue else {
             throw .init(description: "managers are missing")
         }

@@ -92,7 +92,7 @@ public final class StateDirectory: Sendable {
             let reason = errno == EWOULDBLOCK ? "another process uses it" : reason
             close(descriptor)
             throw error(
-                "the state directory \(path) cannot be used: \(reason)", "give each run one of its own")
+                "the state directory \(path) cannot be used: \(reason)", "give each run its own directory")
         }
         return descriptor
     }
@@ -172,7 +172,7 @@ public final class StateDirectory: Sendable {
             do throws(JSON.ParseError) {
                 json = try JSON(parsing: bytes)
             } catch {
-                throw .init(description: "it is no JSON: \(error)")
+                throw .init(description: "it is not JSON: \(error)")
             }
             return (try parse(json), nil)
         } catch {

@@ -121,7 +121,7 @@ final class AdapterClient {
             guard error.code == .timedOut, !session.hasDaemon else { throw error }
             // The bus was asked to start it, and systemd skips it if the kernel has no adapter.
             throw RadioError(
-                .unreachable, "bluetoothd does not run, and cannot be started",
+                .unreachable, "bluetoothd is not running, and cannot be started",
                 remedy: "find out why: systemctl status bluetooth")
         }
     }

@@ -28,9 +28,9 @@ struct AdapterPresence {
             case .daemon:
                 RadioError(
                     .lost, "bluetoothd is gone",
-                    remedy: "it is used again when it is back: sudo systemctl start bluetooth")
+                    remedy: "Mynah uses it again when it is back: sudo systemctl start bluetooth")
             case .adapter:
-                RadioError(.lost, "the adapter is gone", remedy: "it is used again when it is back")
+                RadioError(.lost, "the adapter is gone", remedy: "Mynah uses it again when it is back")
             case .power:
                 RadioError(.lost, "the adapter was turned off", remedy: "bluetoothctl power on")
             }

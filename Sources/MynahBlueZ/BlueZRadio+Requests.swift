@@ -52,7 +52,8 @@ extension BlueZRadio {
             let (ours, theirs) = NotifySocket.pair()
         else {
             // After this error bluetoothd calls StartNotify; Failed would end the subscription.
-            return call.fail(DBusError("org.bluez.Error.NotSupported", "sockets are not offered"))
+            return call.fail(
+                DBusError("org.bluez.Error.NotSupported", "notification sockets are not supported"))
         }
         let central = central(of: request.options)
         let socketKey = NotificationSocketKey(attribute: key, peer: central.id)

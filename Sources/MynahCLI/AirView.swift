@@ -33,7 +33,7 @@ struct AirView {
             var scans = profile.phoneScans(in: state)
             if radio == .bluez, !profile.centrals.isEmpty {
                 report.omitted.append(
-                    .init(item: "central", reason: "BlueZ plays no app that is a central"))
+                    .init(item: "central", reason: "BlueZ cannot play an app that is a central"))
                 scans = []
             }
             if let last = airs.indices.last, airs[last].report == report, airs[last].scans == scans {

@@ -61,7 +61,7 @@ struct CheckCommand: ParsableCommand {
         let issues = KnownRadio.bluez.issues(with: profile)
         guard !issues.isEmpty else { return nil }
         guard profile.centralIssueWithBlueZ == nil else {
-            return "BlueZ plays no app that is a central; --radio bluez says what to choose"
+            return "BlueZ cannot play an app that is a central; --radio bluez says what to choose"
         }
         return "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; "
             + "--radio bluez lists \(issues.count == 1 ? "it" : "them")"

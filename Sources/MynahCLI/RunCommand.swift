@@ -174,7 +174,7 @@ struct RunCommand: AsyncParsableCommand {
     private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
-                "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
+                "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
         }
         if let problem = scenarioOptions.problem(hasUntil: !until.isEmpty) {
             throw Exit.wrongUsage(problem, of: Self.self)
@@ -409,9 +409,9 @@ struct RunCommand: AsyncParsableCommand {
     private static func hint(for code: RadioError.Code) -> String? {
         switch code {
         case .noAdapter, .unreachable, .timedOut:
-            "hint: `mynah doctor` lists what to mend; --radio virtual needs no adapter"
+            "hint: `mynah doctor` lists what to fix; --radio virtual needs no adapter"
         case .blocked, .notPermitted, .noAdvertisingSet, .advertisementRefused, .servicesRefused:
-            "hint: `mynah doctor` lists what to mend"
+            "hint: `mynah doctor` lists what to fix"
         default: nil
         }
     }

@@ -87,7 +87,7 @@ final class RunWatch: Sendable {
             let isLate = isLate.withLock { $0 }
             return isLate
                 ? "not ready within \(max(timeout, Self.patience).text)"
-                : "the time of --timeout (\(timeout.text)) was over"
+                : "--timeout (\(timeout.text)) expired"
         }
         return interruption.cause == nil ? nil : "the run was interrupted"
     }

@@ -24,7 +24,7 @@ struct ScenarioOptions: ParsableArguments {
     func problem(hasUntil: Bool) -> String? {
         if report != nil, scenario == nil { return "--report is about a scenario, and needs --scenario" }
         if scenario != nil, hasUntil {
-            return "--until and --scenario exclude each other: a scenario ends the run itself"
+            return "--until and --scenario cannot be combined: a scenario ends the run itself"
         }
         return nil
     }

@@ -117,7 +117,7 @@ package struct DeviceSearch {
             let list = Self.list(closed).prefix(8).joined(separator: ", ")
             return .failed(
                 RadioError(
-                    .unreachable, "\"\(shown)\" was heard, but takes no connections: \(list)",
+                    .unreachable, "\"\(shown)\" was heard, but is not connectable: \(list)",
                     remedy: "make it connectable"))
         case .nothing:
             let heard = Self.list(heard).prefix(8).joined(separator: ", ")

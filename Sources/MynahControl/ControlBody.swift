@@ -40,7 +40,7 @@ package struct ControlBody: Sendable {
                 throw .unknown("member", member.key, among: known)
             }
             guard keys.insert(member.key).inserted else {
-                throw ControlProblem(400, "the member \"\(member.key)\" is there twice")
+                throw ControlProblem(400, "the member \"\(member.key)\" is repeated")
             }
         }
         self.members = members

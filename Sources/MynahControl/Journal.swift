@@ -195,7 +195,8 @@ package final class Journal: Sendable {
         }
         guard start <= next else {
             throw ControlProblem(
-                400, "\"since\" is \(start), but the next event is \(next); numbers of another run do not fit"
+                400,
+                "\"since\" is \(start), but the next event is \(next); each run has its own numbers"
             )
         }
         return max(start, 1)

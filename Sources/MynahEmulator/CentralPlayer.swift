@@ -154,7 +154,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .readyToWrite: room.signal()
         case .missed(let count):
             events.warn(
-                "eventsMissed", "\(count) events were dropped because the app did not run for so long")
+                "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
         // A profile registers for no connection events.
         case .mtuChanged, .pairing, .lost, .recovered, .warning, .connectionEvent: break
         }

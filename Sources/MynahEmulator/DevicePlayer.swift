@@ -122,7 +122,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         case .willRestoreState(let state): restore(state)
         case .missed(let count):
             events.warn(
-                "eventsMissed", "\(count) events were dropped because the app did not run for so long")
+                "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
         case .connected, .mtuChanged, .advertisingChanged, .channelOpened: break
         }
         return .none

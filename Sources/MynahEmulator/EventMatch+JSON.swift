@@ -19,7 +19,7 @@ extension EventMatch {
         var keys: Set<String> = []
         for member in members {
             guard keys.insert(member.key).inserted else {
-                throw Problem(message: "\(member.key) is there twice")
+                throw Problem(message: "\(member.key) is repeated")
             }
             if member.key == "event" { continue }
             conditions += try Self.conditions(member.key, member.value)
@@ -38,7 +38,7 @@ extension EventMatch {
         case (_, .object(let comparisons)):
             return try self.comparisons(key, comparisons).map { .compares(key, $0.0, $0.1) }
         case (_, .array):
-            throw Problem(message: "\(key) is no list: a list in an event matches one of its items")
+            throw Problem(message: "\(key) must not be a list: a list in an event matches one of its items")
         case (_, .string(let text)): return [.equal(key, to: text)]
         case (_, .integer), (_, .number), (_, .bool), (_, .null): return [.equal(key, to: value.text)]
         }
@@ -55,7 +55,8 @@ extension EventMatch {
                     .fieldCompares(name, $0.0, $0.1)
                 }
             case .array:
-                throw Problem(message: "\(name) is no list: a list in a value matches one of its items")
+                throw Problem(
+                    message: "\(name) must not be a list: a list in a value matches one of its items")
             case .string(let text): conditions.append(.field(name, equals: text))
             case .integer, .number, .bool, .null:
                 conditions.append(.field(name, equals: field.value.text))

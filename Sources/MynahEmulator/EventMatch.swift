@@ -80,7 +80,7 @@ public struct EventMatch: Hashable, Sendable {
             } else if let last = fields.indices.last {
                 fields[last].value += (fields[last].value.isEmpty ? "" : " ") + word
             } else {
-                throw Problem(message: "\"\(word)\" is no FIELD=VALUE, as in characteristic=2A37")
+                throw Problem(message: "\"\(word)\" is not FIELD=VALUE, as in characteristic=2A37")
             }
         }
         if let empty = fields.first(where: { $0.value.isEmpty && $0.key != "value" }) {

@@ -13,7 +13,7 @@ extension HostRadio {
     /// is stopped meanwhile.
     public func setPower(_ isOn: Bool) async throws(RadioError) {
         while powerWaiters != nil { await withCheckedContinuation { powerWaiters?.append($0) } }
-        guard case .running = stage else { throw RadioError(.invalidState, "the radio does not run") }
+        guard case .running = stage else { throw RadioError(.invalidState, "the radio is not running") }
         guard isOn == controller.isOff else { return }
         powerWaiters = []
         defer {

@@ -142,8 +142,8 @@ extension Profile {
         return issue(
             .error, at: marks["central"],
             """
-            BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter \
-            hci0 itself
+            BlueZ cannot play an app that is a central; choose --radio virtual, or hci:user:0 for the \
+            adapter hci0 itself
             """
         )
     }

@@ -62,7 +62,7 @@ private struct JSONParser {
     mutating func parse() throws(JSON.ParseError) -> JSON {
         let value = try value(level: 0)
         skipSpace()
-        guard index == bytes.count else { throw error("there is more after the end of the value") }
+        guard index == bytes.count else { throw error("unexpected characters after the value") }
         return value
     }
 
@@ -105,12 +105,12 @@ private struct JSONParser {
         case UInt8(ascii: "n")?: return try word("null", .null)
         case UInt8(ascii: "-")?, .some(0x30...0x39): return try number()
         case nil: throw error("unexpected end of input; expected a value")
-        default: throw error("no value begins like this")
+        default: throw error("a value is expected")
         }
     }
 
     private mutating func word(_ word: String, _ value: JSON) throws(JSON.ParseError) -> JSON {
-        guard bytes[index...].starts(with: word.utf8) else { throw error("no value begins like this") }
+        guard bytes[index...].starts(with: word.utf8) else { throw error("a value is expected") }
         index += word.utf8.count
         return value
     }
@@ -200,7 +200,7 @@ private struct JSONParser {
             text += String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8
         default:
             index -= 1
-            throw error("this escape sequence does not exist")
+            throw error("unknown escape sequence")
         }
     }
 

@@ -578,16 +578,17 @@ import Testing
         #expect(result.error.contains(message), "\(result.error)")
     }
 
-    @Test func `BlueZ plays no app that is a central, and auto takes another radio and says so`() async throws
+    @Test func `BlueZ cannot play an app that is a central, and auto takes another radio and says so`()
+        async throws
     {
         let refused = try await Program.run("run", "--radio", "bluez", Self.phone)
         #expect(refused.status == .exited(1))
         #expect(
             refused.error.contains(
-                "error: BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0"))
+                "error: BlueZ cannot play an app that is a central; choose --radio virtual, or hci:user:0"))
         let checked = try await Program.run("check", "--radio", "bluez", Self.phone)
         #expect(checked.status == .exited(1))
-        #expect(checked.output.contains("BlueZ plays no app that is a central"))
+        #expect(checked.output.contains("BlueZ cannot play an app that is a central"))
         let named = try await Program.run("run", "--adapter", "hci0", Self.phone)
         #expect(named.status == .exited(64))
         let chosen = try await Program(["run", Self.phone, Self.strap, "--until", "ready"]).end()

@@ -38,8 +38,8 @@ import Testing
         #expect(
             result.complaint
                 == """
-                error: line 2 of standard input is longer than 16384 bytes; each command is a line of \
-                its own\n
+                error: line 2 of standard input is longer than 16384 bytes; write each command on \
+                its own line\n
                 """
         )
         try await stage.end()

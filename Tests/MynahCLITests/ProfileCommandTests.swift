@@ -321,7 +321,7 @@ import Testing
         #expect(Set(items).isSuperset(of: ["localName", "flags", "scanResponse"]))
     }
 
-    @Test func `check and show say that BlueZ plays no app that is a central`() async throws {
+    @Test func `check and show say that BlueZ cannot play an app that is a central`() async throws {
         let file = try ProfileFile(
             """
             mynah: 1\nname: x\napp: {}\ncentral: {scan: {services: [180D]}, peripherals: [{name: S, \
@@ -332,10 +332,10 @@ import Testing
         #expect(checked.status == .exited(0))
         #expect(
             checked.output.contains(
-                ": BlueZ plays no app that is a central; --radio bluez says what to choose\n"))
+                ": BlueZ cannot play an app that is a central; --radio bluez says what to choose\n"))
         let shown = try await Program.run("show", file.path, "--radio", "bluez")
         #expect(shown.status == .exited(0))
-        #expect(shown.output.contains("omitted: central: BlueZ plays no app that is a central\n"))
+        #expect(shown.output.contains("omitted: central: BlueZ cannot play an app that is a central\n"))
         #expect(!shown.output.contains("scanning"))
         let virtual = try await Program.run("show", file.path)
         #expect(virtual.output.contains("scanning for 180D") && !virtual.output.contains("omitted: central"))

@@ -135,7 +135,7 @@ import Testing
             .end()
         #expect(late.status == .exited(1))
         #expect(
-            try report("long").hasPrefix("Strap error: the time of --timeout (1 ms) was over at step 1: "))
+            try report("long").hasPrefix("Strap error: --timeout (1 ms) expired at step 1: "))
         let radio = ["--radio", "hci:unix:\(folder.path)/none"]
         let dead = try await run(["--scenario", "long", "--report", report] + radio, ["strap"]).end()
         #expect(dead.status == .exited(1))
@@ -156,7 +156,7 @@ import Testing
                 "2 devices have a scenario \"long\": name one of \"Strap:long\" and \"Phone:long\""
             ),
             (["--report", report], "--report is about a scenario, and needs --scenario"),
-            (["--scenario", "used", "--until", "ready"], "--until and --scenario exclude each other"),
+            (["--scenario", "used", "--until", "ready"], "--until and --scenario cannot be combined"),
         ]
         for (options, message) in wrong {
             let result = try await run(options).end()

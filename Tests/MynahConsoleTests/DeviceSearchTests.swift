@@ -57,7 +57,7 @@ import Testing
             Issue.record("the search goes on")
             return
         }
-        #expect(error.message == "\"Strap\" was heard, but takes no connections: C0:00:00:00:00:01 (Strap)")
+        #expect(error.message == "\"Strap\" was heard, but is not connectable: C0:00:00:00:00:01 (Strap)")
     }
 
     @Test func `names are listed so that a terminal shows them as text`() throws {

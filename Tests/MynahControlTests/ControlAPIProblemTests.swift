@@ -46,7 +46,7 @@ import Testing
         ),
         (
             "PUT /v1/devices/Lock/values/2A39", #"{"hex": "00", "text": "a"}"#, 400,
-            #""hex", "text" and "fields" exclude each other"#
+            #"only one of "hex", "text" and "fields" is allowed"#
         ),
         (
             "PUT /v1/devices/Lock/values/2A37", #"{"fields": {"heartrate": 72}}"#, 400,

@@ -97,7 +97,7 @@ import Testing
         ("1", #"{"error": "0x80", "hex": "00"}"#, 400, #""error" excludes "hex", "text" and "fields""#),
         (
             "1", #"{"hex": "00", "text": "a"}"#, 400,
-            #""hex", "text" and "fields" exclude each other"#
+            #"only one of "hex", "text" and "fields" is allowed"#
         ),
         ("1", #"{"eror": "0x80"}"#, 400, #"unknown member "eror"; did you mean "error"?"#),
         ("1", #"{"error": 128}"#, 400, #""error" must be text, not 128"#),

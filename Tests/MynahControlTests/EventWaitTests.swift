@@ -34,7 +34,7 @@ import Testing
         ("{", "the body is not JSON: a key in quotation marks is expected at byte 1"),
         (#"{"match": "write", "cuont": 1}"#, "unknown member \"cuont\"; did you mean \"count\"?"),
         (#"{"match": "write", "x": 1}"#, "unknown member \"x\"; known are match, count, within, since"),
-        (#"{"match": "write", "match": "read"}"#, "the member \"match\" is there twice"),
+        (#"{"match": "write", "match": "read"}"#, "the member \"match\" is repeated"),
         (#"{"match": "wirte"}"#, "match: there is no event \"wirte\"; did you mean \"write\"?"),
         (#"{"match": {"event": "wirte"}}"#, "match: there is no event \"wirte\"; did you mean \"write\"?"),
         (#"{"match": 1}"#, "match: a match is an object"),

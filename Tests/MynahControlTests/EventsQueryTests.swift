@@ -39,7 +39,7 @@ import Testing
     @Test(
         arguments: [
             ([("sicne", "1")], "unknown query parameter \"sicne\"; did you mean \"since\"?"),
-            ([("since", "1"), ("since", "2")], "the member \"since\" is there twice"),
+            ([("since", "1"), ("since", "2")], "the member \"since\" is repeated"),
             ([("since", "x")], "\"since\" must be a whole number, 0 or more, not \"x\""),
             ([("since", "7")], "\"since\" is 7, but the next event is 6"),
             ([("last", "0")], "\"last\" must be a whole number, from 1 to 10000, not 0"),

@@ -191,7 +191,7 @@ import Testing
             ),
             (
                 "2AD9", [.init("opcode", .integer(1)), .init("targetPower", .integer(1))],
-                "targetPower is there only when opcode == 5"
+                "targetPower is present only if opcode == 5"
             ),
             (
                 "2A35",

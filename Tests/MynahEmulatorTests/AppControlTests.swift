@@ -44,13 +44,14 @@ import Testing
         #expect(
             await refusal { () async throws(ControlRefusal) in
                 _ = try await emulator.setValue(.bytes([1]), of: level, in: "Test", notify: true)
-            } == .conflict("the app Test does not run, it is suspended"))
+            } == .conflict("the app Test is not running: it is suspended"))
         await emulator.carryOut(.terminate)
         #expect(
             await refusal { () async throws(ControlRefusal) in
                 _ = try await emulator.setValue(.bytes([1]), of: control, in: "Test")
             }
-                == .conflict("the app Test has no process, it is terminated: its values are its memory"))
+                == .conflict(
+                    "the app Test is not running, it is terminated: its values exist only while it runs"))
         let terminated = try await snapshot(emulator)
         #expect(terminated.app == .terminated)
         // The system has the static value, and goes on advertising.
@@ -114,13 +115,13 @@ import Testing
             await refusal { () async throws(ControlRefusal) in try await emulator.reset(.values) }
                 == .conflict(
                     """
-                    the app Test has no process, it is terminated: its values are its memory; reset its \
-                    state too
+                    the app Test is not running, it is terminated: its values exist only while it runs; \
+                    reset its state too
                     """))
         #expect(
             await refusal { () async throws(ControlRefusal) in try await emulator.reset(.advertising) }
                 == .conflict(
-                    "the app Test cannot advertise: it does not run, it is terminated"))
+                    "the app Test cannot advertise: it is terminated, not running"))
         try await emulator.reset([.values, .app])
         #expect(try await snapshot(emulator).app == .foreground)
         await emulator.stop()
@@ -183,7 +184,7 @@ import Testing
         #expect(
             await refusal { () async throws(ControlRefusal) in
                 _ = try await emulator.advertise(AdvertisingChange(isOn: false), for: "Test")
-            } == .conflict("the app Test cannot advertise: it does not run, it is suspended"))
+            } == .conflict("the app Test cannot advertise: it is suspended, not running"))
         // Its user has the last word.
         await emulator.carryOut(.enterForeground)
         #expect(try await !emulator.advertise(AdvertisingChange(isOn: false), for: "Test").isOn)

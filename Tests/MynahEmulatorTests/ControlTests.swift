@@ -307,7 +307,7 @@ import Testing
         }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(40))
-        #expect(await refused == .conflict("a link did not end in 40.0 seconds"))
+        #expect(await refused == .conflict("a link did not end within 40.0 seconds"))
         async let stopped = refusal { () async throws(ControlRefusal) in
             try await emulator.disconnect(from: "Test")
         }

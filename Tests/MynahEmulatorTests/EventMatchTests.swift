@@ -93,8 +93,8 @@ import Testing
             "advertising.strated",
             "there is no event \"advertising.strated\"; did you mean \"advertising.started\"?"
         ),
-        ("quux", "there is no event \"quux\""), ("write 2A39", "\"2A39\" is no FIELD=VALUE"),
-        ("write =2A39", "is no FIELD=VALUE"), ("write device=", "there is no value after device="),
+        ("quux", "there is no event \"quux\""), ("write 2A39", "\"2A39\" is not FIELD=VALUE"),
+        ("write =2A39", "is not FIELD=VALUE"), ("write device=", "there is no value after device="),
         ("write value=1", "is not hexadecimal"), ("write value=0x01", "is not hexadecimal"),
         ("write value=.1", "is not hexadecimal"), ("write of=@18", "handle"),
         ("write of=hart-rate-measurement", "did you mean \"heart-rate-measurement\"?"),
@@ -298,9 +298,9 @@ import Testing
         (#"{"event": "write", "rssi": {}}"#, "rssi has no comparison; write one, as in"),
         (#"{"event": "write", "rssi": {"=>": 1}}"#, "known are <, <=, >, >="),
         (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
-        (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
-        (#"{"event": "write", "event": "read"}"#, "event is there twice"),
-        (#"{"event": "write", "mtu": 24, "mtu": 23}"#, "mtu is there twice"),
+        (#"{"event": "write", "services": ["180D"]}"#, "services must not be a list"),
+        (#"{"event": "write", "event": "read"}"#, "event is repeated"),
+        (#"{"event": "write", "mtu": 24, "mtu": 23}"#, "mtu is repeated"),
     ])
     func `an invalid match is reported`(text: String, message: String) throws {
         let json = try JSON(parsing: Array(text.utf8))

@@ -213,7 +213,7 @@ import Testing
         #expect(try await emulator.faults(of: "Test") == [])
         #expect(
             try await add(#"{"name": "a", "on": "read", "truncate": 1}"#, to: emulator)
-                == .conflict("this radio carries out no faults"))
+                == .conflict("this radio does not support faults"))
         await emulator.stop()
     }
 

@@ -130,8 +130,8 @@ import Testing
         let scenario = "{name: a, steps: [{app: quit}, {await: app.quit}, {set: {level: 1}}]}"
         let emulator = try await start([Self.app("App", scenario)], "a", of: "App")
         let expected = """
-            {"scenario":"a","result":"fail","step":3,"message":"the app App has no process, it is quit: its \
-            variables are its memory (set: {level: 1})"}
+            {"scenario":"a","result":"fail","step":3,"message":"the app App is not running, it is quit: its \
+            variables exist only while it runs (set: {level: 1})"}
             """
         #expect(try await end() == expected)
         await emulator.stop()

@@ -263,7 +263,7 @@ import Testing
     @Test func `Flags that differ from ours are said`() throws {
         for (data, words) in [
             ("02011A 03030D18", "# The Flags were 1A; Mynah's are 06.\n"),
-            ("03030D18", "# The adverts had no Flags; Mynah's are 06.\n"), ("020106 03030D18", nil),
+            ("03030D18", "# The advertising data had no Flags; Mynah's are 06.\n"), ("020106 03030D18", nil),
         ] {
             var script = HCIScript()
             script.advert(data)
@@ -466,7 +466,7 @@ import Testing
             adverts.advert("020106", from: DeviceAddress(value: UInt64(number), kind: .random))
         }
         let problem = try #require(Self.problem(adverts))
-        #expect(problem.contains("only adverts of 30 devices") && problem.hasSuffix("  and 10 more"))
+        #expect(problem.contains("only advertisements of 30 devices") && problem.hasSuffix("  and 10 more"))
         let text = try adverts.profile(device: "00:00:00:00:00:01").profile
         #expect(text.contains("# No connection to the device was seen.\n"))
     }

@@ -375,7 +375,7 @@ import Testing
         ),
         (
             "{name: a, on: read, truncate: 1}, {name: a, on: read, truncate: 2}",
-            "51: error: the fault \"a\" is there twice; give it another name"
+            "51: error: the fault \"a\" is defined twice; rename one"
         ),
     ]
 
@@ -393,7 +393,9 @@ import Testing
     func scope() {
         #expect(
             problems(head("faults: [{name: a, on: connect, when: background, do: vanish}]\n")) == [
-                "3:39: error: when: background is never so: no app plays the device; add app, or remove when"
+                """
+                3:39: error: when: background is never true: no app plays the device; add app, or remove when
+                """
             ])
         #expect(
             problems(head("faults: [{name: a, after: 1 s, do: advertise, with: {localName: b}}]\n")) == [

@@ -276,8 +276,8 @@ import Glibc
     @Test(
         arguments: [
             ("", "has no numbers"), ("a\n", "has no numbers"),
-            ("1\nx\n", "has \"x\" in line 2, which is no number"),
-            ("1\nnan\n", "has \"nan\" in line 2, which is no number"), ("300\n", nil),
+            ("1\nx\n", "has \"x\" in line 2, not a number"),
+            ("1\nnan\n", "has \"nan\" in line 2, not a number"), ("300\n", nil),
             (String(repeating: "1\n", count: 100_001), "has over 100000 rows"),
             (String(repeating: "1", count: 1 << 20) + "1", "is larger than 1 MiB"), ("\u{7F}\u{0}\n1", nil),
         ] as [(String, String?)])

@@ -158,7 +158,7 @@ import Testing
             ),
             (
                 "3001", "{fields: {level: 1}}",
-                "17: the fields of 3001 are not known: write them down beside, as in layout: [{level: uint8}]"
+                "17: the fields of 3001 are not known: describe them, as in layout: [{level: uint8}]"
             ),
             (
                 "2A37", "{hex: 00, fields: {heartRate: 1}}",
@@ -202,21 +202,21 @@ import Testing
             ),
             (
                 "3001", "{layout: [{a: float32}, {b: utf8, count: a}]}",
-                "57: count must be rest or a field that is a whole number, and a is none"
+                "57: count must be rest or a field that is a whole number, and a is not"
             ),
             (
                 "3001", "{layout: [{a: uint8, resolution: 0}]}",
                 "49: resolution must be a number above 0, as 0.01 or 1/1024, not \"0\""
             ),
-            ("3001", "{layout: [{a: utf8, unit: s}]}", "36: unit has no effect: a is no number"),
+            ("3001", "{layout: [{a: utf8, unit: s}]}", "36: unit has no effect: a is not a number"),
             (
                 "3001", "{layout: [{a: uint8, wen: b}]}",
                 "26: a field of a layout has one name, and this one has a and wen; "
-                    + "known words beside the name are when, count, unit, resolution and bigEndian"
+                    + "known words besides the name are when, count, unit, resolution and bigEndian"
             ),
             (
                 "3001", "{layout: [{a: uint8}, {b: uint8, when: a == 2}], fields: {a: 1, b: 2}}",
-                "83: b is there only when a == 2"
+                "83: b is present only if a == 2"
             ),
             (
                 "3001", "{layout: [{a: uint8}, {b: uint8, when: a == 2}], fields: {a: {generate: toggle}}}",

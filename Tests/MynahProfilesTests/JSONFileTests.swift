@@ -22,7 +22,7 @@ import Testing
         (
             #"{"mynah": 1, "name": "Ü", "services": [,]}"#,
             """
-            device.json:1:40: error: this is not JSON: no value begins like this; if it is YAML, name \
+            device.json:1:40: error: this is not JSON: a value is expected; if it is YAML, name \
             the file .yaml\n{"mynah": 1, "name": "Ü", "services": [,]}\n
             """
                 + String(repeating: " ", count: 39) + "^"
@@ -38,7 +38,7 @@ import Testing
         (
             "mynah: 1\nname: J\n",
             """
-            device.json:1:1: error: this is not JSON: no value begins like this; if it is YAML, name \
+            device.json:1:1: error: this is not JSON: a value is expected; if it is YAML, name \
             the file .yaml\nmynah: 1\n^
             """
         ),

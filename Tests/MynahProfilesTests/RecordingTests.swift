@@ -75,7 +75,7 @@ import Testing
 
     static let bad: [(lines: String, rest: String, problem: String)] = [
         ("", "", #"8:16: error: the file "R" has no value of 180F/2A19"#),
-        ("x\n", "", #"8:43: error: the file "R" is not JSON in line 1: no value begins like this"#),
+        ("x\n", "", #"8:43: error: the file "R" is not JSON in line 1: a value is expected"#),
         ("\n{}\n", "", #"8:43: error: the file "R" has no value in line 2; write {"at": 1.5,"#),
         (line("-1", "00"), "", #"8:43: error: the file "R" has no value in line 1; write"#),
         (line("1e300", "00"), "", #"8:43: error: the file "R" has no value in line 1; write"#),

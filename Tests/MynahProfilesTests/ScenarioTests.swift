@@ -132,7 +132,7 @@ import Testing
         ("await: mtu.changed, mtu: {\">\": a}", 32, "mtu is compared with a number, not with \"a\""),
         (
             "await: read, device: Test", 14,
-            "a scenario meets the events of its own device only; remove device"
+            "a scenario sees the events of its own device only; remove device"
         ),
         ("await: read, of: 2A38", 18, "the device has no 2A38; did you mean \"2A37\"?"),
         ("await: read, of: \"@3\"", 18, "a profile has no handles; name the attribute, as in of: 180D/2A37"),
@@ -234,7 +234,7 @@ import Testing
             ),
             (
                 "{name: a, steps: [{after: 1 s}]}, {name: a, steps: [{after: 1 s}]}",
-                "3:54: error: the scenario \"a\" is there twice; give it another name"
+                "3:54: error: the scenario \"a\" is defined twice; rename one"
             ),
         ])
     func problemOfScenario(_ scenario: String, _ message: String) {

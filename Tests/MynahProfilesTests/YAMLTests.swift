@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct YAMLTests {
     @Test(
-        "what is no YAML is said where it goes wrong, with how to mend it",
+        "a file that is not YAML is reported with the place of the mistake and a remedy",
         arguments: [
             ("", "1:1: error: the file is empty; `mynah new` prints a profile to start from"),
             ("# nothing\n---\n", "1:1: error: the file is empty; `mynah new` prints a profile to start from"),

@@ -219,7 +219,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         if connecting.contains(where: { $0.address == address }) || links.values.contains(address) {
             throw RadioError(.invalidState, "\(address) is connected, or about to be")
         }
-        guard isOn else { throw RadioError(.invalidState, "the radio does not run") }
+        guard isOn else { throw RadioError(.invalidState, "the radio is not running") }
         lastNumber += 1
         let number = lastNumber
         let result: Result<Peer, RadioError>

@@ -181,7 +181,7 @@ import Testing
             let warnings = rig.sink.phoneEvents.compactMap { event -> String? in
                 if case .warning(let warning) = event { warning.message } else { nil }
             }
-            #expect(warnings.first?.contains("it is of the app \"another\"") == true)
+            #expect(warnings.first?.contains("it belongs to the app \"another\"") == true)
         }
     }
 

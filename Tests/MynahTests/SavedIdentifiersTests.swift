@@ -29,9 +29,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is no JSON"), ("[]", "it holds no object"), ("{}", "it has no version"),
+        ("", "it is not JSON"), ("[]", "it is not a JSON object"), ("{}", "it has no version"),
         (#"{"mynahState": 2}"#, "version 2"),
-        (#"{"mynahState": 1, "app": "B", "managers": []}"#, "it is of another app"),
+        (#"{"mynahState": 1, "app": "B", "managers": []}"#, "it belongs to another app"),
         (#"{"mynahState": 1, "app": "A"}"#, "managers are missing"),
         (#"{"mynahState": 1, "app": "A", "managers": {}}"#, "managers are missing"),
         (#"{"mynahState": 1, "app": "A", "managers": [1]}"#, "a manager is not an object"),

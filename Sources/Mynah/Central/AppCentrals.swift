@@ -19,7 +19,7 @@ final class AppCentrals {
     static func isTaken(_ restoreIdentifier: String?) -> RadioError {
         RadioError(
             .invalidState, "two managers have the restore identifier \"\(restoreIdentifier ?? "")\"",
-            remedy: "give each manager of the app one of its own")
+            remedy: "give each manager of the app its own identifier")
     }
 
     /// Throws `invalidState` if a manager of this launch has the identifier.
@@ -53,7 +53,7 @@ final class AppCentrals {
     ) throws(RadioError) -> CentralManager {
         try checkIsFree(restoreIdentifier)
         guard let radio = phone.central.radio else {
-            throw RadioError(.unsupported, "this radio does not play a central")
+            throw RadioError(.unsupported, "this radio does not support the central role")
         }
         phone.central.devices.load(on: phone)
         if let restoreIdentifier { load(restoreIdentifier, of: app, on: phone) }

@@ -43,6 +43,6 @@ actor CentralOnlyRadio: PeripheralRadio {
     }
 
     private static var unsupported: RadioError {
-        RadioError(.unsupported, "this radio does not play a peripheral")
+        RadioError(.unsupported, "this radio does not support the peripheral role")
     }
 }

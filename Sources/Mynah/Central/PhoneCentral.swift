@@ -56,7 +56,9 @@ final class PhoneCentral {
             await withCheckedContinuation { starting.add($0) }
         }
         guard case .stopped = stage else { return }
-        guard let radio else { throw RadioError(.unsupported, "this radio does not play a central") }
+        guard let radio else {
+            throw RadioError(.unsupported, "this radio does not support the central role")
+        }
         guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
         devices.load(on: phone)
         stage = .starting
@@ -82,7 +84,7 @@ final class PhoneCentral {
             do throws(RadioError) {
                 try await phone.central.start(on: phone)
             } catch {
-                phone.warn("centralNotStarted", "the radio does not play a central: \(error)")
+                phone.warn("centralNotStarted", "the central role cannot be started: \(error)")
             }
         }
     }
@@ -142,7 +144,9 @@ final class PhoneCentral {
     func makeManager(
         options: CentralManager.Options, sink: (any CentralManagerSink)?, on phone: isolated Phone
     ) throws(RadioError) -> CentralManager {
-        guard let radio else { throw RadioError(.unsupported, "this radio does not play a central") }
+        guard let radio else {
+            throw RadioError(.unsupported, "this radio does not support the central role")
+        }
         devices.load(on: phone)
         let manager = CentralManagerState(
             number: phone.nextNumber(), state: radioState, options: options, sink: sink)

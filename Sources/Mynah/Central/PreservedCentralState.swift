@@ -46,7 +46,7 @@ extension PreservedCentralState {
             let devices = json["peripherals"]?.arrayValue
         else { throw .init(description: "app, restoreIdentifier or peripherals are missing") }
         guard identifier == name.restoreIdentifier, app == name.app else {
-            throw .init(description: "it is of \"\(identifier)\" of the app \"\(app)\"")
+            throw .init(description: "it belongs to \"\(identifier)\" of the app \"\(app)\"")
         }
         self.name = name
         if let scan = json["scan"], scan != .null { self.scan = try Scan(scan) }
@@ -71,7 +71,7 @@ extension PreservedCentralState.Scan {
             let allowsDuplicates = json["allowDuplicates"]?.boolValue,
             let interval = json["intervalMicroseconds"]?.integerValue,
             let window = json["windowMicroseconds"]?.integerValue, 0 < window, window <= interval
-        else { throw .init(description: "what is scanned for is not complete") }
+        else { throw .init(description: "the scan is not complete") }
         self.services = try Self.uuids(services)
         options = ScanOptions(
             isActive: isActive, allowsDuplicates: allowsDuplicates, interval: .microseconds(interval),
@@ -83,7 +83,7 @@ extension PreservedCentralState.Scan {
         var uuids: [BluetoothUUID] = []
         for text in list {
             guard let uuid = text.stringValue.flatMap({ BluetoothUUID($0) }) else {
-                throw .init(description: "a UUID that is scanned for is none")
+                throw .init(description: "a UUID of the scan is invalid")
             }
             uuids.append(uuid)
         }
@@ -191,7 +191,7 @@ extension DiscoveredCharacteristic {
         var properties: CharacteristicProperties = []
         for name in names {
             guard let named = CharacteristicProperties.named.first(where: { $0.name == name.stringValue })
-            else { throw .init(description: "a property of \(uuid) is none") }
+            else { throw .init(description: "a property of \(uuid) is unknown") }
             properties.insert(named.property)
         }
         self.init(
@@ -205,7 +205,7 @@ extension DiscoveredCharacteristic {
         }
         guard let word = json["subscribed"], word != .null else { return }
         guard let delivery = word.stringValue.flatMap({ Delivery(rawValue: $0) }) else {
-            throw .init(description: "the subscription to \(uuid) is none")
+            throw .init(description: "the subscription to \(uuid) is invalid")
         }
         self.delivery = delivery
     }
@@ -228,7 +228,7 @@ extension RemoteDescriptor {
 extension BluetoothUUID {
     fileprivate init(of json: JSON) throws(PreservedStateProblem) {
         guard let uuid = json["uuid"]?.stringValue.flatMap({ BluetoothUUID($0) }) else {
-            throw .init(description: "a UUID is none")
+            throw .init(description: "a UUID is invalid")
         }
         self = uuid
     }

@@ -83,7 +83,7 @@ final class LineFeed: Sendable {
         case .line(.overlong(let number)):
             throw ConnectRequest.Problem(
                 message: "line \(number) of standard input is longer than \(LineSplitter.limit) bytes; "
-                    + "each command is a line of its own")
+                    + "write each command on its own line")
         case .failed(let reason):
             throw ConnectRequest.Problem(message: "standard input cannot be read: \(reason)")
         case .ended: return nil

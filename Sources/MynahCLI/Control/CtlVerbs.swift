@@ -84,7 +84,8 @@ struct CtlGet: CtlVerb {
 struct CtlSet: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Sets an attribute's value.",
-        discussion: "It prints the value, and how many centrals it was sent to if the radio counts them.")
+        discussion:
+            "Prints the value, and the number of centrals to which it was sent if the radio counts them.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String
@@ -107,12 +108,12 @@ struct CtlSet: CtlVerb {
 struct CtlWait: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "wait", abstract: "Waits for an event, which may have happened since the last mark.",
-        discussion: "It prints the events, and if they do not come, what came nearest.")
+        discussion: "Prints the event. If it does not come in time, prints the closest events.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
     var match: [String]
     @Option(help: "How many events.", transform: { try Choice.number($0, in: 1...10_000) }) var count = 1
-    @Option(help: "How long, as in 500 ms. At most 10 min.") var within = "2 s"
+    @Option(help: "Time limit, such as 500 ms; at most 10 min.") var within = "2 s"
     @Option(
         help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
         transform: { try Choice.number($0, in: 0...Int.max) })
@@ -143,10 +144,13 @@ struct CtlVerify: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
     var match: [String] = []
-    @Option(help: "So many events must match.", transform: { try Choice.number($0, in: 0...Int.max) })
+    @Option(
+        help: "Exactly this number of events must match.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
     var exactly: Int?
     @Option(
-        help: "At least so many events must match.", transform: { try Choice.number($0, in: 0...Int.max) })
+        help: "At least this number of events must match.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
     var atLeast: Int?
     @Flag(help: "No event may match.") var never = false
     @Option(help: ArgumentHelp("One event of the order.", valueName: "match")) var order: [String] = []
@@ -302,11 +306,11 @@ struct CtlApp: CtlVerb {
 
 struct CtlPasskey: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "passkey", abstract: "Types the number that pairing asks for.")
+        commandName: "passkey", abstract: "Enters the passkey that pairing asks for.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
-    @Argument(help: "The central or peripheral that asks, as pairing.passkey names it.") var central: String
-    @Argument(help: "The number of six digits.") var passkey: String
+    @Argument(help: "The other device of the pairing, as pairing.passkey names it.") var central: String
+    @Argument(help: "The passkey, a number of up to six digits.") var passkey: String
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
@@ -339,7 +343,7 @@ struct CtlAnswer: CtlVerb {
     @OptionGroup var options: CtlOptions
 
     func validate() throws {
-        if error != nil, value != nil { throw ValidationError("A value and --error exclude each other.") }
+        if error != nil, value != nil { throw ValidationError("A value and --error cannot be combined.") }
         if let flag = form.flag, value == nil { throw ValidationError("\(flag) needs a value.") }
     }
 
@@ -354,7 +358,7 @@ struct CtlAnswer: CtlVerb {
 struct CtlReport: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Prints a test report: a case for each mark.",
-        discussion: "It is JUnit's XML, or JSON with --format json.")
+        discussion: "The report is JUnit XML, or JSON with --format json.")
     @ParentCommand var parent: CtlCommand
     @OptionGroup var options: CtlOptions
 
@@ -375,7 +379,7 @@ struct CtlValue: ParsableArguments {
     var flag: String? { text ? "--text" : fields ? "--fields" : nil }
 
     func validate() throws {
-        if text, fields { throw ValidationError("--text and --fields exclude each other.") }
+        if text, fields { throw ValidationError("--text and --fields cannot be combined.") }
     }
 
     /// The member of a request for a value.

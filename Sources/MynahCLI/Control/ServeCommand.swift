@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
-                "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
+                "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
         }
         if !options.radio.usesAdapters, !adapter.isEmpty {
             throw Exit.wrongUsage("--adapter is for BlueZ, and --radio selects another radio", of: Self.self)

@@ -34,7 +34,7 @@ struct DoctorProbes: Sendable {
             configuration: await TimedProbe.fact {
                 files.configuration(arguments: daemon.facts.arguments, isInContainer: isInContainer)
             },
-            emulator: await TimedProbe.value { emulator } ?? .absent("it could not be looked for"),
+            emulator: await TimedProbe.value { emulator } ?? .absent("the search failed"),
             air: await TimedProbe.fact { Self.air },
             controllerError: await TimedProbe.fact { controllerError }, profile: checkedProfile(daemon),
             captureTools: await TimedProbe.value {
@@ -67,7 +67,7 @@ struct DoctorProbes: Sendable {
     }
 
     private var switches: Fact<[MachineFacts.Switch]> {
-        guard let found = RFKill().bluetooth else { return .unknown("the kernel lists no switches") }
+        guard let found = RFKill().bluetooth else { return .unknown("the kernel lists no rfkill switches") }
         return .found(found.map { .init(name: $0.name, error: $0.error) })
     }
 

@@ -9,9 +9,9 @@ extension Doctor {
         guard let failure, failure.stage < stage else { return nil }
         let reason =
             switch failure.stage {
-            case .bus: "there is no bus"
+            case .bus: "there is no D-Bus system bus"
             case .daemon: "bluetoothd does not answer"
-            case .policy: "bluetoothd may not be asked"
+            case .policy: "this user may not call bluetoothd"
             case .adapter: "there is no adapter"
             }
         return Finding(id, .skipped, reason)
@@ -44,7 +44,8 @@ extension Doctor {
             guard facts.bluez.startsOnDemand else { return stop(id, failure.error) }
             return Finding(
                 id, .loss, failure.error.message,
-                meaning: "The bus starts it when a run needs it. Its settings and adapters were not checked.",
+                meaning:
+                    "A run makes the bus start bluetoothd. Its settings and adapters were not checked.",
                 remedy: failure.error.remedy)
         }
         guard let found = facts.bluez.version, !found.isSupported else { return Finding(id, .fine, version) }

@@ -12,7 +12,7 @@ extension Doctor {
         case .hidden(let reason) where usesUserChannel:
             return Finding(
                 id, .stop, "\(kernel.release) gives no Bluetooth socket: \(reason)",
-                meaning: "Containers and network namespaces have none.",
+                meaning: "Containers and network namespaces have no Bluetooth.",
                 remedy: "run mynah outside, or with the host's network: docker run --network host IMAGE")
         case .hidden: return advertisingData(kernel)
         // A container has the kernel of its machine, and seldom the files of that kernel's modules.
@@ -75,13 +75,13 @@ extension Doctor {
                 remedy: "run mynah outside it")
         }
         guard container.outsideUser != container.user else {
-            return Finding(id, .fine, "\(name), in a user namespace where this user keeps its number")
+            return Finding(id, .fine, "\(name), in a user namespace with the same user ID")
         }
         let outside = container.outsideUser.map { "user \($0)" } ?? "another user"
         return Finding(
             id, .stop, "\(name), in a user namespace: user \(container.user) here is \(outside) outside",
-            meaning: "The message bus refuses a user whose number differs from the one that it sees.",
-            remedy: "run mynah outside it, or give the user its own number: podman run --userns=keep-id IMAGE"
+            meaning: "The message bus refuses a user whose ID differs inside and outside the container.",
+            remedy: "run mynah outside it, or keep the user ID: podman run --userns=keep-id IMAGE"
         )
     }
 

@@ -101,7 +101,7 @@ package struct Doctor: Sendable {
                 meaning: facts.wantedAdapter == nil
                     ? "auto takes no other radio, because the kernel has an adapter."
                     : "auto takes no other radio, because an adapter was named.",
-                remedy: "mend it as below, or choose --radio virtual, which needs no adapter")
+                remedy: "fix it as below, or choose --radio virtual, which needs no adapter")
         }
     }
 

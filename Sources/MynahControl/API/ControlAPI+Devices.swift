@@ -139,7 +139,7 @@ extension ControlAPI {
         case (nil, nil, let fields?): return .fields(fields)
         case (nil, nil, nil):
             throw ControlProblem(400, "there is no value: give \"hex\", \"text\" or \"fields\"")
-        default: throw ControlProblem(400, "\"hex\", \"text\" and \"fields\" exclude each other")
+        default: throw ControlProblem(400, "only one of \"hex\", \"text\" and \"fields\" is allowed")
         }
     }
 

@@ -64,8 +64,8 @@ struct Route: Sendable {
             self.type = type
         }
 
-        /// It is done, and there is nothing more to say.
-        static let empty = Answer("It is done", .object([]), example: .object([]))
+        /// The request is done, and the answer has no content.
+        static let empty = Answer("Done", .object([]), example: .object([]))
 
         /// An error (RFC 9457).
         static func problem(_ summary: String, _ schema: Schema, example: JSON) -> Answer {

@@ -9,7 +9,7 @@ extension Route {
             body: Body(schema: .object([]), example: .object([]), isRequired: false),
             answers: [
                 202: Answer(
-                    "It is played; its end is among the events from this number on",
+                    "The scenario has started; its end is among the events from this number on",
                     .object([
                         .init("device", .string(), isRequired: true),
                         .init("scenario", .string(), isRequired: true),

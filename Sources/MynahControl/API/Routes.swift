@@ -13,7 +13,7 @@ extension Route {
             "GET", "/v1/health", .getHealth, "Whether the instance answers",
             answers: [
                 200: Answer(
-                    "It answers", .named("Health"),
+                    "The server is running", .named("Health"),
                     example: .object([.init("status", "ok"), .init("devices", .integer(1))]))
             ]),
         Route(
@@ -131,7 +131,7 @@ extension Route {
                 example: .object([.init("state", "background")])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
-            "POST", "/v1/devices/{device}/passkey", .enterPasskey, "Types the number that pairing asks for",
+            "POST", "/v1/devices/{device}/passkey", .enterPasskey, "Enters the passkey that pairing asks for",
             body: Body(
                 schema: .object([
                     .init("central", .string(), isRequired: true),

@@ -95,7 +95,7 @@ extension FaultyRadio {
             let report = try await advertise(changed: changed)
             if advertising.wanted != nil { pass(.advertisingChanged(report)) }
         } catch {
-            warn("the device cannot advertise what a fault says: \(error)")
+            warn("the device cannot advertise the fields of a fault: \(error)")
         }
     }
 

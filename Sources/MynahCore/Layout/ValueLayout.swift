@@ -96,7 +96,7 @@ extension ValueLayout {
             guard holds || !isGiven else {
                 throw LayoutProblem(
                     entry.name,
-                    "\(entry.name) is there only when \(condition.field) \(condition.comparison.rawValue) "
+                    "\(entry.name) is present only if \(condition.field) \(condition.comparison.rawValue) "
                         + NumberText.of(condition.number))
             }
             if !holds { return false }

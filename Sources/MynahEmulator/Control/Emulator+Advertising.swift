@@ -38,7 +38,7 @@ extension Emulator {
         }
         guard player.device.app == nil || player.appSide.app?.access.isRunning == true else {
             throw .conflict(
-                "the app \(label) cannot advertise: it does not run, it is \(appState(of: player).rawValue)")
+                "the app \(label) cannot advertise: it is \(appState(of: player).rawValue), not running")
         }
     }
 }

@@ -19,7 +19,8 @@ extension Emulator {
         _ = try player(named: label)
         if let reason, !Self.reasons.contains(reason) {
             let list = Self.reasons.map { EventFields.code(ATTError(code: $0)).stringValue ?? "" }
-            throw .invalid("no host ends a link for this reason; known are \(list.joined(separator: ", "))")
+            throw .invalid(
+                "a host cannot end a link with this reason; use one of \(list.joined(separator: ", "))")
         }
         if let name {
             try await endLinks([try await central(named: name)], reason: reason)
@@ -116,7 +117,7 @@ extension Emulator {
             await phone.connectedCentrals.allSatisfy { !ids.contains($0.id) }
         }
         guard haveEnded else {
-            throw .conflict(isRunning ? "a link did not end in \(Self.linkLimit)" : "the run has ended")
+            throw .conflict(isRunning ? "a link did not end within \(Self.linkLimit)" : "the run has ended")
         }
     }
 

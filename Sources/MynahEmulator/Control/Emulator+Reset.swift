@@ -84,7 +84,7 @@ extension Emulator {
         if parts.contains(.bonds) { _ = try await bonds() }
         for player in players where player.device.app != nil && !parts.contains(.app) {
             if parts.contains(.values), !hasMemory(player) {
-                throw .conflict(noProcess(player, "its values are its memory; reset its state too"))
+                throw .conflict(noProcess(player, "its values exist only while it runs; reset its state too"))
             }
             if parts.contains(.advertising), player.device.isPeripheral { try checkCanAdvertise(player) }
         }

@@ -40,7 +40,7 @@ extension Emulator {
         let player = try player(named: label)
         let attribute = try attribute(named: name, of: player)
         guard let value = value(of: attribute.key, of: player) else {
-            throw .conflict(noProcess(player, "its values are its memory"))
+            throw .conflict(noProcess(player, "its values exist only while it runs"))
         }
         return value
     }
@@ -114,7 +114,7 @@ extension Emulator {
     /// Says that an app has no process, and what follows.
     func noProcess(_ player: DevicePlayer<C>, _ consequence: String) -> String {
         let state = appState(of: player).rawValue
-        return "the app \(player.device.label) has no process, it is \(state): \(consequence)"
+        return "the app \(player.device.label) is not running, it is \(state): \(consequence)"
     }
 }
 

@@ -18,7 +18,7 @@ extension Emulator {
         let player = try player(named: label)
         let attribute = try attribute(named: name, of: player)
         guard hasMemory(player), let entry = player.table.entries[attribute.key] else {
-            throw .conflict(noProcess(player, "its values are its memory"))
+            throw .conflict(noProcess(player, "its values exist only while it runs"))
         }
         let layout = player.table.layout(of: attribute.key)
         let value = try written.bytes(in: layout, of: attribute.path)
@@ -67,7 +67,7 @@ extension Emulator {
         }
         if player.device.app != nil, player.appSide.app?.access.isRunning != true {
             throw .conflict(
-                "the app \(player.device.label) does not run, it is \(appState(of: player).rawValue)")
+                "the app \(player.device.label) is not running: it is \(appState(of: player).rawValue)")
         }
         guard let name else { return nil }
         let central = try await self.central(named: name)

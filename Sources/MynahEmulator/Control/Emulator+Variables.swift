@@ -14,7 +14,7 @@ extension Emulator {
             throw .unknown("variable", name, of: label, among: variables.names)
         }
         guard hasMemory(player) else {
-            throw .conflict(noProcess(player, "its variables are its memory"))
+            throw .conflict(noProcess(player, "its variables exist only while it runs"))
         }
         _ = variables.set(name, to: value)
         do throws(LayoutProblem) {

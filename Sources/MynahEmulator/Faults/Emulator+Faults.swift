@@ -24,7 +24,7 @@ extension Emulator {
     func addFaults(of device: EmulatedDevice) async throws(RadioError) {
         guard let faultyRadio else {
             guard device.faults.isEmpty else {
-                throw RadioError(.unsupported, "this radio carries out no faults; remove faults")
+                throw RadioError(.unsupported, "this radio does not support faults; remove faults")
             }
             return
         }
@@ -87,7 +87,7 @@ extension Emulator {
         guard await !faults(of: player).contains(where: { $0.name == name }) else {
             throw .conflict("there is a fault \"\(name)\" already; remove it first")
         }
-        guard let faultyRadio else { throw .conflict("this radio carries out no faults") }
+        guard let faultyRadio else { throw .conflict("this radio does not support faults") }
         if let shortcoming = await phone.capabilities?.shortcoming(
             of: declared.fault, properties: declared.properties)
         {

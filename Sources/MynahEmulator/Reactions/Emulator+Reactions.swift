@@ -13,18 +13,20 @@ extension Emulator {
             do throws(ControlRefusal) {
                 _ = try await advertise(change, for: player.device.label)
             } catch {
-                player.events.warn("advertisingNotChanged", "a rule changes no advertising: \(error.message)")
+                player.events.warn(
+                    "advertisingNotChanged", "a rule could not change the advertising: \(error.message)")
             }
         }
         guard rule.disconnects else { return }
         guard let central else {
             return player.events.warn(
-                "linkNotEnded", "a rule ends no link: this radio does not name the central that subscribed")
+                "linkNotEnded",
+                "a rule could not end the link: this radio does not name the central that subscribed")
         }
         do throws(ControlRefusal) {
             try await endLinks([central])
         } catch {
-            player.events.warn("linkNotEnded", "a rule ends no link: \(error.message)")
+            player.events.warn("linkNotEnded", "a rule could not end the link: \(error.message)")
         }
     }
 }

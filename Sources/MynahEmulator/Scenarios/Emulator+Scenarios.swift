@@ -110,7 +110,9 @@ extension Emulator {
 
     private func set(_ changes: [Reaction.Change], of label: String) throws(ControlRefusal) {
         let player = try player(named: label)
-        guard hasMemory(player) else { throw .conflict(noProcess(player, "its variables are its memory")) }
+        guard hasMemory(player) else {
+            throw .conflict(noProcess(player, "its variables exist only while it runs"))
+        }
         var rule = Reaction()
         rule.changes = changes
         do throws(LayoutProblem) {

@@ -72,7 +72,7 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
         hasWarned = true
         player.events.warn(
             "answersDropped",
-            "a central takes values more slowly than it asks for them: some of its answers are dropped")
+            "a central accepts values more slowly than it requests them: some of its answers are dropped")
     }
 
     /// Sends what is due and what there is room for; an app that does not run sends it when it runs again.

@@ -118,7 +118,7 @@ final class AirMesh: Sendable {
                     "airNotWatched",
                     """
                     the virtual radio's directory \(directory.path) cannot be watched (\(trouble)): if \
-                    this run's socket is deleted, later runs do not find it
+                    this run's socket was deleted, so later runs do not find it
                     """
                 ))
         }

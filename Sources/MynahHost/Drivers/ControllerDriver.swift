@@ -70,7 +70,7 @@ final class ControllerDriver {
     var ownAddress: DeviceAddress? { session.address.current }
 
     /// The error for what needs a controller that runs.
-    func unavailable(_ message: String = "the radio does not run") -> RadioError {
+    func unavailable(_ message: String = "the radio is not running") -> RadioError {
         isOff
             ? RadioError(.poweredOff, "Bluetooth is off", remedy: "turn it on")
             : RadioError(.invalidState, message)

@@ -60,7 +60,7 @@ extension LinkDriver {
         case .encrypt(let link, let peer, let key):
             controller.send(.encrypt, of: link, peer, .enableEncryption(link, key))
         case .giveKey(let key, let link):
-            controller.send(.longTermKeyReply(link, key), "answering which key a central means")
+            controller.send(.longTermKeyReply(link, key), "answering a request for a long term key")
         case .ask(let question): ask(question)
         case .peerChanged(let peer, let link):
             table[link]?.peer = peer

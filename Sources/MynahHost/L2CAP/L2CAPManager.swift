@@ -84,7 +84,7 @@ struct L2CAPManager: Sendable {
     /// Throws `servicesRefused` if no PSM is left.
     mutating func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         guard let psm = Self.numbers.first(where: { services[$0] == nil }) else {
-            throw RadioError(.servicesRefused, "no channel identifier is left")
+            throw RadioError(.servicesRefused, "no PSM is left")
         }
         services[psm] = isEncrypted
         return psm

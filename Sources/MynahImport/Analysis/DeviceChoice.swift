@@ -89,7 +89,7 @@ struct DeviceChoice {
         }
         throw ImportProblem(
             """
-            the capture shows no connection, only adverts of \(advertisers.count) devices; record a \
+            the capture shows no connection, only advertisements of \(advertisers.count) devices; record a \
             connection, or choose an advertiser with --device ADDRESS:\(Self.list(advertisers))
             """)
     }

@@ -40,7 +40,7 @@ extension ImportedAdvertising {
         if let interval = observed.interval {
             advertisement.interval = .microseconds(interval)
         } else {
-            notes.append("too few adverts were seen to tell the interval")
+            notes.append("too few advertisements were seen to know the interval")
         }
         fit(scanResponse: structures[1])
         note(observed, payloads)
@@ -127,14 +127,15 @@ extension ImportedAdvertising {
     }
 
     private mutating func note(_ observed: ObservedAdvertising, _ payloads: [[UInt8]]) {
-        if !observed.isConnectable { notes.append("the adverts were not connectable; Mynah's are") }
+        if !observed.isConnectable { notes.append("the device was not connectable; Mynah's is") }
         if !observed.hasScanResponse { notes.append("no scan response was seen") }
         if observed.payloadCount > 2 {
             notes.append("the payload changed; this is the one that was seen most often")
         }
         let flags = payloads.flatMap { [ADStructure].decode($0).structures }.first { $0.type == .flags }?.data
         if flags != [AccessoryAdvertising.flags] {
-            let theirs = flags.map { "the Flags were \(Hex.encode($0))" } ?? "the adverts had no Flags"
+            let theirs =
+                flags.map { "the Flags were \(Hex.encode($0))" } ?? "the advertising data had no Flags"
             notes.append("\(theirs); Mynah's are \(Hex.encode([AccessoryAdvertising.flags]))")
         }
         guard let ours = try? AccessoryAdvertising.compose(advertisement),

@@ -31,7 +31,7 @@ extension ImportedProfile {
         }
         io = device.io
         if device.advertising.isEmpty {
-            notes.append("no advert of the device was seen")
+            notes.append("no advertisement of the device was seen")
         } else {
             advertising = ImportedAdvertising(device.advertising, appearance: appearance)
         }

@@ -21,7 +21,7 @@ extension ProfileDecoder {
             if !names.insert(fault.fault.name).inserted {
                 error(
                     at: fault.marks["name"],
-                    "the fault \(Self.quote(fault.fault.name)) is there twice; give it another name")
+                    "the fault \(Self.quote(fault.fault.name)) is defined twice; rename one")
             }
             faults.append(fault)
         }
@@ -151,7 +151,7 @@ extension ProfileDecoder {
             return nil
         }
         guard scope.isApp else {
-            error(at: node, "when: \(text) is never so: no app plays the device; add app, or remove when")
+            error(at: node, "when: \(text) is never true: no app plays the device; add app, or remove when")
             return nil
         }
         return .appState(text)

@@ -77,7 +77,7 @@ extension ProfileDecoder {
                 continue
             }
             guard values[name] == nil else {
-                error(at: key, "the variable \(Self.quote(name)) is there twice")
+                error(at: key, "the variable \(Self.quote(name)) is repeated")
                 continue
             }
             values[name] = variable(value, name)

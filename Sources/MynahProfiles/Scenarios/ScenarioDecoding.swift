@@ -21,7 +21,7 @@ extension ProfileDecoder {
             if let name, !names.insert(name).inserted {
                 error(
                     at: fields["name"],
-                    "the scenario \(Self.quote(name)) is there twice; give it another name")
+                    "the scenario \(Self.quote(name)) is defined twice; rename one")
             }
             let steps = scenarioSteps(fields, in: scope)
             return name.map { .init(name: $0, steps: steps, mark: fields.mark) }

@@ -73,7 +73,7 @@ extension ProfileDecoder {
         }
         switch name {
         case "device":
-            error(at: key, "a scenario meets the events of its own device only; remove device")
+            error(at: key, "a scenario sees the events of its own device only; remove device")
             return nil
         case "value": return valuePattern(value)
         case "fields":

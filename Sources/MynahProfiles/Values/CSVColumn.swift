@@ -48,7 +48,8 @@ struct CSVColumn: Hashable, Sendable {
                 if isFirst { continue }
                 throw Problem(
                     message:
-                        "has \(ProfileDecoder.quote(cells[column])) in line \(index + 1), which is no number")
+                        "has \(ProfileDecoder.quote(cells[column])) in line \(index + 1), not a number"
+                )
             }
             guard numbers.count < Self.maximumRows else {
                 throw Problem(message: "has over \(Self.maximumRows) rows")

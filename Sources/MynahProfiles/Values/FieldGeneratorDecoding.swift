@@ -190,7 +190,7 @@ extension ProfileDecoder {
 
     private mutating func checkNoise(_ keys: GeneratorKeys) {
         for key in FieldGeneratorKind.commonKeys where keys.fields[key] != nil {
-            let what = keys.kind == .clock ? "it is a clock" : "\(keys.name) is no number"
+            let what = keys.kind == .clock ? "it is a clock" : "\(keys.name) is not a number"
             error(at: keys.fields.mark(of: key), "\(key) has no effect: \(what)")
         }
     }

@@ -33,7 +33,7 @@ extension ProfileDecoder {
             error(
                 at: value.mark(of: "fields"),
                 """
-                the fields of \(characteristic.uuid) are not known: write them down beside, as in \
+                the fields of \(characteristic.uuid) are not known: describe them, as in \
                 layout: [{level: uint8}]
                 """)
             return
@@ -72,7 +72,7 @@ extension ProfileDecoder {
         guard let layout = written ?? characteristic?.layout else {
             error(
                 at: value.mark(of: "fields"),
-                "the fields are not known: write them down beside, as in layout: [{level: uint8}]")
+                "the fields are not known: describe them, as in layout: [{level: uint8}]")
             return nil
         }
         guard let fields = fields(node, "fields", known: layout.names) else { return nil }

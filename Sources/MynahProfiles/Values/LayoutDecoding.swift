@@ -51,7 +51,7 @@ extension ProfileDecoder {
                 names.isEmpty
                     ? "a field of a layout needs a name and a type, as in {level: uint16}"
                     : "a field of a layout has one name, and this one has \(Self.list(names)); known words "
-                        + "beside the name are \(Self.list(ProfileKeys.layoutWords))")
+                        + "besides the name are \(Self.list(ProfileKeys.layoutWords))")
             return nil
         }
         guard let fields = fields(node, "a field of a layout", known: [name] + ProfileKeys.layoutWords),
@@ -70,7 +70,7 @@ extension ProfileDecoder {
         if let node = fields["resolution"] { entry.resolution = resolution(node) ?? .one }
         let isScaled = FieldShape(name, in: ValueLayout([entry]))?.isNumber ?? false
         for word in ["unit", "resolution", "bigEndian"] where fields[word] != nil && !isScaled {
-            error(at: fields.mark(of: word), "\(word) has no effect: \(name) is no number")
+            error(at: fields.mark(of: word), "\(word) has no effect: \(name) is not a number")
         }
         if kind == .float32, fields["resolution"] != nil {
             error(at: fields.mark(of: "resolution"), "resolution has no effect on float32")
@@ -90,7 +90,7 @@ extension ProfileDecoder {
                 targetPower, not \(Self.quote(name))
                 """)
         } else if name == "rest" {
-            error(at: mark, "rest is a word of count, and no name of a field")
+            error(at: mark, "rest is a word of count; give the field another name")
         } else if layout.names.contains(name) || layout.entries.contains(where: { $0.name == name }) {
             error(at: mark, "the layout has the field \(name) twice")
         }
@@ -121,7 +121,7 @@ extension ProfileDecoder {
             return nil
         }
         for word in ["when", "count", "unit", "resolution"] where fields[word] != nil {
-            error(at: fields.mark(of: word), "\(word) cannot be said of bits")
+            error(at: fields.mark(of: word), "\(word) does not apply to bits")
         }
         var entry = LayoutField(name, .bits(octets: (bits.count + 7) / 8, bits))
         if let node = fields["bigEndian"] { entry.isBigEndian = bool(node, "bigEndian") ?? false }
@@ -137,7 +137,7 @@ extension ProfileDecoder {
         guard let counter = layout.entries.first(where: { $0.name == word }), counter.count == .one,
             case .integer(_, isSigned: false) = counter.kind, counter.resolution == .one
         else {
-            error(at: node, "count must be rest or a field that is a whole number, and \(word) is none")
+            error(at: node, "count must be rest or a field that is a whole number, and \(word) is not")
             return nil
         }
         return .field(word)
@@ -163,7 +163,7 @@ extension ProfileDecoder {
         guard let shape = FieldShape(name, in: layout), shape.isNumber || shape.kind == .boolean,
             !shape.isList
         else {
-            error(at: node, "when compares a number, and \(name) is none")
+            error(at: node, "when compares a number, and \(name) is not a number")
             return nil
         }
         return LayoutField.Condition(name, comparison, number)

@@ -42,7 +42,7 @@ struct NamedFiles {
         let bytes = try CSVColumn.contents(of: path, atMost: maximum)
         size += bytes.count
         guard size <= Self.maximumSize else {
-            throw CSVColumn.Problem(message: "is too much: the profile's files have over 16 MiB")
+            throw CSVColumn.Problem(message: "exceeds the limit: all files of a profile have over 16 MiB")
         }
         return bytes
     }

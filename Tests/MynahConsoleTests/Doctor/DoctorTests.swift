@@ -154,7 +154,9 @@ import Testing
         Case(
             "bus", .stop, "systemctl start dbus",
             SampleMachine.failing(
-                .bus, RadioError(.unreachable, "there is no bus", remedy: "start it: systemctl start dbus"))),
+                .bus,
+                RadioError(
+                    .unreachable, "there is no D-Bus system bus", remedy: "start it: systemctl start dbus"))),
         Case(
             "daemon", .stop, "systemctl start bluetooth",
             SampleMachine.failing(.daemon, SampleMachine.notRunning)),
@@ -345,9 +347,12 @@ import Testing
 
     @Test func `a check that cannot be made is skipped, with the reason`() {
         let stages: [(BlueZFacts.Stage, [String], String)] = [
-            (.bus, ["daemon", "busPolicy", "adapter", "advertisingSets"], "there is no bus"),
+            (.bus, ["daemon", "busPolicy", "adapter", "advertisingSets"], "there is no D-Bus system bus"),
             (.daemon, ["busPolicy", "adapter", "experimental"], "bluetoothd does not answer"),
-            (.policy, ["adapter", "peripheralRole", "otherAdvertisers"], "bluetoothd may not be asked"),
+            (
+                .policy, ["adapter", "peripheralRole", "otherAdvertisers"],
+                "this user may not call bluetoothd"
+            ),
             (.adapter, ["peripheralRole", "reverseDiscovery", "services"], "there is no adapter"),
         ]
         for (stage, skipped, reason) in stages {

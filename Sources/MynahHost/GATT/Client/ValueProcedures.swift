@@ -255,7 +255,8 @@ struct ValueWrite: GATTProcedure {
                 return cancel(
                     .failed(
                         RadioError(
-                            .protocolViolation, "the peripheral returned another value than it was sent")))
+                            .protocolViolation,
+                            "the peripheral returned another value than the one that was sent")))
             }
             guard offset + part.count == value.count else { return prepare(at: offset + part.count) }
             state = .executing
