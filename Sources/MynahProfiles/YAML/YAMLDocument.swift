@@ -61,7 +61,7 @@ struct YAMLDocument {
         return SourceMark(line: last + 1, column: lines[last].unicodeScalars.count + 1)
     }
 
-    /// How to mend what people get wrong most.
+    /// Remedies for the most common mistakes.
     private static let hints: [(problem: String, hint: String)] = [
         (
             "mapping values are not allowed",
