@@ -39,8 +39,7 @@ struct MynahCommand: AsyncParsableCommand {
         Descriptor.openStandardOnes()
         var status = await statusOfRun()
         if let problem = StandardOutput.problem {
-            StandardError.print("error: standard output cannot be written: \(problem)")
-            status = Exit.problems.rawValue
+            status = Exit.unwritable(problem).rawValue
         }
         StandardError.flush()
         Glibc.exit(status)
@@ -74,6 +73,26 @@ struct MynahCommand: AsyncParsableCommand {
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
+
+    /// Reports an error, and returns the exit code of a command that it ends.
+    static func failure(_ message: String) -> ExitCode {
+        StandardError.print("error: \(message)")
+        return problems
+    }
+
+    /// Reports that results could not be written.
+    static func unwritable(_ problem: String) -> ExitCode {
+        failure("standard output cannot be written: \(problem)")
+    }
+
+    /// Returns the result of `body`; an error that it throws is reported, and ends the command.
+    static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw failure("\(error)")
+        }
+    }
 
     /// Reports wrong usage as the parser does, which has finished when a command runs.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> ExitCode {

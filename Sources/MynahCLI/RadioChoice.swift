@@ -19,6 +19,11 @@ enum RadioChoice: Equatable, Sendable {
     /// Whether BlueZ's adapters may play it.
     var usesAdapters: Bool { self == .auto || self == .bluez }
 
+    /// The misuse of an option of BlueZ with another radio.
+    static func isForBlueZ(_ option: String) -> String {
+        "\(option) is for BlueZ, and --radio selects another radio"
+    }
+
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
 

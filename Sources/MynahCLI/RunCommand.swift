@@ -267,10 +267,10 @@ struct RunCommand: AsyncParsableCommand {
             return "\(needed), and --radio hci: is one radio"
         }
         if !usesAdapters, !adapter.isEmpty {
-            return "--adapter is for BlueZ, and --radio selects another radio"
+            return RadioChoice.isForBlueZ("--adapter")
         }
         if !usesAdapters, let option = optionsForBlueZ.first {
-            return "\(option) is for BlueZ, and --radio selects another radio"
+            return RadioChoice.isForBlueZ(option)
         }
         if usesAdapters, address != nil {
             return
@@ -345,19 +345,11 @@ struct RunCommand: AsyncParsableCommand {
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(options.logLevel)
-        let stateDirectory: StateDirectory?
-        do throws(RadioError) {
-            stateDirectory = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
-        } catch {
-            StandardError.print("error: \(error)")
-            throw Exit.problems
+        let stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
+            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
         }
-        let control: ControlSession?
-        do throws(ControlError) {
-            control = try ControlSession(controlOptions, isServer: false)
-        } catch {
-            StandardError.print("error: \(error)")
-            throw Exit.problems
+        let control = try Exit.reportingErrors { () throws(ControlError) in
+            try ControlSession(controlOptions, isServer: false)
         }
         let format = events ?? (capture == .standardOutput ? .off : .text)
         let output = RunOutput(
@@ -389,19 +381,13 @@ struct RunCommand: AsyncParsableCommand {
         await control?.end()
         output.end()
         let isReported = writeReport(watch, failure)
-        if let problem = output.problem {
-            StandardError.print("error: standard output cannot be written: \(problem)")
-            throw Exit.problems
-        }
+        if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure {
             StandardError.print("error: \(failure)")
             if radio.usesAdapters, let hint = Self.hint(for: failure.code) { StandardError.print(hint) }
             throw Exit.problems
         }
-        if let problem = watch.complaint ?? watch.problem {
-            StandardError.print("error: \(problem)")
-            throw Exit.problems
-        }
+        if let problem = watch.complaint ?? watch.problem { throw Exit.failure(problem) }
         if !isReported { throw Exit.problems }
     }
 

@@ -71,16 +71,7 @@ struct ConnectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        if device.isEmpty {
-            throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
-        }
-        for command in commands {
-            do throws(ConnectRequest.Problem) {
-                _ = try ConnectRequest.parse(command)
-            } catch {
-                throw Exit.wrongUsage("--command \"\(command)\": \(error.message)", of: Self.self)
-            }
-        }
+        try checkUsage()
         let scope = DiscoveryScope(
             services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
         Logs.begin(options.logLevel)
@@ -97,11 +88,7 @@ struct ConnectCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(making.stateDirectory) {} }
         let maker = RadioMaker(making)
         let interruption = Interruption()
-        let terminal =
-            commands.isEmpty && format == .text && isatty(1) == 1
-            ? Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
-                LineTerminal($0, isPlain: !Descriptor.isScreen, interruption: interruption)
-            } : nil
+        let terminal = terminal(interruption)
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(questions: terminal, passkey: passkey)
         let output = ConnectOutput(
@@ -144,15 +131,33 @@ struct ConnectCommand: AsyncParsableCommand {
         if let failure, format == .json { output.tell(.failed(failure.description)) }
         output.end()
         terminal?.end()
-        if let problem = output.problem {
-            StandardError.print("error: standard output cannot be written: \(problem)")
-            throw Exit.problems
-        }
+        if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure {
             if format != .json { StandardError.print("error: \(failure)") }
             throw Exit.problems
         }
         if isFailed.withLock({ $0 }) { throw Exit.problems }
+    }
+
+    private func checkUsage() throws {
+        if device.isEmpty {
+            throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
+        }
+        for command in commands {
+            do throws(ConnectRequest.Problem) {
+                _ = try ConnectRequest.parse(command)
+            } catch {
+                throw Exit.wrongUsage("--command \"\(command)\": \(error.message)", of: Self.self)
+            }
+        }
+    }
+
+    /// The line editor of a user who types commands and reads the results, or `nil` if there is none.
+    private func terminal(_ interruption: Interruption) -> LineTerminal? {
+        guard commands.isEmpty, format == .text, isatty(1) == 1 else { return nil }
+        return Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
+            LineTerminal($0, isPlain: !Descriptor.isScreen, interruption: interruption)
+        }
     }
 
     /// Prints why it cannot start, in the format of its results.

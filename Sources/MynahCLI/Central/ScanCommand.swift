@@ -63,13 +63,7 @@ struct ScanCommand: AsyncParsableCommand {
         }
         let maker = RadioMaker(making)
         let interruption = Interruption()
-        let radio: HostRadio
-        do throws(RadioError) {
-            radio = try maker.host()
-        } catch {
-            StandardError.print("error: \(error)")
-            throw Exit.problems
-        }
+        let radio = try Exit.reportingErrors { () throws(RadioError) in try maker.host() }
         let output = ScanOutput(
             format: format,
             model: ScanModel(
@@ -95,14 +89,8 @@ struct ScanCommand: AsyncParsableCommand {
         }
         maker.end()
         output.end()
-        if let problem = output.problem {
-            StandardError.print("error: standard output cannot be written: \(problem)")
-            throw Exit.problems
-        }
-        if let failure {
-            StandardError.print("error: \(failure)")
-            throw Exit.problems
-        }
+        if let problem = output.problem { throw Exit.unwritable(problem) }
+        if let failure { throw Exit.failure("\(failure)") }
         if hasListened.withLock({ $0 }), output.hasHeardNothing { reportNothingHeard(maker) }
     }
 

@@ -29,9 +29,7 @@ struct CtlScenario: CtlVerb {
             StandardOutput.print(format == .json ? end.text : ControlText.event(end))
             if !ControlText.isPass(end) { throw Exit.problems }
         case .lost:
-            StandardError.print(
-                "error: the end of the scenario is not in the journal, which was emptied meanwhile")
-            throw Exit.problems
+            throw Exit.failure("the end of the scenario is not in the journal, which was emptied meanwhile")
         }
     }
 

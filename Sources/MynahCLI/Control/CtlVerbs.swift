@@ -33,8 +33,7 @@ struct CtlAdd: CtlVerb {
     func request() throws -> ControlClient.Request {
         // The instance may run in another directory.
         guard let path = realpath(profile, nil) else {
-            StandardError.print("error: \(profile) cannot be read: \(String(cString: strerror(errno)))")
-            throw Exit.problems
+            throw Exit.failure("\(profile) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { free(path) }
         var members: [JSON.Member] = [.init("profile", .string(String(cString: path)))]

@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
                 "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
         }
         if !options.radio.usesAdapters, !adapter.isEmpty {
-            throw Exit.wrongUsage("--adapter is for BlueZ, and --radio selects another radio", of: Self.self)
+            throw Exit.wrongUsage(RadioChoice.isForBlueZ("--adapter"), of: Self.self)
         }
         if controlOptions.control == .off {
             throw Exit.wrongUsage("--control off leaves serve nothing to do", of: Self.self)
@@ -75,17 +75,16 @@ struct ServeCommand: AsyncParsableCommand {
         let events = events ?? (options.capture == .standardOutput ? .off : .text)
         // Nobody would learn where it listens.
         if events != .off, Descriptor.isOutputClosed {
-            StandardError.print("error: standard output is closed; open it, or choose --events off")
-            throw Exit.problems
+            throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
         let interruption = Interruption()
         Logs.begin(options.logLevel)
         let watch = RunWatch([], timeout: nil, interruption)
-        let stateDirectory = try stopping { () throws(RadioError) in
+        let stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
             try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
         }
         guard
-            let control = try stopping({ () throws(ControlError) in
+            let control = try Exit.reportingErrors({ () throws(ControlError) in
                 try ControlSession(controlOptions, isServer: true)
             })
         else { return }
@@ -118,25 +117,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         await control.end()
         output.end()
-        if let problem = output.problem {
-            StandardError.print("error: standard output cannot be written: \(problem)")
-            throw Exit.problems
-        }
-        if let failure {
-            StandardError.print("error: \(failure)")
-            throw Exit.problems
-        }
-    }
-
-    /// Reports an error and ends the command.
-    private func stopping<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value
-    ) throws -> Value {
-        do throws(Failure) {
-            return try body()
-        } catch {
-            StandardError.print("error: \(error)")
-            throw Exit.problems
-        }
+        if let problem = output.problem { throw Exit.unwritable(problem) }
+        if let failure { throw Exit.failure("\(failure)") }
     }
 }

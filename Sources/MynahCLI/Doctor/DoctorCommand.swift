@@ -45,7 +45,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         if adapter != nil, !radio.usesAdapters {
-            throw Exit.wrongUsage("--adapter is for BlueZ, and --radio selects another radio", of: Self.self)
+            throw Exit.wrongUsage(RadioChoice.isForBlueZ("--adapter"), of: Self.self)
         }
         let facts = await DoctorProbes(radio: radio, adapter: adapter, profile: profile).facts()
         let report = DoctorReport(Doctor(facts).findings)
