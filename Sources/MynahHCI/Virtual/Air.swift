@@ -186,7 +186,7 @@ package struct Air: Sendable {
         }
     }
 
-    /// How far a station of this process is away; `nil`: it is out of range.
+    /// How far a station of this process is away, or `nil` if it is out of range.
     private func distance(of station: Station) -> AirDistance? {
         guard !places.isEmpty else { return .usual }
         return switch places[station] {
@@ -196,7 +196,8 @@ package struct Air: Sendable {
         }
     }
 
-    /// How loud something arrives at a station of this process, in dBm; `nil`: too weak, or lost.
+    /// How loud something arrives at a station of this process, in dBm, or `nil` if it is too weak or
+    /// lost.
     private mutating func arrival(_ delivery: Delivery, _ to: Station, power: Int8) -> Int8? {
         guard let own = distance(of: to) else { return nil }
         var distance = max(delivery.distance, own)
@@ -336,14 +337,14 @@ package struct Air: Sendable {
             index += 1
             if let to = delivery.to {
                 if let index = members.index(of: to) {
-                    hand(delivery, to: index)
+                    deliver(delivery, to: index)
                 } else if isShared, members.index(of: delivery.from) != nil, !isApart(delivery.from, to) {
                     share(delivery)
                 }
                 continue
             }
             for station in listeners where station != delivery.from {
-                if let index = members.index(of: station) { hand(delivery, to: index) }
+                if let index = members.index(of: station) { deliver(delivery, to: index) }
             }
             if isShared, members.index(of: delivery.from) != nil { share(delivery) }
         }
@@ -371,7 +372,7 @@ package struct Air: Sendable {
         known[pair] = Names(set: device, latest: device)
     }
 
-    private mutating func hand(_ delivery: Delivery, to index: Int) {
+    private mutating func deliver(_ delivery: Delivery, to index: Int) {
         let power: Int8 =
             switch delivery.pdu {
             case .advertisement(let advertisement), .scanResponse(let advertisement): advertisement.power
