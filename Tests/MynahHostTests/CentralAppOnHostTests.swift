@@ -51,20 +51,27 @@ import Testing
         }
     }
 
-    @Test func `a device that appears later wakes the app that waits for it, and so do its values`()
-        async throws
-    {
-        let rig = try await CentralRig(starts: false)
-        let code = Code()
+    /// Starts a phone with an app in the foreground, and returns when its manager is powered on.
+    private func start(
+        _ code: Code, on rig: CentralRig, backgroundModes: Set<BackgroundMode> = []
+    ) async throws -> (Phone, App, CentralManager) {
         let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
         var rules = AppRules()
-        rules.backgroundModes = [.bluetoothCentral]
+        rules.backgroundModes = backgroundModes
         let app = await phone.makeApp(
             AppDescription(name: "test", rules: rules), delegate: code, clock: ManualClock())
         await app.enterForeground()
         try await phone.start()
         try await code.wait(for: "state poweredOn")
-        let manager = try #require(code.state.withLock { $0.manager })
+        return (phone, app, try #require(code.state.withLock { $0.manager }))
+    }
+
+    @Test func `a device that appears later wakes the app that waits for it, and so do its values`()
+        async throws
+    {
+        let rig = try await CentralRig(starts: false)
+        let code = Code()
+        let (phone, app, manager) = try await start(code, on: rig, backgroundModes: [.bluetoothCentral])
         let strap = await manager.peripheral(at: rig.address)
         try await manager.connect(strap)
         await app.suspend()
@@ -93,13 +100,7 @@ import Testing
         let rig = try await CentralRig(starts: false)
         try await rig.playDevice()
         let code = Code()
-        let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
-        let app = await phone.makeApp(
-            AppDescription(name: "test", rules: AppRules()), delegate: code, clock: ManualClock())
-        await app.enterForeground()
-        try await phone.start()
-        try await code.wait(for: "state poweredOn")
-        let manager = try #require(code.state.withLock { $0.manager })
+        let (phone, _, manager) = try await start(code, on: rig)
         let strap = await manager.peripheral(at: rig.address)
         try await manager.connect(strap)
         try await code.wait(for: "connected")
@@ -123,16 +124,8 @@ import Testing
         let rig = try await CentralRig(starts: false)
         try await rig.playDevice()
         let code = Code()
-        let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
-        var rules = AppRules()
-        rules.backgroundModes = [.bluetoothCentral]
-        let app = await phone.makeApp(
-            AppDescription(name: "test", rules: rules), delegate: code, clock: ManualClock())
-        await app.enterForeground()
-        try await phone.start()
-        try await code.wait(for: "state poweredOn")
+        let (phone, app, manager) = try await start(code, on: rig, backgroundModes: [.bluetoothCentral])
         await app.enterBackground()
-        let manager = try #require(code.state.withLock { $0.manager })
         try await manager.scanForPeripherals(
             withServices: ["180D"], options: ScanOptions(allowsDuplicates: true))
         try await code.wait(for: "discovered Mynah")

@@ -138,10 +138,8 @@ import Testing
         await radio.stop()
     }
 
-    @Test func `a peripheral may ask to meet less often, within reason`() async throws {
-        let (controller, sink) = (ScriptedController(), CentralWords())
-        let radio = radio(controller, ManualClock())
-        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+    /// Connects the host to a peripheral, and returns when it has asked for the MTU.
+    private func connect(_ radio: HostRadio, _ controller: ScriptedController) async throws {
         let address = try #require(
             DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
         let connecting = Task { try await radio.connect(address, timeout: nil) }
@@ -156,6 +154,13 @@ import Testing
         try await controller.wait("the host has asked for the MTU and nothing else") {
             $0.sent() == ["4:020502"]
         }
+    }
+
+    @Test func `a peripheral may ask to meet less often, within reason`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        try await connect(radio, controller)
         controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
         controller.receive([0x12, 8, 8, 0, 1, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
         try await controller.wait("the host has sent three PDUs") { $0.sent().count == 3 }
@@ -187,20 +192,7 @@ import Testing
         controller.state.withLock { $0.supportedCommands = commands }
         let radio = radio(controller, ManualClock())
         try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
-        let address = try #require(
-            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
-        let connecting = Task { try await radio.connect(address, timeout: nil) }
-        try await controller.wait("the host begins to connect") {
-            $0.commands.contains { $0.opcode == .leExtendedCreateConnection }
-        }
-        controller.tell(
-            HCIEvent(
-                HCIEvent.leMeta,
-                [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
-        _ = try await connecting.value
-        try await controller.wait("the host has asked for the MTU and nothing else") {
-            $0.sent() == ["4:020502"]
-        }
+        try await connect(radio, controller)
         controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
         try await controller.wait("the host has sent two PDUs") { $0.sent().count == 2 }
         // Accepted, or refused.

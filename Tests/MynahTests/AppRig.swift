@@ -5,6 +5,22 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
+extension AppChange {
+    /// The change as a test lists it.
+    var word: String {
+        switch self {
+        case .enteredForeground: "foreground"
+        case .enteredBackground: "background"
+        case .suspended: "suspended"
+        case .woken(let kind, _, _): "woken by \(kind)"
+        case .throttled: "throttled"
+        case .extraneous: "extraneous"
+        case .terminated(let reason): "terminated \(reason)"
+        case .quit: "quit"
+        }
+    }
+}
+
 /// An app's code, as a test writes it: one manager, everything it hears in one list of words.
 final class TestApp: AppDelegate, PeripheralSink {
     struct State {
@@ -44,18 +60,7 @@ final class TestApp: AppDelegate, PeripheralSink {
     }
 
     func app(_ app: App, didChange change: AppChange) {
-        let word =
-            switch change {
-            case .enteredForeground: "foreground"
-            case .enteredBackground: "background"
-            case .suspended: "suspended"
-            case .woken(let kind, _, _): "woken by \(kind)"
-            case .throttled: "throttled"
-            case .extraneous: "extraneous"
-            case .terminated(let reason): "terminated \(reason)"
-            case .quit: "quit"
-            }
-        state.withLock { $0.words.append(word) }
+        state.withLock { $0.words.append(change.word) }
     }
 
     func handle(_ event: PeripheralEvent) -> RadioAnswer {

@@ -43,18 +43,7 @@ final class CentralApp: AppDelegate, CentralManagerSink {
     }
 
     func app(_ app: App, didChange change: AppChange) {
-        let word =
-            switch change {
-            case .enteredForeground: "foreground"
-            case .enteredBackground: "background"
-            case .suspended: "suspended"
-            case .woken(let kind, _, _): "woken by \(kind)"
-            case .throttled: "throttled"
-            case .extraneous: "extraneous"
-            case .terminated(let reason): "terminated \(reason)"
-            case .quit: "quit"
-            }
-        add(word)
+        add(change.word)
     }
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {

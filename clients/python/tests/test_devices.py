@@ -8,25 +8,20 @@ import threading
 import pytest
 
 from mynah import Client, Problem, VerifyFailed, WaitFailed
+from profiles import app
 
 #: An app that reads and subscribes, with one peripheral.
-PHONE = {
-    "mynah": 1,
-    "name": "Phone",
-    "app": {"backgroundModes": ["bluetooth-central"]},
-    "central": {
-        "scan": {"services": ["heart-rate"]},
-        "peripherals": [
-            {
-                "name": "Strap",
-                "match": {"services": ["heart-rate"]},
-                "read": ["heart-rate/body-sensor-location"],
-                "subscribe": ["heart-rate/heart-rate-measurement"],
-                "onDisconnect": "connect",
-            }
-        ],
+PHONE = app(
+    "Phone",
+    "heart-rate",
+    {
+        "name": "Strap",
+        "match": {"services": ["heart-rate"]},
+        "read": ["heart-rate/body-sensor-location"],
+        "subscribe": ["heart-rate/heart-rate-measurement"],
+        "onDisconnect": "connect",
     },
-}
+)
 
 #: A strap that sends only what a test tells it to.
 STRAP = {
@@ -76,22 +71,16 @@ VAULT = {
 }
 
 #: An app that reads and writes it.
-VISITOR = {
-    "mynah": 1,
-    "name": "Visitor",
-    "app": {"backgroundModes": ["bluetooth-central"]},
-    "central": {
-        "scan": {"services": ["1815"]},
-        "peripherals": [
-            {
-                "name": "Vault",
-                "match": {"services": ["1815"]},
-                "read": ["1815/2A56"],
-                "write": [{"to": "1815/2A56", "value": {"hex": "05"}}],
-            }
-        ],
+VISITOR = app(
+    "Visitor",
+    "1815",
+    {
+        "name": "Vault",
+        "match": {"services": ["1815"]},
+        "read": ["1815/2A56"],
+        "write": [{"to": "1815/2A56", "value": {"hex": "05"}}],
     },
-}
+)
 
 
 def connected(mynah):

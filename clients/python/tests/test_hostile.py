@@ -15,6 +15,7 @@ from typing import Any, Iterator
 import pytest
 
 from mynah import Client, Problem
+from profiles import app
 
 STRAP = {
     "mynah": 1,
@@ -35,21 +36,15 @@ STRAP = {
     ],
 }
 
-PHONE = {
-    "mynah": 1,
-    "name": "Phone",
-    "app": {"backgroundModes": ["bluetooth-central"]},
-    "central": {
-        "scan": {"services": ["heart-rate"]},
-        "peripherals": [
-            {
-                "name": "Strap",
-                "match": {"services": ["heart-rate"]},
-                "subscribe": ["heart-rate/heart-rate-measurement"],
-            }
-        ],
+PHONE = app(
+    "Phone",
+    "heart-rate",
+    {
+        "name": "Strap",
+        "match": {"services": ["heart-rate"]},
+        "subscribe": ["heart-rate/heart-rate-measurement"],
     },
-}
+)
 
 #: Longer than every limit of the server.
 PATIENCE = 120.0
