@@ -30,8 +30,6 @@ public actor App {
     public var isRunning: Bool { access.isRunning }
     /// How the phone advertises for the app now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
-    /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
-    package var isDeliveringQueued: Bool { access.isDeliveringQueued }
 
     // MARK: Actions of the user and the system
 
@@ -98,10 +96,6 @@ public actor App {
     public func beginWork() { handle(.workBegan) }
     /// The app ended the work of one `beginWork()` (after endBackgroundTask).
     public func endWork() { handle(.workEnded) }
-    /// The app does something that has nothing to do with why it was woken.
-    package func noteExtraneousWork(on attribute: AttributeKey? = nil) {
-        access.noteExtraneousWork(on: attribute)
-    }
 
     /// Returns when the app runs, or has ended.
     package func waitWhileSuspended() async {

@@ -20,7 +20,6 @@ package enum BlueZCapabilities {
             "it uses the profile's from 5.77 on, or if started with --experimental"
         result.advertising.placesScanResponse = version >= BlueZVersion(5, 80)
         result.subscriptions.hasBackPressure = false
-        result.writes.distinguishesCommands = false
         result.writes.areRefusedBesideCommands = false
         result.writes.protectsCommandsAlone = false
         result.subscriptions.areAuthorized = false

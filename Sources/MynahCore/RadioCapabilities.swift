@@ -62,8 +62,6 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// How a radio takes the writes of centrals.
     package struct Writes: Hashable, Sendable {
-        /// Whether it distinguishes a write command from a write request.
-        package var distinguishesCommands = true
         /// Whether it can refuse a write request to a characteristic that also takes commands.
         ///
         /// One that is longer than `maxLength` is refused with 0x0D then.

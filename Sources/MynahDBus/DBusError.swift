@@ -47,8 +47,6 @@ extension DBusError.Name {
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"
     /// The arguments are not what was asked for.
     public static let invalidArguments: Self = "org.freedesktop.DBus.Error.InvalidArgs"
-    /// A body is not what it should be, or a name is not a name.
-    public static let invalidSignature: Self = "org.freedesktop.DBus.Error.InvalidSignature"
     /// Nobody owns the name.
     public static let nameHasNoOwner: Self = "org.freedesktop.DBus.Error.NameHasNoOwner"
     /// Nobody owns the name, and it cannot be started.

@@ -128,11 +128,6 @@ extension DBusValue {
         if case .objectPath(let value) = unwrapped { value } else { nil }
     }
 
-    /// The file descriptor.
-    public var fileDescriptorValue: DBusFileDescriptor? {
-        if case .fileDescriptor(let value) = unwrapped { value } else { nil }
-    }
-
     /// The bytes of an `ay`.
     public var bytesValue: [UInt8]? {
         if case .bytes(let value) = unwrapped { value } else { nil }
@@ -165,11 +160,6 @@ extension DBusValue {
     public var stringsValue: [String]? {
         guard case .array("s", let elements) = unwrapped else { return nil }
         return elements.compactMap(\.stringValue)
-    }
-
-    /// The members of a struct.
-    public var structureValue: [DBusValue]? {
-        if case .structure(let members) = unwrapped { members } else { nil }
     }
 
     /// The entries of a dictionary.

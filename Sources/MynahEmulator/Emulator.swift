@@ -68,19 +68,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// Whether the run is under way.
     package var isRunning: Bool { if case .running = state { true } else { false } }
 
-    /// An emulator of a device on a radio that has not been started.
-    public init(
-        _ device: EmulatedDevice, on radio: any PeripheralRadio, clock: C,
-        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
-        wallTime: @escaping @Sendable () -> WallTime = { .now() },
-        observer: Observer? = nil
-    ) {
-        self.init(
-            [device], on: radio, clock: clock, stateDirectory: stateDirectory, seed: seed, wallTime: wallTime,
-            observer: observer)
-    }
-
-    /// An emulator of one accessory, or of the devices that the apps of one phone play.
+    /// An emulator of one accessory, or of the devices that the apps of one phone play, on a radio that has
+    /// not been started.
     ///
     /// The phone has the name and the settings of the first device. `seed` makes its identifiers of
     /// peripherals repeatable. Without an observer no events are made, which is fastest.

@@ -71,10 +71,6 @@ struct TickSchedule {
     /// The attributes that are sent.
     var attributes: [AttributeKey] { Array(entries.keys) }
 
-    mutating func stopAll() {
-        entries = [:]
-    }
-
     /// The earliest tick was sent.
     mutating func sent(_ tick: Tick) {
         entries[tick.attribute]?.next = tick.number + 1

@@ -83,8 +83,6 @@ package struct HCIEvent: Hashable, Sendable {
         package static let dataLengthChange: UInt8 = 0x07
         /// Enhanced Connection Complete.
         package static let enhancedConnectionComplete: UInt8 = 0x0A
-        /// Directed Advertising Report.
-        package static let directedAdvertisingReport: UInt8 = 0x0B
         /// Phy Update Complete.
         package static let phyUpdateComplete: UInt8 = 0x0C
         /// Extended Advertising Report.

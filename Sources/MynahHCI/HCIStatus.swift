@@ -30,8 +30,6 @@ package struct HCIStatus: Error, Hashable, Sendable {
     package static let commandDisallowed = HCIStatus(0x0C)
     /// Connection Rejected Due To Limited Resources.
     package static let limitedResources = HCIStatus(0x0D)
-    /// Unsupported Feature Or Parameter Value.
-    package static let unsupportedFeatureOrParameterValue = HCIStatus(0x11)
     /// Invalid Command Parameters.
     package static let invalidCommandParameters = HCIStatus(0x12)
     /// Remote User Terminated Connection.

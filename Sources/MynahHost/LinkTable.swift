@@ -87,16 +87,6 @@ struct LinkTable {
         return self[at: index].handle
     }
 
-    /// Returns the link to a peer.
-    ///
-    /// Throws `disconnected` if there is none.
-    func link(to peer: Peer.ID) throws(RadioError) -> Link {
-        guard let index = indices.first(where: { self[at: $0].peer.id == peer }) else {
-            throw RadioError(.disconnected, "the peripheral is not connected")
-        }
-        return self[at: index]
-    }
-
     /// How far the link to the peripheral with an address is known, or `nil` if there is none.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? {
         let index = indices.first { self[at: $0].role == .central && self[at: $0].peer.address == address }

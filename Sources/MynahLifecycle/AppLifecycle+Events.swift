@@ -6,7 +6,7 @@ extension AppLifecycle {
         switch event {
         case .transition(let transition): carryOut(transition, at: now)
         case .bluetooth(let event): bluetooth(event, at: now)
-        case .workBegan: beginWork(at: now)
+        case .workBegan: workBegan()
         case .workEnded: endWork(at: now)
         case .extraneousWork: isWoken ? [.extraneous] : []
         case .deadlineReached: deadlineReached(at: now)
@@ -168,7 +168,7 @@ extension AppLifecycle {
 
     // MARK: Time
 
-    private mutating func beginWork(at now: Instant) -> [AppAction] {
+    private mutating func workBegan() -> [AppAction] {
         if isRunning { beginWork() }
         return []
     }

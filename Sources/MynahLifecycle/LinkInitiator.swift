@@ -50,8 +50,6 @@ package struct LinkInitiator: Sendable {
 
     /// How long one attempt lasts at most: an assumption.
     package static let timeout: Duration = .seconds(2)
-    /// The scan interval and the scan window of an attempt: an assumption.
-    package static let interval: Duration = .milliseconds(60)
 
     private var state = State.idle
     private var wanted: Set<DeviceAddress> = []

@@ -12,29 +12,22 @@ package import MynahCore
 /// the foreground waits for is listened for as fast as a foreground scan.
 package struct PhoneScanning: Hashable, Sendable {
     /// The scan interval while an app in the foreground scans or waits for a connection.
-    package var foregroundInterval: Duration
+    private static let foregroundInterval: Duration = .milliseconds(40)
     /// The scan interval while every app that scans or waits is in the background.
-    package var backgroundInterval: Duration
+    private static let backgroundInterval: Duration = .milliseconds(300)
     /// The scan window, in both.
-    package var window: Duration
+    private static let window: Duration = .milliseconds(30)
     /// How often a scan with the controller's duplicate filter restarts, so that a changed advertisement
     /// is heard.
-    package var filterRestart: Duration
+    private static let filterRestart: Duration = .seconds(10)
+
     /// Whether the controller can scan while it has a link (LE Read Supported States, Vol 4, Part E, 7.8.27).
     package var scansBesideLinks = true
     /// Whether the controller can scan while it advertises.
     package var scansBesideAdvertising = true
 
-    /// A phone with these times.
-    package init(
-        foregroundInterval: Duration = .milliseconds(40), backgroundInterval: Duration = .milliseconds(300),
-        window: Duration = .milliseconds(30), filterRestart: Duration = .seconds(10)
-    ) {
-        self.foregroundInterval = foregroundInterval
-        self.backgroundInterval = backgroundInterval
-        self.window = window
-        self.filterRestart = filterRestart
-    }
+    /// A phone whose controller can scan at any time.
+    package init() {}
 
     /// Composes the one scan of the phone.
     ///
@@ -64,8 +57,8 @@ package struct PhoneScanning: Hashable, Sendable {
         let isFast = modes.contains(.foreground) || wanted.contains { $0.mode == .foreground }
         scan.options = ScanOptions(
             isActive: !modes.isEmpty, allowsDuplicates: modes.contains(.foreground),
-            interval: isFast ? foregroundInterval : backgroundInterval, window: window)
-        scan.filterRestart = modes.contains(.foreground) ? nil : filterRestart
+            interval: isFast ? Self.foregroundInterval : Self.backgroundInterval, window: Self.window)
+        scan.filterRestart = modes.contains(.foreground) ? nil : Self.filterRestart
         return scan
     }
 }

@@ -62,17 +62,16 @@ package struct ReconnectPlan: Sendable {
     /// How many connections are pending at once; one more cancels the oldest.
     package static let limit = 8
 
+    /// How long a stage has before the next one begins too.
+    private static let patience: Duration = .seconds(10)
+
     private let stages: [[ReconnectWay]]
-    private let patience: Duration
     private var state = State.idle
     private var lastWait: UInt64 = 0
 
     /// A plan with these stages, one after the other, the ways of each at once.
-    package init(
-        _ stages: [[ReconnectWay]] = [[.known], [.connected], [.scan]], patience: Duration = .seconds(10)
-    ) {
+    package init(_ stages: [[ReconnectWay]]) {
         self.stages = stages.filter { !$0.isEmpty }
-        self.patience = patience
     }
 
     /// The device that is connected; `nil` if none is.
@@ -102,11 +101,6 @@ package struct ReconnectPlan: Sendable {
     /// Ends what is under way.
     package mutating func stop(into actions: inout [Action]) {
         if case .trying(let attempt) = state { cancel(attempt, except: nil, into: &actions) }
-        state = .idle
-    }
-
-    /// Bluetooth is off: everything that was under way is gone already.
-    package mutating func reset() {
         state = .idle
     }
 
@@ -206,7 +200,7 @@ package struct ReconnectPlan: Sendable {
         if attempt.stage + 1 < stages.count {
             lastWait += 1
             attempt.wait = lastWait
-            actions.append(.wait(lastWait, patience))
+            actions.append(.wait(lastWait, Self.patience))
         }
         state = .trying(attempt)
     }

@@ -85,12 +85,6 @@ package struct SubscriptionLedger: Sendable {
         return entry.requests.last { $0.manager == manager }?.isOn ?? false
     }
 
-    /// The handles of the characteristics that a manager is subscribed to on a link, in order.
-    package func subscriptions(of manager: ManagerKey, on link: Peer.ID) -> [AttributeHandle] {
-        entries.filter { $0.key.link == link && $0.value.subscribers.contains(manager) }
-            .map(\.key.handle).sorted()
-    }
-
     // MARK: Events
 
     /// A manager subscribes or unsubscribes (setNotifyValue(_:for:)).

@@ -69,7 +69,7 @@ final class FakeRun: ControlledRun {
         var device = EmulatedDevice(profile, seed: seed ?? 1, label: label)
         device.requestNumbers = requestNumbers
         let emulator = Emulator(
-            device, on: radio, clock: ContinuousClock(),
+            [device], on: radio, clock: ContinuousClock(),
             wallTime: { WallTime(microseconds: 0) },
             observer: { [self] in take($0.named(label)) })
         let names = DeviceNames.Device(

@@ -43,7 +43,7 @@ import Testing
         let log = log
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
         emulator = Emulator(
-            device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            [device], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
     }
 
@@ -110,7 +110,7 @@ import Testing
         capabilities.subscriptions.namesSubscribers = false
         let radio = FakeRadio(capabilities: capabilities)
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
-        let emulator = Emulator(device, on: radio, clock: clock)
+        let emulator = Emulator([device], on: radio, clock: clock)
         try await emulator.start()
         await radio.simulate(.connected(Peer(id: .init(3))))
         let snapshot = try #require(await emulator.snapshot(of: "Test"))
@@ -235,7 +235,7 @@ import Testing
     @Test func `a value that no link carries does not replace a newer one`() async throws {
         let text = Self.profile.replacing("properties: [read, indicate]", with: "properties: [write, notify]")
         let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
-        let emulator = Emulator(device, on: radio, clock: clock)
+        let emulator = Emulator([device], on: radio, clock: clock)
         try await emulator.start()
         let name = try name("2A19")
         await radio.simulate(.connected(peer))

@@ -43,7 +43,7 @@ final class EventLog: Sendable {
         let log = log
         let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: seed)
         return Emulator(
-            device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            [device], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
     }
 
@@ -76,7 +76,7 @@ final class EventLog: Sendable {
         let radio = FakeRadio(capabilities: capabilities)
         let log = log
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
-        let emulator = Emulator(device, on: radio, clock: clock, observer: { log.append($0) })
+        let emulator = Emulator([device], on: radio, clock: clock, observer: { log.append($0) })
         try await emulator.start()
         for name in [DeviceEvent.Name.advertisingStarted, .ready] {
             #expect(log.all.first { $0.name == name }?.string("address") == "D5:88:1A:B0:E5:92")
@@ -220,7 +220,7 @@ final class EventLog: Sendable {
         capabilities.subscriptions.sendsToOneCentral = false
         let radio = FakeRadio(capabilities: capabilities)
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
-        let emulator = Emulator(device, on: radio, clock: clock)
+        let emulator = Emulator([device], on: radio, clock: clock)
         try await emulator.start()
         let published = await radio.published.flatMap(\.services).flatMap(\.characteristics)
         let rate = try #require(published.first { $0.uuid == "2A37" }).key
@@ -269,7 +269,7 @@ final class EventLog: Sendable {
             let clock = ManualClock()
             let device = EmulatedDevice(
                 try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: seed)
-            let emulator = Emulator(device, on: radio, clock: clock)
+            let emulator = Emulator([device], on: radio, clock: clock)
             try await emulator.start()
             let rate = try #require(await radio.published.first?.services.first?.characteristics.first?.key)
             await radio.simulate(.subscribed(rate, nil, nil))

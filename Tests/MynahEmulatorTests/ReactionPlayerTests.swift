@@ -59,7 +59,7 @@ import Testing
                 uniqueKeysWithValues: device.services[0].characteristics.map { ($0.uuid, $0.key) })
             let log = log
             emulator = Emulator(
-                device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+                [device], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
                 observer: { log.append($0) })
             try await emulator.start()
             await radio.simulate(.connected(peer))

@@ -62,7 +62,7 @@ import Testing
     ) async throws -> [JSON?] {
         let (clock, log) = (ManualClock(), EventLog())
         let device = EmulatedDevice(try ProfileLoader.load(text: profile, file: "same.yaml"), seed: 11)
-        let emulator = Emulator(device, on: radio, clock: clock, observer: { log.append($0) })
+        let emulator = Emulator([device], on: radio, clock: clock, observer: { log.append($0) })
         try await emulator.start()
         try await meet(emulator)
         try await until("the device knows its subscriber") { log.names.contains(.subscribed) }

@@ -22,7 +22,7 @@ import Testing
         // Off the screen an app would be suspended while a test looks at its values.
         device.app?.startState = .foreground
         let emulator = Emulator(
-            device, on: radio, clock: clock,
+            [device], on: radio, clock: clock,
             wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
         try await emulator.start()

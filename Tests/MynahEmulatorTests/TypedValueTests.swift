@@ -76,7 +76,7 @@ import Testing
     @Test func `notified has the number of its tick, also for a value that waited`() async throws {
         let (radio, clock, log) = (FakeRadio(), ManualClock(), EventLog())
         let emulator = Emulator(
-            try Self.device(), on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            [try Self.device()], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
         try await emulator.start()
         let peer = Peer(id: .init(9), address: DeviceAddress("AA:BB:CC:DD:EE:99", kind: .random))

@@ -29,7 +29,7 @@ import Testing
 
     @Test func `another phone finds the app that joins, and reads the one that stays`() async throws {
         let rig = try await CentralRig(starts: false)
-        let emulator = Emulator(try device("One", "180D"), on: rig.device, clock: ContinuousClock())
+        let emulator = Emulator([try device("One", "180D")], on: rig.device, clock: ContinuousClock())
         let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
         let names = Names()
         let manager = try await phone.makeCentralManager(sink: names)

@@ -60,7 +60,7 @@ import Testing
     init() async throws {
         rig = try await CentralRig(starts: false)
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
-        emulator = Emulator(device, on: rig.device, clock: ContinuousClock())
+        emulator = Emulator([device], on: rig.device, clock: ContinuousClock())
         phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
         manager = try await phone.makeCentralManager(sink: words)
     }

@@ -221,10 +221,9 @@ import Testing
         #expect(try scene.links.handle(of: Peer.ID(1)) == 1)
         #expect(scene.links.stage(ofPeripheral: scene.address) == nil)
         _ = scene.beginCentral(2)
-        #expect(try scene.links.link(to: Peer.ID(2)).handle == 2)
+        #expect(try scene.links.handle(of: Peer.ID(2)) == 2)
         #expect(scene.links.stage(ofPeripheral: scene.address) != nil)
         #expect(throws: RadioError.self) { try scene.links.handle(of: Peer.ID(3)) }
-        #expect(throws: RadioError.self) { try scene.links.link(to: Peer.ID(3)) }
     }
 
     @Test func `packets become frames, each link's by itself`() throws {

@@ -138,7 +138,7 @@ import Testing
 
     @Test func `without an observer nothing is measured`() async throws {
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.strap, file: "test.yaml"), seed: 1)
-        let emulator = Emulator(device, on: try radio(1), clock: clock)
+        let emulator = Emulator([device], on: try radio(1), clock: clock)
         try await emulator.start()
         #expect(clock.sleeperCount == 0)
         await emulator.stop()

@@ -131,7 +131,7 @@ private final class ReplayStage: Sendable {
         phone = host(air.transport(configuration(2)))
         let emulated = EmulatedDevice(try ProfileLoader.load(path: profile), seed: 11)
         emulator = Emulator(
-            emulated, on: device, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            [emulated], on: device, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.take($0, at: clock.now.offset) })
     }
 

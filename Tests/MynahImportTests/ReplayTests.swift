@@ -25,7 +25,7 @@ import Testing
 
         init(_ path: String) async throws {
             let device = EmulatedDevice(try ProfileLoader.load(path: path), seed: 11)
-            emulator = Emulator(device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) })
+            emulator = Emulator([device], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) })
             try await emulator.start()
             await radio.simulate(.connected(peer))
         }

@@ -124,14 +124,6 @@ import Testing
         #expect(script.take("s:9") == ["cancel:1", "connect:9"])
     }
 
-    @Test func `when Bluetooth goes off nothing is cancelled, because it is gone`() {
-        var script = Script("kcs")
-        for event in ["begin", "k:1"] { _ = script.take(event) }
-        script.plan.reset()
-        #expect(!script.plan.isTrying)
-        #expect(script.take("begin") == ["known", "connected", "scan"])
-    }
-
     // MARK: Histories
 
     @Test(arguments: 0..<8 as Range<UInt64>)

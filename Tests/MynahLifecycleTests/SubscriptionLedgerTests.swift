@@ -106,15 +106,16 @@ import Testing
         subscribe(.b, .second, 3)
         #expect(ledger.subscribers(of: .init(link: .first, handle: 3)) == [.a, .b])
         #expect(ledger.subscribers(of: .init(link: .second, handle: 3)) == [.b])
-        #expect(ledger.subscriptions(of: .a, on: .first) == [3, 9])
+        #expect(ledger.subscribers(of: .init(link: .first, handle: 9)) == [.a])
         #expect(ledger.hears(.b, .init(link: .second, handle: 3)))
         #expect(!ledger.hears(.a, .init(link: .second, handle: 3)))
         ledger.servicesChanged(1...5, on: .first, .failed(.lostLink), into: &actions)
-        #expect(ledger.subscriptions(of: .a, on: .first) == [9])
-        #expect(ledger.subscriptions(of: .b, on: .second) == [3])
+        #expect(ledger.subscribers(of: .init(link: .first, handle: 3)) == [])
+        #expect(ledger.subscribers(of: .init(link: .first, handle: 9)) == [.a])
+        #expect(ledger.subscribers(of: .init(link: .second, handle: 3)) == [.b])
         ledger.linkEnded(.second, .failed(.lostLink), into: &actions)
-        #expect(ledger.subscriptions(of: .b, on: .second) == [])
-        #expect(ledger.subscriptions(of: .a, on: .first) == [9])
+        #expect(ledger.subscribers(of: .init(link: .second, handle: 3)) == [])
+        #expect(ledger.subscribers(of: .init(link: .first, handle: 9)) == [.a])
     }
 
     // MARK: Histories

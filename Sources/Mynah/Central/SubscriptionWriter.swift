@@ -31,11 +31,6 @@ final class SubscriptionWriter {
         ledger.hears(manager, characteristic)
     }
 
-    /// The attribute handles of the characteristics that a manager is subscribed to on a link, in order.
-    func subscriptions(of manager: ManagerKey, on link: Peer.ID) -> [AttributeHandle] {
-        ledger.subscriptions(of: manager, on: link)
-    }
-
     /// Subscribes or unsubscribes a manager, and returns when that is done.
     func setNotify(
         _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,

@@ -81,8 +81,7 @@ struct DoctorProbes: Sendable {
             guard let index = UInt16(name.dropFirst(3)) else { continue }
             do throws(ManagementChannel.Problem) {
                 let settings = try ManagementChannel.settings(of: index)
-                found[name] = .init(
-                    isPowered: settings.isPowered, supportsLE: settings.supportsLE, isLEOn: settings.isLEOn)
+                found[name] = .init(supportsLE: settings.supportsLE, isLEOn: settings.isLEOn)
             } catch {
                 return .unknown(error.description)
             }

@@ -18,18 +18,11 @@ package struct ConnectEvent: Sendable {
     package var fields: [JSON.Member]
     private var content: Text
 
-    package init(
-        _ name: String, _ fields: [JSON.Member] = [], text: String, time: WallTime = .now()
-    ) {
-        self.time = time
-        self.name = name
-        self.fields = fields
-        content = .line(text)
+    package init(_ name: String, _ fields: [JSON.Member] = [], text: String) {
+        self.init(name, fields, .line(text))
     }
 
-    private init(
-        _ name: String, _ fields: [JSON.Member] = [], _ content: Text, time: WallTime = .now()
-    ) {
+    private init(_ name: String, _ fields: [JSON.Member], _ content: Text, time: WallTime = .now()) {
         self.time = time
         self.name = name
         self.fields = fields

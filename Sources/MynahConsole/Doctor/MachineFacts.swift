@@ -84,12 +84,10 @@ package struct MachineFacts: Hashable, Sendable {
 
     /// The settings that the kernel reports for an adapter.
     package struct Controller: Hashable, Sendable {
-        package var isPowered: Bool
         package var supportsLE: Bool
         package var isLEOn: Bool
 
-        package init(isPowered: Bool, supportsLE: Bool, isLEOn: Bool) {
-            self.isPowered = isPowered
+        package init(supportsLE: Bool, isLEOn: Bool) {
             self.supportsLE = supportsLE
             self.isLEOn = isLEOn
         }

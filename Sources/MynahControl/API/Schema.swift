@@ -4,8 +4,6 @@ import MynahSupport
 ///
 /// It describes a body in the OpenAPI document, and checks the bodies of requests.
 indirect enum Schema: Hashable, Sendable {
-    /// Any value.
-    case any
     /// Text; the pattern is a regular expression for the document alone.
     case string(pattern: String? = nil, format: String? = nil)
     /// One of these words.
@@ -41,7 +39,6 @@ indirect enum Schema: Hashable, Sendable {
     /// The schema as JSON.
     var json: JSON {
         switch self {
-        case .any: .object([])
         case .string(let pattern, let format):
             .object(
                 [.init("type", "string")]

@@ -38,11 +38,11 @@ package struct HTTPResponse: Sendable {
         return HTTPResponse(status, contentType: "application/json", body: .bytes(bytes))
     }
 
-    /// A response with plain text.
+    /// A response with text.
     package static func text(
-        _ text: String, status: Int = 200, contentType: String = "text/plain; charset=utf-8"
+        _ text: String, contentType: String = "text/plain; charset=utf-8"
     ) -> HTTPResponse {
-        HTTPResponse(status, contentType: contentType, body: .bytes(Array(text.utf8)))
+        HTTPResponse(200, contentType: contentType, body: .bytes(Array(text.utf8)))
     }
 
     /// A stream of server-sent events.

@@ -42,7 +42,6 @@ package actor FaultyRadio: ControllableRadio {
     /// Whether no fault can apply: all are off, or have the chance 0.
     private(set) var isIdle = true
     private(set) var sink: (any RadioSink)?
-    private var link: FaultSink?
     private var alarms: FaultAlarms
     private var work = FaultWork()
 
@@ -107,13 +106,11 @@ package actor FaultyRadio: ControllableRadio {
     ) async throws(RadioError) -> RadioCapabilities {
         self.sink = sink
         let link = FaultSink(self)
-        self.link = link
         let found: RadioCapabilities
         do throws(RadioError) {
             found = adapted(try await wrapped.start(identity, sink: link))
         } catch {
             self.sink = nil
-            self.link = nil
             throw error
         }
         capabilities = found
@@ -143,7 +140,6 @@ package actor FaultyRadio: ControllableRadio {
         alarms.removeAll()
         await wrapped.stop()
         sink = nil
-        link = nil
         capabilities = nil
         links = FaultLinks()
         held.removeAll()

@@ -48,9 +48,6 @@ struct HeldValues: Sendable {
     /// Whether another value may wait.
     var hasRoom: Bool { values.count < Self.limit }
 
-    /// The next time at which a value may be sent, after `now`.
-    func nextDue(after now: Duration) -> Duration? { values.lazy.map(\.due).filter { $0 > now }.min() }
-
     /// Puts a value at the end; one that was to wait for it goes after it.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)

@@ -63,7 +63,7 @@ package struct LayoutField: Hashable, Sendable {
     package var unit: String?
     /// The unit, and the resolution, when its bit is set (`LayoutBit.otherUnit`).
     package var otherUnit: Unit?
-    package var isBigEndian: Bool
+    package var isBigEndian = false
 
     /// A unit, and the number that the integer 1 means in it.
     package struct Unit: Hashable, Sendable {
@@ -79,7 +79,7 @@ package struct LayoutField: Hashable, Sendable {
     package init(
         _ name: String, _ kind: Kind, wide wideKind: Kind? = nil, _ unit: String? = nil,
         by resolution: Resolution = .one, or otherUnit: Unit? = nil, count: Count = .one,
-        when condition: Condition? = nil, isBigEndian: Bool = false
+        when condition: Condition? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -89,7 +89,6 @@ package struct LayoutField: Hashable, Sendable {
         self.resolution = resolution
         self.unit = unit
         self.otherUnit = otherUnit
-        self.isBigEndian = isBigEndian
     }
 }
 

@@ -95,7 +95,7 @@ private struct FieldReader {
         }
         if kind == .utf8 || kind == .bytes {
             guard limit == .max || rest.count >= limit else { return nil }
-            return value(kind, entry, rest.prefix(limit))
+            return content(kind, rest.prefix(limit))
         }
         var values: [FieldValue] = []
         while limit == .max ? !rest.isEmpty : values.count < limit {
@@ -105,9 +105,8 @@ private struct FieldReader {
         return .list(values)
     }
 
-    private mutating func value(
-        _ kind: LayoutField.Kind, _ entry: LayoutField, _ bytes: ArraySlice<UInt8>
-    ) -> FieldValue? {
+    /// Takes the text or the bytes of a field.
+    private mutating func content(_ kind: LayoutField.Kind, _ bytes: ArraySlice<UInt8>) -> FieldValue? {
         rest = rest.dropFirst(bytes.count)
         guard kind == .utf8 else { return .bytes(Array(bytes)) }
         return String(validating: bytes, as: UTF8.self).map { .text($0) }
@@ -131,7 +130,7 @@ private struct FieldReader {
             guard rest.count >= 7 else { return nil }
             defer { rest = rest.dropFirst(7) }
             return .text(DateTimeText.text(of: Array(rest.prefix(7))))
-        case .utf8, .bytes: return value(kind, entry, rest)
+        case .utf8, .bytes: return content(kind, rest)
         case .bits: return nil
         }
     }

@@ -24,6 +24,8 @@ package enum ManagementChannel {
     static let readControllerInformation: UInt16 = 0x0004
     static let commandComplete: UInt16 = 0x0001
     static let commandStatus: UInt16 = 0x0002
+    /// How long the kernel may take to answer.
+    private static let limit: Duration = .seconds(2)
 
     /// Why this process gets no Bluetooth socket, or `nil` if it gets one.
     ///
@@ -38,8 +40,7 @@ package enum ManagementChannel {
     }
 
     /// The settings of the adapter `hciN`.
-    package static func settings(of index: UInt16, limit: Duration = .seconds(2)) throws(Problem) -> Settings
-    {
+    package static func settings(of index: UInt16) throws(Problem) -> Settings {
         let descriptor: Int32
         switch Descriptor.socket(family, Descriptor.raw, hciProtocol) {
         case .success(let made): descriptor = made
@@ -59,13 +60,14 @@ package enum ManagementChannel {
         guard case .moved = Descriptor.send(descriptor, command(readControllerInformation, of: index)) else {
             throw Problem(description: "the kernel cannot be asked: \(SystemError(errno))")
         }
-        let end = ContinuousClock.now + limit
+        let end = ContinuousClock.now + Self.limit
         var buffer = [UInt8](repeating: 0, count: 1024)
         while true {
             let left = ContinuousClock.now.duration(to: end)
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard left > .zero, poll(&ready, 1, Int32(left / .milliseconds(1)) + 1) != 0 else {
-                throw Problem(description: "the kernel did not answer within \(limit.components.seconds) s")
+                throw Problem(
+                    description: "the kernel did not answer within \(Self.limit.components.seconds) s")
             }
             switch Descriptor.receive(descriptor, into: &buffer) {
             case .moved(let count):

@@ -1,4 +1,4 @@
-package import MynahCore
+import MynahCore
 import MynahSupport
 
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
@@ -28,14 +28,8 @@ package struct VirtualController: Sendable {
         connections = Connections(configuration)
     }
 
-    /// Its public address.
-    package var address: DeviceAddress { configuration.address }
-
     /// Whether it listens for advertising now.
     package var isListening: Bool { scanner.isOn || initiator.isOn }
-
-    /// How many connections it has.
-    package var linkCount: Int { connections.count }
 
     /// When it must be called next if nothing comes in, or `nil` for never.
     package var due: AirTime? {
@@ -43,12 +37,6 @@ package struct VirtualController: Sendable {
     }
 
     // MARK: The host
-
-    /// Takes a packet of the host, and returns what the controller wants done.
-    package mutating func take(_ packet: H4Packet, at time: AirTime) -> [ControllerOutput] {
-        receive(packet, at: time)
-        return drain()
-    }
 
     /// Takes a packet of the host, and leaves what the controller wants done in the outbox.
     mutating func receive(_ packet: H4Packet, at time: AirTime) {
@@ -101,16 +89,8 @@ package struct VirtualController: Sendable {
 
     // MARK: The air
 
-    /// Takes a PDU of another station with its signal strength in dBm, and returns what the controller wants
-    /// done.
-    package mutating func take(
-        _ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime
-    ) -> [ControllerOutput] {
-        receive(pdu, from: station, rssi: rssi, at: time)
-        return drain()
-    }
-
-    /// Takes a PDU of another station, and leaves what the controller wants done in the outbox.
+    /// Takes a PDU of another station with its signal strength in dBm, and leaves what the controller wants
+    /// done in the outbox.
     mutating func receive(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) {
         now = max(now, time)
         switch pdu {
@@ -172,22 +152,11 @@ package struct VirtualController: Sendable {
 
     // MARK: Time
 
-    /// Does what is due, and returns what the controller wants done.
-    package mutating func advance(to time: AirTime) -> [ControllerOutput] {
-        pass(to: time)
-        return drain()
-    }
-
     /// Does what is due, and leaves what the controller wants done in the outbox.
     mutating func pass(to time: AirTime) {
         now = max(now, time)
         advertiser.advance(to: now, &addresses, &random, &outbox)
         scanner.advance(to: now, &outbox)
         connections.advance(to: now, &outbox)
-    }
-
-    private mutating func drain() -> [ControllerOutput] {
-        defer { outbox.outputs = [] }
-        return outbox.outputs
     }
 }

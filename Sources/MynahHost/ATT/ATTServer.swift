@@ -100,7 +100,7 @@ struct ATTServer: Sendable {
     static let prepareLimit = 128
 
     /// The largest MTU that this side takes.
-    var ownMTU: Int
+    var ownMTU = 517
     private(set) var mtu = GATT.defaultMTU
     private(set) var pending: Pending?
     var prepared: [Prepared] = []
@@ -110,10 +110,6 @@ struct ATTServer: Sendable {
     var awareness = Awareness.aware
     /// The handle of the indication that waits for its confirmation.
     private(set) var indicated: AttributeHandle?
-
-    init(ownMTU: Int = 517) {
-        self.ownMTU = ownMTU
-    }
 
     /// Takes a PDU of the client.
     mutating func receive(

@@ -101,14 +101,6 @@ struct PairingMachine: Sendable {
         return settle([.send(.securityRequest(requirements))], at: now)
     }
 
-    /// Ends the pairing that is under way, or refuses what a peripheral has asked for.
-    mutating func refuse(_ reason: SMPReason = .unspecifiedReason, at now: Duration) -> [PairingAction] {
-        switch (state, role) {
-        case (.closed, _), (.idle, .responder): return []
-        default: return fail(reason, at: now)
-        }
-    }
-
     /// Takes a PDU of the channel.
     mutating func receive(_ bytes: [UInt8], at now: Duration) -> [PairingAction] {
         if case .closed = state { return [] }

@@ -93,16 +93,6 @@ enum SecurityToolbox {
         return reader.readUInt32() ?? 0
     }
 
-    /// The link key conversion function h6 (2.2.10).
-    static func h6(_ key: SecretKey, _ identifier: [UInt8]) -> SecretKey {
-        SecretKey(fitting: cmac(key, identifier))
-    }
-
-    /// The link key conversion function h7 (2.2.11).
-    static func h7(_ salt: SecretKey, _ key: SecretKey) -> SecretKey {
-        SecretKey(fitting: cmac(salt, key.bytes))
-    }
-
     /// The Database Hash as its characteristic's value (Core Specification, Vol 3, Part G, 7.3.1).
     ///
     /// Least significant byte first, as values are unless said otherwise (Vol 3, Part G, 2.4).

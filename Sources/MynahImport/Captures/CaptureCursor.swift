@@ -13,7 +13,6 @@ struct CaptureCursor {
 
     /// How many bytes have been read.
     var offset: Int { count - reader.remaining }
-    var remaining: Int { reader.remaining }
     var isAtEnd: Bool { reader.isAtEnd }
 
     mutating func integer<I: FixedWidthInteger & UnsignedInteger>(_: I.Type = I.self) -> I? {

@@ -112,7 +112,7 @@ struct XMLElement {
                     advance()
                     break
                 }
-                let (key, value) = try attribute(of: element.name)
+                let (key, value) = try attribute()
                 guard element.attributes.updateValue(value, forKey: key) == nil else {
                     throw problem("the attribute \(key) is repeated")
                 }
@@ -168,7 +168,7 @@ struct XMLElement {
             }
         }
 
-        private mutating func attribute(of element: String) throws(ImportProblem) -> (String, String) {
+        private mutating func attribute() throws(ImportProblem) -> (String, String) {
             let key = try name()
             skipSpace()
             guard next == UInt8(ascii: "=") else { throw problem("the attribute \(key) has no value") }

@@ -42,7 +42,7 @@ extension ImportedAdvertising {
         } else {
             notes.append("too few advertisements were seen to know the interval")
         }
-        fit(scanResponse: structures[1])
+        fit()
         note(observed, payloads)
     }
 
@@ -74,7 +74,7 @@ extension ImportedAdvertising {
     }
 
     /// Leaves out what does not fit: a profile puts everything but the name into the advertising data.
-    private mutating func fit(scanResponse: [ADStructure]) {
+    private mutating func fit() {
         var dropped: [String] = []
         while true {
             do throws(AdvertisementError) {

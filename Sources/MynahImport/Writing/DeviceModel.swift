@@ -43,10 +43,10 @@ extension ImportedProfile {
         let sent = SentValues(
             server, services: table.services.map { $0.characteristics.map(\.value) })
         let model = CharacteristicModel(device: device, table: table, sent: sent)
-        services = table.services.enumerated().map { index, service in
+        services = table.services.map { service in
             Service(
                 uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
-                characteristics: service.characteristics.map { model.characteristic($0, in: index) },
+                characteristics: service.characteristics.map(model.characteristic),
                 notes: service.notes)
         }
         warnings = server.limits.filter { $0.handle == nil }.map(\.text)
@@ -84,9 +84,7 @@ private struct CharacteristicModel {
 
     private var server: ObservedServer { device.server }
 
-    func characteristic(
-        _ found: TableModel.Characteristic, in service: Int
-    ) -> ImportedProfile.Characteristic {
+    func characteristic(_ found: TableModel.Characteristic) -> ImportedProfile.Characteristic {
         var result = ImportedProfile.Characteristic(
             uuid: found.uuid, properties: found.properties, notes: found.notes)
         if found.properties.contains(.read) {

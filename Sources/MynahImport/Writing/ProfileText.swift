@@ -164,14 +164,10 @@ struct ProfileText {
         }
         guard !service.characteristics.isEmpty else { return }
         add(2, "characteristics:")
-        for number in service.characteristics.indices {
-            write(service.characteristics[number], at: .init(service: index, characteristic: number))
-        }
+        for characteristic in service.characteristics { write(characteristic) }
     }
 
-    private mutating func write(
-        _ characteristic: ImportedProfile.Characteristic, at position: AttributeTree.Position
-    ) {
+    private mutating func write(_ characteristic: ImportedProfile.Characteristic) {
         note(3, characteristic.notes)
         add(3, "- uuid: \(characteristic.uuid)", AssignedNumbers.name(of: characteristic.uuid))
         add(4, "properties: [\(characteristic.properties.names.joined(separator: ", "))]")

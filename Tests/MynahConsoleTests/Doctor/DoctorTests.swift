@@ -130,13 +130,13 @@ import Testing
         Case("rfkill", .fine, nil) { $0.switches = .found([.init(name: "hci1", error: blocked)]) },
         Case("rfkill", .unknown, nil) { $0.switches = .unknown("no rfkill") },
         Case("lowEnergy", .stop, "another adapter") {
-            $0.controllers = .found(["hci0": .init(isPowered: true, supportsLE: false, isLEOn: false)])
+            $0.controllers = .found(["hci0": .init(supportsLE: false, isLEOn: false)])
         },
         Case("lowEnergy", .stop, "sudo sed -i -E 's/^[# ]*ControllerMode *=.*/ControllerMode = dual/'") {
             $0.configuration = .found(SampleMachine.settings("ControllerMode = bredr"))
         },
         Case("lowEnergy", .stop, "sudo btmgmt --index hci0 le on") {
-            $0.controllers = .found(["hci0": .init(isPowered: true, supportsLE: true, isLEOn: false)])
+            $0.controllers = .found(["hci0": .init(supportsLE: true, isLEOn: false)])
         },
         Case("lowEnergy", .unknown, nil) { $0.controllers = .unknown("no socket") },
         Case("lowEnergy", .unknown, nil) { $0.controllers = .found([:]) },

@@ -12,7 +12,7 @@ enum SampleMachine {
             container: .found(
                 .init(kind: nil, user: 1000, outsideUser: 1000, hasUserNamespace: false)),
             switches: .found([.init(name: "hci0", error: nil)]),
-            controllers: .found(["hci0": .init(isPowered: true, supportsLE: true, isLEOn: true)]),
+            controllers: .found(["hci0": .init(supportsLE: true, isLEOn: true)]),
             bluez: BlueZFacts(
                 bus: "the bus", failure: nil, isInstalled: true,
                 version: .init(

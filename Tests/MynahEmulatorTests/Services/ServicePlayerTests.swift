@@ -36,7 +36,7 @@ import Testing
         var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
         if isControlled { device.requestNumbers = RequestNumbers() }
         let emulator = Emulator(
-            device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            [device], on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
         try await emulator.start()
         await radio.simulate(.connected(peer))

@@ -19,7 +19,6 @@ import Testing
                 #expect(machine.receive(delivery.pdu.bytes, at: deadline) == [])
                 #expect(machine.receive(SMPPDU.pairingRequest(machine.ownFeatures).bytes, at: deadline) == [])
                 #expect(machine.start(at: deadline) == [] && machine.requestSecurity(at: deadline) == [])
-                #expect(machine.refuse(at: deadline) == [])
                 #expect(!machine.attempts.isAllowed(at: deadline))
             }
         }
@@ -119,10 +118,6 @@ import Testing
         #expect(rig.responder.encryptionChanged(true, at: .zero) == [])
         #expect(rig.responder.deadline == nil)
         _ = rig.responder.requestSecurity(at: .zero)
-        #expect(
-            rig.initiator.refuse(.pairingNotSupported, at: .zero) == [
-                .send(.pairingFailed(.pairingNotSupported))
-            ])
         #expect(
             rig.responder.receive([0x05, 0x05], at: .zero) == [.failed(.refusedByPeer(.pairingNotSupported))])
         _ = rig.responder.requestSecurity(at: .zero)

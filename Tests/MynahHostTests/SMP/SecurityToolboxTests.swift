@@ -90,31 +90,8 @@ func little(_ hex: String) -> [UInt8] { (Hex.decode(hex) ?? []).reversed() }
         #expect(SecurityToolbox.g2(publicA, publicB, nonceA, nonceB) == 0x2F9E_D5BA)
     }
 
-    @Test func `h6 is as in D_6`() {
-        #expect(
-            SecurityToolbox.h6(key, little("6c656272")).bytes == little("2d9ae102e76dc91ce8d3a9e280b16399"))
-    }
-
     @Test func `ah is as in D_7`() {
         #expect(SecurityToolbox.ah(key, little("708194")) == little("0dfbaa"))
-    }
-
-    @Test func `h7 is as in D_8`() {
-        #expect(
-            SecurityToolbox.h7(SecretKey(fitting: little("000000000000000000000000746D7031")), key).bytes
-                == little("fb173597c6a3c0ecd2998c2a75a57011"))
-    }
-
-    @Test func `a link key is derived as in D_9 and D_10`() {
-        let key = SecretKey(fitting: little("368df9bce3264b58bd066c33334fbf64"))
-        let tmp1 = SecretKey(fitting: little("000000000000000000000000746D7031"))
-        let lebr = little("6c656272")
-        #expect(
-            SecurityToolbox.h6(SecurityToolbox.h7(tmp1, key), lebr).bytes
-                == little("287ad379dca402530a39f1f43047b835"))
-        #expect(
-            SecurityToolbox.h6(SecurityToolbox.h6(key, little("746D7031")), lebr).bytes
-                == little("bc1ca4ef633fc1bd0d8230afee388fb0"))
     }
 
     @Test func `the database of Part G, Appendix B, has its hash`() throws {
