@@ -15,15 +15,7 @@ extension ProfileDecoder {
         guard let fields = fields(node, "advertising", known: known, refused: refused) else { return nil }
         let errorsBefore = errorCount
         var advertisement = Advertisement()
-        advertisement.localName = identity.name
-        if let node = fields["localName"], let scalar = node.scalar, scalar.string.isEmpty,
-            !scalar.isPlain
-        {
-            advertisement.localName = nil
-        } else if let node = fields["localName"] {
-            advertisement.localName = text(node, "localName")
-            checkIsPrintable(advertisement.localName ?? "", "localName", at: node)
-        }
+        advertisement.localName = localName(fields, of: identity)
         advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs") { decoder, uuid, node in
             guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }
             decoder.warning(
@@ -38,16 +30,7 @@ extension ProfileDecoder {
         advertisement.interval = fields["interval"].flatMap { interval($0, "interval") }
         if let node = fields["manufacturerData"] {
             advertisement.manufacturerData = manufacturerData(node)
-            let structures = AccessoryAdvertising.fields(of: advertisement).flatMap(\.structures)
-            if structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) {
-                warning(
-                    at: Self.mark(node),
-                    """
-                    this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex) set; nearby \
-                    iPhones then offer to set up an Apple Watch
-                    """
-                )
-            }
+            checkOverflowArea(of: advertisement, at: node)
         }
         if let node = fields["serviceData"] { advertisement.serviceData = serviceData(node) }
         advertisement.includesTxPower = fields["txPower"].flatMap { bool($0, "txPower") } ?? false
@@ -63,6 +46,27 @@ extension ProfileDecoder {
         var marks = fields.marks
         marks[""] = fields.mark
         return Profile.Advertising(advertisement: advertisement, marks: marks)
+    }
+
+    /// The device's name, unless the profile has another, or `''` for none.
+    private mutating func localName(_ fields: Fields, of identity: DeviceIdentity) -> String? {
+        guard let node = fields["localName"] else { return identity.name }
+        if let scalar = node.scalar, scalar.string.isEmpty, !scalar.isPlain { return nil }
+        let name = text(node, "localName")
+        checkIsPrintable(name ?? "", "localName", at: node)
+        return name
+    }
+
+    private mutating func checkOverflowArea(of advertisement: Advertisement, at node: YAMLNode) {
+        let structures = AccessoryAdvertising.fields(of: advertisement).flatMap(\.structures)
+        guard structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) else { return }
+        warning(
+            at: Self.mark(node),
+            """
+            this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex) set; nearby iPhones \
+            then offer to set up an Apple Watch
+            """
+        )
     }
 
     private mutating func checkBudget(of advertisement: Advertisement, _ fields: Fields) {

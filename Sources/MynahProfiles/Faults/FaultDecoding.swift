@@ -67,11 +67,16 @@ extension ProfileDecoder {
             }
             return nil
         }
-        guard let name = text(node, "the name of a fault") else { return nil }
-        if name.isEmpty || name.utf8.count > Self.longestFaultName {
-            error(at: node, "the name of a fault must have 1 to \(Self.longestFaultName) bytes")
+        return name(node, of: "fault", longest: Self.longestFaultName)
+    }
+
+    /// Reads the name of a fault or a scenario, of `longest` bytes at most.
+    mutating func name(_ node: YAMLNode, of kind: String, longest: Int) -> String? {
+        guard let name = text(node, "the name of a \(kind)") else { return nil }
+        if name.isEmpty || name.utf8.count > longest {
+            error(at: node, "the name of a \(kind) must have 1 to \(longest) bytes")
         }
-        checkIsPrintable(name, "the name of the fault", at: node)
+        checkIsPrintable(name, "the name of the \(kind)", at: node)
         return name
     }
 

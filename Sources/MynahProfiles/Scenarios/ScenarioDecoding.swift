@@ -33,12 +33,7 @@ extension ProfileDecoder {
             error(at: fields.mark, "a scenario needs a name, as in name: drop out after five seconds")
             return nil
         }
-        guard let name = text(node, "the name of a scenario") else { return nil }
-        if name.isEmpty || name.utf8.count > Self.longestScenarioName {
-            error(at: node, "the name of a scenario must have 1 to \(Self.longestScenarioName) bytes")
-        }
-        checkIsPrintable(name, "the name of the scenario", at: node)
-        return name
+        return name(node, of: "scenario", longest: Self.longestScenarioName)
     }
 
     private mutating func scenarioSteps(_ fields: Fields, in scope: ScenarioScope) -> [ScenarioStep] {
