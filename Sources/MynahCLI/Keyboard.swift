@@ -102,7 +102,7 @@ final class Keyboard: Sendable {
     }
 
     // The kernel stops a job in the background that reads from the terminal or changes its settings.
-    private static var isInForeground: Bool {
+    static var isInForeground: Bool {
         let owner = tcgetpgrp(0)
         return owner == -1 || owner == getpgrp()
     }

@@ -75,7 +75,7 @@ enum ProfileView {
 
     /// The layout of a characteristic's value, or `nil` if it is not known.
     private static func layout(of characteristic: Profile.Characteristic) -> ValueLayout? {
-        KnownLayouts.layout(of: characteristic.uuid)
+        characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid)
     }
 
     /// The name that leads to the attribute alone.

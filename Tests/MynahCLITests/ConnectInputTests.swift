@@ -88,6 +88,19 @@ import Testing
         try await stage.end()
     }
 
+    @Test func `the end of the input is a no`() async throws {
+        let profile = try Self.lock("displayOnly")
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "lock"], terminal: terminal)
+        terminal.type("read 2A19\n")
+        #expect(try await terminal.output.line(containing: "type the number that the device shows:") != nil)
+        terminal.type("\u{04}")
+        #expect(try await terminal.output.line(containing: "Passkey Entry Failed") != nil)
+        #expect(try await phone.child.end() == .exited(0))
+        try await stage.end()
+    }
+
     @Test func `a number is asked for again until one is typed, and a no refuses`() async throws {
         let profile = try Self.lock("displayOnly")
         let stage = try await AirStage([profile.path])

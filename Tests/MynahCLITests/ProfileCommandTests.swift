@@ -192,10 +192,16 @@ import Testing
                   - {uuid: 2A37, properties: [notify], value: {hex: 06 48}}
                   - {uuid: 2A38, properties: [read], value: {hex: 01 02}}
                   - {uuid: 2A24, properties: [read], value: {text: My}}
+              - uuid: 6D790001-0000-4000-8000-6D796E616800
+                characteristics:
+                  - uuid: 6D790002-0000-4000-8000-6D796E616800
+                    properties: [read]
+                    value: {layout: [{speed: uint16}], fields: {speed: 7}}
             """)
         let text = try await Program.run("show", file.path).output
         for part in [
             "notify  = 0648  72 bpm, contact\n", "read  = 0102\n", "read  = 4D79 \"My\"\n",
+            "read  = 0700  speed 7\n",
             "05FF4C000215", " Manufacturer Specific Data: Apple, Inc. (0x004C)\n",
         ] { #expect(text.contains(part), "\(text)") }
         let json = try await Program.run("show", file.path, "--format", "json").output
@@ -203,7 +209,7 @@ import Testing
         #expect(
             values == [
                 "\"0648\"", #"{"heartRate":72,"contact":true}"#, "\"0102\"", "\"4D79\"",
-                #"{"modelNumber":"My"}"#,
+                #"{"modelNumber":"My"}"#, "\"0700\"", #"{"speed":7}"#,
             ])
     }
 

@@ -28,7 +28,7 @@ import Testing
         // The device shows another passkey, so its protected values are not read.
         let isWhole = name != "everything-accessory"
         #expect(result.status == .exited(isWhole ? 0 : 1), "\(result.error)")
-        #expect(result.error.contains(" values were not read, and ") != isWhole, "\(result.error)")
+        #expect(result.error.contains(" not read, and ") != isWhole, "\(result.error)")
         try await stage.end()
         let path = try #require(result.output.split(separator: "\n").first.map(String.init))
         let checked = try await Program.run("check", path)
@@ -162,7 +162,7 @@ import Testing
         ).end()
         try await stage.end()
         #expect(result.status == .exited(1))
-        #expect(result.error.contains("1 values were not read, and "), "\(result.error)")
+        #expect(result.error.contains("1 value was not read, and "), "\(result.error)")
         #expect(result.error.contains("the device may need --passkey") == (passkey == nil))
         #expect(result.output.contains("# Its value was never read."))
     }
@@ -217,7 +217,7 @@ import Testing
         let (status, profile) = try await protected("displayOnly") { (_, terminal) async throws in
             #expect(try await terminal.output.line(containing: "type the number that the device") != nil)
             terminal.type(answer)
-            #expect(try await terminal.output.line(containing: "1 values were not read, and ") != nil)
+            #expect(try await terminal.output.line(containing: "1 value was not read, and ") != nil)
         }
         #expect(status == .exited(1))
         #expect(profile.contains("# Its value was never read."))
@@ -269,7 +269,7 @@ import Testing
         let result = try await stage.phone(["record", "Short", "--timeout", "10 s"]).end()
         #expect(result.status == .exited(1))
         #expect(result.error.contains("the profile has what was seen until then: "), "\(result.error)")
-        #expect(result.error.contains(" values were not read, and "), "\(result.error)")
+        #expect(result.error.contains(" not read, and "), "\(result.error)")
         #expect(result.output.contains("- uuid: 2A38") && result.output.contains("never read"))
         try await stage.end()
     }

@@ -47,7 +47,7 @@ final class LineTerminal: QuestionAsker {
             self?.print(lines.map { PrintableText.of(String($0)) }.joined(separator: "\n"))
         }
         if isPlain { lines.onEmpty { [weak self] in self?.prompt() } }
-        keyboard.onInput({ [weak self] in self?.take($0) }, onEnd: { [lines] in lines.finish() })
+        keyboard.onInput({ [weak self] in self?.take($0) }, onEnd: { [weak self] in self?.finish() })
     }
 
     /// Shows the prompt from now on; `complete` returns what the last word before the cursor may become.
@@ -157,7 +157,7 @@ final class LineTerminal: QuestionAsker {
             switch state.buffer.take(byte) {
             case nil, .changed: break
             case .complete: if !isPlain { complete(&state) }
-            case .ended: work.append { [lines] in lines.finish() }
+            case .ended: work += finish(&state)
             case .entered(let line):
                 if !isPlain { write("\r\u{1B}[K" + state.prompt + line + "\n") }
                 state.isPromptShown = false
@@ -175,6 +175,20 @@ final class LineTerminal: QuestionAsker {
         }
         draw(state)
         return work
+    }
+
+    /// No other line can be typed.
+    private func finish() {
+        let work = state.withLock { finish(&$0) }
+        for each in work { each() }
+    }
+
+    /// Answers an open question with a no, since nobody can answer it; returns the work for outside the lock.
+    private func finish(_ state: inout State) -> [@Sendable () -> Void] {
+        let answer = state.question?.read("no")
+        state.question = nil
+        let end: @Sendable () -> Void = { [lines] in lines.finish() }
+        return answer.map { [$0, end] } ?? [end]
     }
 
     private func complete(_ state: inout State) {

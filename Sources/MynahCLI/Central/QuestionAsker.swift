@@ -28,14 +28,17 @@ final class PlainQuestions: QuestionAsker {
     /// A thread of its own, because reading blocks it.
     private let queue = DispatchQueue(label: "mynah.answers")
 
-    /// `nil` unless a user sees standard error and types into standard input.
+    /// `nil` unless a user sees standard error and types into standard input, which a program in the
+    /// background cannot read.
     init?() {
-        guard isatty(0) == 1, isatty(2) == 1 else { return nil }
+        guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
     }
 
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {
+        // A line that was typed before the question is no answer to it.
+        tcflush(0, TCIFLUSH)
         StandardError.print(question)
         let (isReading, isAtEnd) = state.withLock { state in
             state.question = (hint, read)

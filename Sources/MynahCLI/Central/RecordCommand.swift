@@ -148,11 +148,18 @@ struct RecordCommand: AsyncParsableCommand {
         } catch {
             throw error.asRadioError
         }
+        guard !Task.isCancelled, await session.peripheral.isConnected else {
+            return await Self.warnOfEnd(session)
+        }
         let length = timeout.map { "for \($0.text)" } ?? "until Ctrl-C"
         StandardError.print("recording the values that it sends \(length)")
         let overdue = timeout.map { DeviceFinder.timer($0) { continuation.finish() } }
         defer { overdue?.cancel() }
         for await _ in ends {}
+        await Self.warnOfEnd(session)
+    }
+
+    private static func warnOfEnd(_ session: RecordSession) async {
         if !Task.isCancelled, await !session.peripheral.isConnected {
             StandardError.print("warning: the device has ended the connection")
         }
@@ -187,12 +194,15 @@ struct RecordCommand: AsyncParsableCommand {
         case .listening: return
         case .began: missing = "its attributes were not all discovered"
         case .asking(let rest):
-            missing = """
-                \(rest.reads) values were not read, and \(rest.subscriptions) characteristics not \
-                subscribed to
-                """
+            let reads = rest.reads == 1 ? "1 value was" : "\(rest.reads) values were"
+            let subscriptions =
+                rest.subscriptions == 1 ? "1 characteristic" : "\(rest.subscriptions) characteristics"
+            missing = "\(reads) not read, and \(subscriptions) not subscribed to"
             if rest.needSecurity {
-                destination.fail("\(missing), because they need a pairing with more security\(hint)")
+                let reason =
+                    rest.isPairingFailed
+                    ? "the pairing failed" : "they need a pairing with more security\(hint)"
+                destination.fail("\(missing), because \(reason)")
                 throw Exit.problems
             }
         }

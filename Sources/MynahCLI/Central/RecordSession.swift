@@ -10,6 +10,8 @@ struct RecordSession: Sendable {
         var subscriptions = 0
         /// Whether the device refused them, and a pairing did not help.
         var needSecurity = false
+        /// Whether that pairing failed.
+        var isPairingFailed = false
     }
 
     /// How far it came.
@@ -59,10 +61,12 @@ struct RecordSession: Sendable {
         let missing = Missing(requests)
         say("reading \(missing.reads) values, and subscribing to \(missing.subscriptions)")
         var refused = try await perform(requests)
-        if !refused.isEmpty, await pair() { refused = try await perform(refused) }
+        let isPaired = refused.isEmpty ? false : await pair()
+        if isPaired { refused = try await perform(refused) }
         guard refused.isEmpty else {
             var rest = Missing(refused)
             rest.needSecurity = await peripheral.isConnected && !Task.isCancelled
+            rest.isPairingFailed = !isPaired
             let missing = rest
             return state.withLock { $0 = .asking(missing) }
         }
@@ -111,7 +115,7 @@ struct RecordSession: Sendable {
             try await peripheral.pair()
             return true
         } catch {
-            say("warning: values that need pairing are not read: \(error)")
+            if !Task.isCancelled { say("warning: values that need pairing are not read: \(error)") }
             return false
         }
     }

@@ -52,12 +52,13 @@ package struct DoctorReport: Sendable {
             let number = findings.count { $0.verdict == verdict }
             return "\(number) \(number == 1 ? one : many)"
         }
+        let isUnknown = findings.contains { $0.verdict == .unknown }
+        let unknown = "\(count(.unknown, "check", "checks")) could not be made"
         return switch verdict {
         case .stop: "A run will not work: \(count(.stop, "check stops it", "checks stop it"))."
-        case .loss: "A run works, with \(count(.loss, "loss", "losses"))."
-        case .fine where findings.contains { $0.verdict == .unknown }:
-            "Nothing stops a run, but \(count(.unknown, "check could", "checks could")) not be made."
-        case .fine, .unknown, .skipped: "A run works."
+        case .loss:
+            "A run works, with \(count(.loss, "loss", "losses"))" + (isUnknown ? "; \(unknown)." : ".")
+        case .fine, .unknown, .skipped: isUnknown ? "Nothing stops a run, but \(unknown)." : "A run works."
         }
     }
 }

@@ -19,7 +19,7 @@ import Testing
                 "                           -> end them",
                 "unknown  bus               a\u{FFFD}b",
                 "",
-                "A run works, with 1 loss.",
+                "A run works, with 1 loss; 1 check could not be made.",
             ])
     }
 
