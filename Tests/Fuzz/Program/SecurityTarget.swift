@@ -36,8 +36,7 @@ extension FuzzTarget {
             case 4:
                 now += .seconds(Int64(body.first ?? 1))
                 check(machine.expire(at: now))
-            case 5: check(machine.refuse(at: now))
-            case 6: _ = machine.longTermKey(ediv: 0, rand: 0)
+            case 5: _ = machine.longTermKey(ediv: 0, rand: 0)
             default: check(machine.receive(body, at: now))
             }
             if case .idle = machine.state { precondition(machine.deadline == nil, "nothing has a deadline") }
