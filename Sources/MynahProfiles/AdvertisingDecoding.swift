@@ -19,7 +19,7 @@ extension ProfileDecoder {
         advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs") { decoder, uuid, node in
             guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }
             decoder.warning(
-                at: Self.mark(node),
+                at: node.mark,
                 """
                 \(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, and nearby iPhones \
                 then offer to set up an Apple Watch; use another UUID
@@ -61,7 +61,7 @@ extension ProfileDecoder {
         let structures = AccessoryAdvertising.fields(of: advertisement).flatMap(\.structures)
         guard structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) else { return }
         warning(
-            at: Self.mark(node),
+            at: node.mark,
             """
             this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex) set; nearby iPhones \
             then offer to set up an Apple Watch

@@ -62,7 +62,7 @@ extension ProfileDecoder {
             }
             if way == .scan, !hasScan {
                 decoder.warning(
-                    at: Self.mark(node), "the way scan needs scan: in the same central section")
+                    at: node.mark, "the way scan needs scan: in the same central section")
             }
             return way
         }
@@ -135,7 +135,7 @@ extension ProfileDecoder {
             peripheral.whenDone = choice
             if choice == .disconnect, !peripheral.subscribe.isEmpty {
                 warning(
-                    at: Self.mark(node),
+                    at: node.mark,
                     "whenDone: disconnect waits for the end of all subscriptions, and this entry subscribes")
             }
         }

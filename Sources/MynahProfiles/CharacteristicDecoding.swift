@@ -115,7 +115,7 @@ extension ProfileDecoder {
             guard let node = fields[key], let code = integer(node, "an ATT error", in: 1...255) else {
                 continue
             }
-            characteristic.marks["errors.\(key)"] = Self.mark(node)
+            characteristic.marks["errors.\(key)"] = node.mark
             let error = ATTError(code: UInt8(truncatingIfNeeded: code))
             checkIsAssigned(error, as: node)
             if key == "read" {
@@ -150,7 +150,7 @@ extension ProfileDecoder {
             ATTError.applicationCodes.contains(other.code) ? "; did you mean 0x\(text)?" : nil
         }
         warning(
-            at: Self.mark(node),
+            at: node.mark,
             """
             0x\(Hex.encode([code])) is a reserved error code; application errors are 0x80 to \
             0x9F\(meant ?? "")

@@ -15,7 +15,7 @@ struct Fields {
     subscript(key: String) -> YAMLNode? { entries[key]?.value }
     func mark(of key: String) -> SourceMark { entries[key]?.mark ?? mark }
     /// The position of each value.
-    var marks: [String: SourceMark] { entries.compactMapValues { ProfileDecoder.mark($0.value) } }
+    var marks: [String: SourceMark] { entries.compactMapValues { $0.value.mark } }
 }
 
 /// Reads a profile out of YAML nodes and notes every problem with its place.
@@ -65,7 +65,7 @@ struct ProfileDecoder {
     }
 
     mutating func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
-        note(.error, at: node.flatMap(Self.mark), message())
+        note(.error, at: node?.mark, message())
     }
 
     mutating func error(at mark: SourceMark?, _ message: @autoclosure () -> String) {
@@ -96,8 +96,6 @@ struct ProfileDecoder {
             ProfileIssue(severity: severity, file: file, mark: mark, message: message(), sourceLine: line))
     }
 
-    static func mark(_ node: YAMLNode) -> SourceMark? { node.mark }
-
     // MARK: Shapes
 
     /// The fields of a mapping; what is no mapping, and keys that are not among `known`, are noted.
@@ -118,7 +116,7 @@ struct ProfileDecoder {
                 continue
             }
             if known.contains(name) {
-                entries[name] = Fields.Entry(mark: Self.mark(key), value: value)
+                entries[name] = Fields.Entry(mark: key.mark, value: value)
             } else if let reason = refused[name] {
                 error(at: key, reason)
             } else if name == "<<" {
@@ -127,7 +125,7 @@ struct ProfileDecoder {
                 error(at: key, Self.unknown("key \(Self.quote(name)) in \(what)", name, among: known))
             }
         }
-        return Fields(mark: Self.mark(node) ?? .start, entries: entries)
+        return Fields(mark: node.mark ?? .start, entries: entries)
     }
 
     /// The members of a mapping whose keys are the user's own.

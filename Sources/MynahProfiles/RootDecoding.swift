@@ -144,7 +144,7 @@ extension ProfileDecoder {
                 }
                 if mode == .bluetoothCentral, !isCentral {
                     warning(
-                        at: Self.mark(element),
+                        at: element.mark,
                         "the background mode bluetooth-central has no effect without a central: section"
                     )
                 }
@@ -178,11 +178,11 @@ extension ProfileDecoder {
         guard let time = duration(node, "taskTime", atLeast: .milliseconds(1)) else { return nil }
         if app.backgroundModes.isEmpty {
             warning(
-                at: Self.mark(node),
+                at: node.mark,
                 "taskTime has no effect without a background mode: no event wakes the app")
         } else if time > .seconds(10) {
             hint(
-                at: Self.mark(node),
+                at: node.mark,
                 """
                 the app is throttled 10 s after an event and terminated after 20 s, unless another event \
                 comes within 10 s

@@ -120,7 +120,7 @@ extension ProfileDecoder {
                 """
             )
         }
-        let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)
+        let mark = walk.cycle.first.flatMap { nodes[$0].first }?.mark
         error(at: mark, "a service cannot include itself, and \(names.joined(separator: " includes "))")
     }
 

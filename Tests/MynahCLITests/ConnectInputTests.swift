@@ -88,38 +88,39 @@ import Testing
         try await stage.end()
     }
 
-    @Test func `the end of the input is a no`() async throws {
+    /// A phone at the question for the number of a lock; `answer` types what follows, and ends the phone.
+    private func asked(_ answer: (Terminal) async throws -> Void) async throws {
         let profile = try Self.lock("displayOnly")
         let stage = try await AirStage([profile.path])
         let terminal = try Terminal()
         let phone = try stage.phone(["connect", "lock"], terminal: terminal)
         terminal.type("read 2A19\n")
         #expect(try await terminal.output.line(containing: "type the number that the device shows:") != nil)
-        terminal.type("\u{04}")
-        #expect(try await terminal.output.line(containing: "Passkey Entry Failed") != nil)
+        try await answer(terminal)
         #expect(try await phone.child.end() == .exited(0))
         try await stage.end()
     }
 
+    @Test func `the end of the input is a no`() async throws {
+        try await asked { (terminal) async throws in
+            terminal.type("\u{04}")
+            #expect(try await terminal.output.line(containing: "Passkey Entry Failed") != nil)
+        }
+    }
+
     @Test func `a number is asked for again until one is typed, and a no refuses`() async throws {
-        let profile = try Self.lock("displayOnly")
-        let stage = try await AirStage([profile.path])
-        let terminal = try Terminal()
-        let phone = try stage.phone(["connect", "lock"], terminal: terminal)
-        terminal.type("read 2A19\n")
-        #expect(try await terminal.output.line(containing: "type the number that the device shows:") != nil)
-        terminal.type("what number\n")
-        #expect(try await terminal.output.line(containing: "up to six digits, or no") != nil)
-        terminal.type("no\n")
-        #expect(try await terminal.output.line(containing: "error: ") != nil)
-        // A command again.
-        terminal.type("mtu\n")
-        #expect(
-            try await terminal.output.line("a line with MTU 517") {
-                $0.contains("MTU 517") && $0.contains("mtu") == false
-            } != nil)
-        terminal.type("quit\n")
-        #expect(try await phone.child.end() == .exited(0))
-        try await stage.end()
+        try await asked { (terminal) async throws in
+            terminal.type("what number\n")
+            #expect(try await terminal.output.line(containing: "up to six digits, or no") != nil)
+            terminal.type("no\n")
+            #expect(try await terminal.output.line(containing: "error: ") != nil)
+            // A command again.
+            terminal.type("mtu\n")
+            #expect(
+                try await terminal.output.line("a line with MTU 517") {
+                    $0.contains("MTU 517") && $0.contains("mtu") == false
+                } != nil)
+            terminal.type("quit\n")
+        }
     }
 }

@@ -3,7 +3,8 @@ import Testing
 
 /// Pairings of a phone's apps with devices, played by the built program.
 @Suite(.timeLimit(.minutes(15))) struct PairingRunTests {
-    private static func lock(_ security: String) -> String {
+    /// A lock whose value only a pairing with a number lets a phone read.
+    static func lock(_ security: String) -> String {
         """
         mynah: 1
         name: Lock

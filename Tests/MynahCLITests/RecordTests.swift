@@ -136,29 +136,13 @@ import Testing
         #expect(result.output.hasPrefix("# Recorded from ") && result.output.contains("- uuid: 2A37"))
     }
 
-    private static func strong(_ io: String) -> String {
-        """
-        mynah: 1
-        name: Strong
-        security: {io: \(io)}
-        advertising: {serviceUUIDs: [180F]}
-        services:
-          - uuid: 180F
-            characteristics:
-              - uuid: 2A19
-                properties: [read]
-                permissions: {read: authenticated}
-                value: {hex: 64}
-        """
-    }
-
     @Test(arguments: [nil, "000000"] as [String?])
     func `values that need another pairing are an error`(passkey: String?) async throws {
         let directory = try TemporaryDirectory()
-        try directory.write(Self.strong("displayOnly"), to: "strong.yaml")
-        let stage = try await AirStage([directory.path + "/strong.yaml"])
+        try directory.write(PairingRunTests.lock("displayOnly"), to: "lock.yaml")
+        let stage = try await AirStage([directory.path + "/lock.yaml"])
         let result = try await stage.phone(
-            ["record", "Strong", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? [])
+            ["record", "Lock", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? [])
         ).end()
         try await stage.end()
         #expect(result.status == .exited(1))
@@ -172,17 +156,17 @@ import Testing
         _ io: String, _ body: (_ device: Program, _ terminal: Terminal) async throws -> Void
     ) async throws -> (status: ChildProcess.Status, profile: String) {
         let directory = try TemporaryDirectory()
-        try directory.write(Self.strong(io), to: "strong.yaml")
-        let stage = try await AirStage([directory.path + "/strong.yaml"])
+        try directory.write(PairingRunTests.lock(io), to: "lock.yaml")
+        let stage = try await AirStage([directory.path + "/lock.yaml"])
         let terminal = try Terminal()
         let folder = directory.path + "/recorded"
         let recording = try stage.phone(
-            ["record", "Strong", "--timeout", "1 s", "--output", folder], terminal: terminal,
+            ["record", "Lock", "--timeout", "1 s", "--output", folder], terminal: terminal,
             hasErrorsOnTerminal: true)
         try await body(stage.devices[0], terminal)
         let status = try await recording.child.end()
         try await stage.end()
-        return (status, try directory.read("recorded/strong.yaml"))
+        return (status, try directory.read("recorded/lock.yaml"))
     }
 
     @Test func `a number that the device shows is typed, and what is protected is read`() async throws {

@@ -127,10 +127,8 @@ final class ConnectSink: CentralManagerSink {
                 PairingAnswer.init(comparing:))
         case .enter:
             if let passkey { return .pairing(.passkey(passkey)) }
-            guard let questions else {
-                output?.tell(.failed("the device shows a passkey: give it with --passkey"))
-                return .pairing(.declined)
-            }
+            // Without input there is no passkey entry (Vol 3, Part H, 2.3.5.1).
+            guard let questions else { return .pairing(.declined) }
             return ask(
                 questions, "type the number that the device shows:",
                 hint: "type the number that the device shows, up to six digits, or no",

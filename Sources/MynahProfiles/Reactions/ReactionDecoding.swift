@@ -63,7 +63,7 @@ extension ProfileDecoder {
             case .sequence(let list) = node, list.count == rules.count
         else { return }
         warning(
-            at: Self.mark(list[open + 1]),
+            at: list[open + 1].mark,
             "this rule is never reached: the one before it matches every write"
         )
     }

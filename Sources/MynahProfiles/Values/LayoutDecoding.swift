@@ -112,7 +112,7 @@ extension ProfileDecoder {
         var bits: [LayoutBit] = []
         for element in elements(node, name) {
             guard let word = text(element, "a bit") else { continue }
-            checkFieldName(word, at: Self.mark(element) ?? fields.mark, after: layout)
+            checkFieldName(word, at: element.mark ?? fields.mark, after: layout)
             bits.append(.boolean(word))
             layout.entries.append(LayoutField(word, .bytes))
         }
