@@ -1,9 +1,9 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
-    kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers \
-    schemathesis page python-client all-but-the-release install deb packages
+.PHONY: run demo docs test test-build interop lab lab-all lab-slow bench bench-air fuzz kill-test kill-test-central \
+    histories transcripts format build lint python unit tsan api-digest without-headers schemathesis page \
+    python-client checks-of-the-debug-build checks-of-the-release-build install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -23,6 +23,7 @@ BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev libyaml-dev pkg-config
 RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
 TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES) tshark
+PAGE_PACKAGES := chromium chromium-driver
 
 # The packages for `make build`; other targets need more.
 PACKAGES := $(BUILD_PACKAGES)
@@ -60,15 +61,17 @@ lint:
 	@.ci/quietly "Checking words and the width of lines" .ci/words
 
 MODULES := .build/debug/Modules
-unit:
-	@.ci/need $(TEST_PACKAGES)
-	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
+unit: test-build
 	@KEEP='^.{0,4}Test run with|^/[^ ]*: warning:|^warning:' RECAP='recorded an issue|failed after|Fatal error' \
 	    .ci/quietly "Running the unit tests" \
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
 	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
 	@.ci/quietly "Running the examples" Tests/Examples/run .build/debug
+
+test-build:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
 
 # The library's public declarations as they are now, for Tests/PublicAPI: `make unit` compares with them.
 api-digest:
@@ -98,7 +101,7 @@ python-client:
 
 # The page of the control API in Debian's Chromium; its pictures are in .build/page.
 page: python-client
-	@.ci/need chromium chromium-driver
+	@.ci/need $(PAGE_PACKAGES)
 	@$(PYTHON)/bin/pip install -q -r Tests/Page/requirements.txt
 	@KEEP='^[0-9]+ |^10,000|^a filter|^the page' .ci/quietly "Using the page in a browser" \
 	    timeout 900 $(PYTHON)/bin/python Tests/Page/run --mynah .build/debug/mynah
@@ -153,29 +156,29 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# A release build mostly uses one core, and so does the lab's virtual machine: other steps run beside each.
+# The debug build uses every core. After it, two lanes of steps run beside each other, because the release build and the
+# lab mostly use one core. The steps of a lane follow one another: those of the first share a build folder.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit
-	@$(MAKE) -j2 --no-print-directory --output-sync=line build all-but-the-release
-	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
-	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
+test: lint test-build
+	@.ci/need $(PAGE_PACKAGES)
+	@$(MAKE) -j2 --no-print-directory --output-sync=line checks-of-the-debug-build checks-of-the-release-build
 
-# One after the other: each builds in the same folder.
-all-but-the-release:
+checks-of-the-debug-build:
+	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory without-headers
 	@$(MAKE) --no-print-directory python
 	@$(MAKE) --no-print-directory page
-
-lab-bookworm: lab-slow
-	@Tests/Lab/lab bookworm --mynah $(MYNAH)
-
-all-but-the-lab: lab-slow
 	@Tests/Fuzz/run --quick --seconds 5 --jobs 1
 	@$(MAKE) --no-print-directory interop
+
+checks-of-the-release-build: PACKAGES := $(TEST_PACKAGES)
+checks-of-the-release-build: lab-slow
+	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
+	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 	@Tests/Lab/lab here --mynah $(MYNAH)
 
-lab-slow:
+lab-slow: build
 	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 
 # mynah run, killed right after it has reported what it keeps: so many times after each of three events.
@@ -220,7 +223,7 @@ lab: build
 	@Tests/Lab/lab bookworm --mynah $(MYNAH) --demo $(PROFILE)
 
 lab-all: PACKAGES := $(TEST_PACKAGES) debootstrap
-lab-all: build lab-slow
+lab-all: lab-slow
 	@status=0; for each in $$(awk '!/^#/ && NF { print $$1 }' Tests/Lab/generations); do \
 	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
 	done; exit $$status
