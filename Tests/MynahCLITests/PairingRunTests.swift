@@ -48,6 +48,20 @@ import Testing
         ).end()
     }
 
+    @Test(arguments: [nil, "000000"] as [String?])
+    func `a connect that cannot enter a passkey says that one may be needed`(passkey: String?) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.lock("displayOnly"), to: "lock.yaml")
+        let stage = try await AirStage([directory.path + "/lock.yaml"])
+        let result = try await stage.phone(
+            ["connect", "Lock", "--command", "read 2A19"] + (passkey.map { ["--passkey", $0] } ?? [])
+        ).end()
+        try await stage.end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("; the device may need --passkey") == (passkey == nil), "\(result)")
+        #expect(result.error.contains("Failed; check the passkey") == (passkey != nil), "\(result)")
+    }
+
     @Test func `two numbers are compared, and the refused subscription is repeated`() async throws {
         let result = try await run(
             phone: "displayYesNo", lock: "displayYesNo",

@@ -27,6 +27,9 @@ enum CentralOptions {
         }
     }
 
+    /// The hint if a device wants more security, and nobody can be asked for a passkey.
+    static let passkeyHint = "the device may need --passkey"
+
     /// The identity of a phone, whose user sees numbers and types them if it asks.
     static func identity(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
         DeviceIdentity(

@@ -118,6 +118,7 @@ struct ConnectCommand: AsyncParsableCommand {
                     let session = ConnectSession(
                         manager: manager, peripheral: peripheral, sink: sink, output: output,
                         timeout: timeout, scope: scope,
+                        entersPasskey: terminal != nil || passkey != nil,
                         isEnding: { interruption.isInterrupted })
                     let isGood = await Self.talk(session, input, terminal, sink)
                     await session.settle()

@@ -26,6 +26,8 @@ struct ConnectSession: Sendable {
     let output: ConnectOutput
     let timeout: Duration?
     private let scope: DiscoveryScope
+    /// Whether a passkey that a pairing wants can be given, by the user or an option.
+    private let entersPasskey: Bool
     /// Whether the user has ended the program, which makes requests fail.
     let isEnding: @Sendable () -> Bool
     /// Whether a write without response was sent, and no request since.
@@ -33,7 +35,8 @@ struct ConnectSession: Sendable {
 
     init(
         manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, output: ConnectOutput,
-        timeout: Duration?, scope: DiscoveryScope, isEnding: @escaping @Sendable () -> Bool
+        timeout: Duration?, scope: DiscoveryScope, entersPasskey: Bool,
+        isEnding: @escaping @Sendable () -> Bool
     ) {
         self.manager = manager
         self.peripheral = peripheral
@@ -41,6 +44,7 @@ struct ConnectSession: Sendable {
         self.output = output
         self.timeout = timeout
         self.scope = scope
+        self.entersPasskey = entersPasskey
         self.isEnding = isEnding
     }
 
@@ -72,7 +76,9 @@ struct ConnectSession: Sendable {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
-                if !isEnding() { output.tell(.failed(error)) }
+                let needsPasskey = error.asksForSecurity && !entersPasskey
+                let hint = needsPasskey ? CentralOptions.passkeyHint : nil
+                if !isEnding() { output.tell(.failed(error, hint: hint)) }
                 return .failed
             }
             return .done

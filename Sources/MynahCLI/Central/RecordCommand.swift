@@ -119,7 +119,7 @@ struct RecordCommand: AsyncParsableCommand {
         maker.end()
         try write(
             capture, recorded.withLock { $0 }, failure,
-            hint: passkey == nil && questions == nil ? "; the device may need --passkey" : "", to: destination
+            hint: passkey == nil && questions == nil ? "; \(CentralOptions.passkeyHint)" : "", to: destination
         )
     }
 

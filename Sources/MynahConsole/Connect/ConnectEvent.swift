@@ -82,11 +82,12 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent("error", fields, text: "error: \(message)")
     }
 
-    /// A request that failed, or that the device refused.
-    package static func failed(_ error: RequestError) -> ConnectEvent {
-        switch error {
-        case .refused(let code): .failed("the device answered \(code)", code)
-        case .failed(let error): .failed(error.description)
+    /// A request that failed, or that the device refused, with a hint for the user.
+    package static func failed(_ error: RequestError, hint: String? = nil) -> ConnectEvent {
+        let hint = hint.map { "; \($0)" } ?? ""
+        return switch error {
+        case .refused(let code): .failed("the device answered \(code)\(hint)", code)
+        case .failed(let error): .failed("\(error)\(hint)")
         }
     }
 

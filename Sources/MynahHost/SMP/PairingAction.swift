@@ -31,6 +31,8 @@ enum PairingFailure: Hashable, Sendable {
     /// Nothing happened for 30 s; nothing more goes over this link's channel (Core Specification, Vol 3, Part
     /// H, 3.4).
     case timedOut
+    /// The same, while this side's user was asked something.
+    case unanswered
     /// The controllers did not encrypt.
     case encryptionFailed
     /// We ended it: the bond with this identity is authenticated, and the pairing would replace it with a
@@ -52,15 +54,26 @@ extension PairingFailure {
         let reason: String
         var remedy: String?
         switch self {
-        case .refused(let code): reason = "this side refused it: \(code)"
-        case .refusedByPeer(let code): reason = "\(other) refused: \(code)"
+        case .refused(let code):
+            reason = "this side refused it: \(code)"
+            remedy = Self.remedy(code)
+        case .refusedByPeer(let code):
+            reason = "\(other) refused: \(code)"
+            remedy = Self.remedy(code)
         case .timedOut: reason = "\(other) did not answer for \(PairingMachine.timeout.text)"
+        case .unanswered:
+            reason = "the question was not answered for \(PairingMachine.timeout.text)"
+            remedy = "connect again before you pair"
         case .encryptionFailed: reason = "the controllers did not encrypt the link"
         case .weakerThanBond(let identity):
             reason = "it is weaker than the authenticated bond with \(identity), which was kept"
             remedy = Self.remedy(role, file)
         }
         return RadioError(.pairingFailed, "pairing with \(peer) failed: \(reason)", remedy: remedy)
+    }
+
+    private static func remedy(_ code: SMPReason) -> String? {
+        code == .confirmValueFailed ? "check the passkey" : nil
     }
 
     private static func remedy(_ role: PairingRole, _ file: String?) -> String {

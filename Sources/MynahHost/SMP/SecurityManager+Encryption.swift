@@ -65,6 +65,7 @@ extension SecurityManager {
     mutating func encryptionStopped(_ link: ConnectionHandle) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].security = LinkSecurity(isBonded: entries[at: index].security.isBonded)
+        entries[at: index].isBondDeleted = false
     }
 
     private mutating func encrypted(_ index: Int, by identity: DeviceAddress, _ actions: inout [Action]) {

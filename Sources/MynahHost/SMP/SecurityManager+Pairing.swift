@@ -15,7 +15,10 @@ extension SecurityManager {
         guard let index = entries.index(of: link), entries[at: index].peer.id == peer else {
             return actions.append(.end([waiter], Self.linkEnded))
         }
-        guard !entries[at: index].security.isEncrypted else { return actions.append(.end([waiter], nil)) }
+        guard !entries[at: index].security.isEncrypted else {
+            let error = entries[at: index].isBondDeleted ? Self.bondDeleted : nil
+            return actions.append(.end([waiter], error))
+        }
         entries[at: index].waiters.append(waiter)
         switch entries[at: index].role {
         case .central: secure(index, [], at: now, &actions)
@@ -60,6 +63,7 @@ extension SecurityManager {
         guard let index = entries.index(of: question.link), entries[at: index].peer.id == question.peer,
             entries[at: index].lastQuestion == question.number
         else { return }
+        entries[at: index].isAsking = false
         step(index, at: now, &actions) { $0.answer(answer, at: $1) }
     }
 
@@ -107,6 +111,7 @@ extension SecurityManager {
         case .send(let pdu): actions.append(.send(pdu, link: link))
         case .ask(let step):
             entries[at: index].lastQuestion += 1
+            entries[at: index].isAsking = if case .display = step { false } else { true }
             let number = entries[at: index].lastQuestion
             let peer = entries[at: index].peer.id
             actions.append(.ask(Question(link: link, peer: peer, role: role, step: step, number: number)))
@@ -136,6 +141,8 @@ extension SecurityManager {
     /// A pairing failed: an error for the calls that wait for it, or a warning if there are none.
     private mutating func failed(_ failure: PairingFailure, _ index: Int, _ actions: inout [Action]) {
         let role = entries[at: index].role
+        let failure = failure == .timedOut && entries[at: index].isAsking ? .unanswered : failure
+        entries[at: index].isAsking = false
         let error = failure.error(entries[at: index].addresses.peer, role.pairing, configuration.file)
         entries[at: index].encryption = .idle
         guard entries[at: index].waiters.isEmpty else { return end(index, error, &actions) }

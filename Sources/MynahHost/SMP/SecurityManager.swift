@@ -91,15 +91,22 @@ struct SecurityManager: Sendable {
         var encryption = Encryption.idle
         /// The number of the last question.
         var lastQuestion = 0
+        /// The last question wants an answer, and has none.
+        var isAsking = false
         /// The calls that wait for the link to be secured.
         var waiters: [UInt64] = []
         /// The client's state was restored from the bond.
         var isRestored = false
+        /// The link is encrypted with the key of a bond that was deleted since.
+        var isBondDeleted = false
     }
 
     /// How many peers' failures are remembered.
     static let attemptLimit = 64
     static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
+    static let bondDeleted = RadioError(
+        .invalidState, "the link is still encrypted with the key of the deleted bond",
+        remedy: "disconnect, connect and pair again")
 
     let configuration: Configuration
     /// The device's IO capability.
@@ -195,6 +202,7 @@ struct SecurityManager: Sendable {
         save(&actions)
         for index in entries.indices where entries[at: index].peer.address == identity {
             entries[at: index].security.isBonded = false
+            entries[at: index].isBondDeleted = entries[at: index].security.isEncrypted
             entries[at: index].peer.isPaired = false
             actions.append(.peerChanged(entries[at: index].peer, link: entries.keys[index]))
         }
@@ -209,6 +217,7 @@ struct SecurityManager: Sendable {
         }
         let link = entries.keys[index]
         entries[at: index].security.isBonded = true
+        entries[at: index].isBondDeleted = false
         entries[at: index].isRestored = true
         entries[at: index].peer.address = bond.identity
         actions.append(.peerChanged(entries[at: index].peer, link: link))

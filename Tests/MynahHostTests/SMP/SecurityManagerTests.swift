@@ -204,6 +204,39 @@ import Testing
         #expect(duo.asked(.peripheral) == "send pairingResponse")
     }
 
+    @Test func `a link that is encrypted with the key of a deleted bond does not pair again`() {
+        var duo = Self.duo(.encrypted, .central)
+        Self.carryOut(.forget, .central, &duo)
+        _ = duo.asked(.central)
+        duo.pair(waiter: 2)
+        #expect(duo.asked(.central) == "end 2 invalidState")
+        duo.reconnect()
+        _ = duo.asked(.central)
+        duo.pair(waiter: 3)
+        duo.run()
+        #expect(duo.asked(.central).hasSuffix("paired, end 3 well"))
+        duo.pair(waiter: 4)
+        #expect(duo.asked(.central) == "end 4 well")
+    }
+
+    @Test(arguments: [true, false])
+    func `a pairing that times out says whose answer is missing`(isAsked: Bool) {
+        var duo = Self.duo(isAsked ? .asked : .pairing, .central)
+        var actions: [SecurityManager.Action] = []
+        duo.now += .seconds(30)
+        duo.central.expire(SecurityDuo.link, at: duo.now, &actions)
+        guard case .end(let calls, let error)? = actions.last else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(calls == [1])
+        #expect(
+            error?.description.hasSuffix(
+                isAsked
+                    ? "failed: the question was not answered for 30 s; connect again before you pair"
+                    : "failed: the peripheral did not answer for 30 s") == true, "\(error as Any)")
+    }
+
     @Test func `a pairing that is weaker than an authenticated bond is refused, and the bond is kept`() {
         var duo = SecurityDuo(.displayYesNo, .displayYesNo)
         duo.pair()
