@@ -1,9 +1,9 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo docs test test-build interop lab lab-all lab-slow bench bench-air fuzz kill-test kill-test-central \
-    histories transcripts format build lint python unit tsan api-digest without-headers schemathesis page \
-    python-client checks-of-the-debug-build checks-of-the-release-build install deb packages
+.PHONY: run demo docs test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
+    bench-air fuzz kill-test kill-test-central histories transcripts format build lint python unit tsan api-digest \
+    without-headers schemathesis page python-client install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -156,14 +156,14 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# The debug build uses every core. After it, two lanes of steps run beside each other, because the release build and the
-# lab mostly use one core. The steps of a lane follow one another: those of the first share a build folder.
+# The debug build uses every core. After it, two rows of steps run beside each other, because tests and the lab's virtual
+# machine wait more than they work. The steps of a row follow one another: most of the first share a build folder.
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint test-build
 	@.ci/need $(PAGE_PACKAGES)
-	@$(MAKE) -j2 --no-print-directory --output-sync=line checks-of-the-debug-build checks-of-the-release-build
+	@$(MAKE) -j2 --no-print-directory --output-sync=line test-beside-the-lab test-in-the-lab
 
-checks-of-the-debug-build:
+test-beside-the-lab:
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory without-headers
@@ -171,11 +171,16 @@ checks-of-the-debug-build:
 	@$(MAKE) --no-print-directory page
 	@Tests/Fuzz/run --quick --seconds 5 --jobs 1
 	@$(MAKE) --no-print-directory interop
+	@$(MAKE) --no-print-directory lab-here
 
-checks-of-the-release-build: PACKAGES := $(TEST_PACKAGES)
-checks-of-the-release-build: lab-slow
+test-in-the-lab: PACKAGES := $(TEST_PACKAGES)
+test-in-the-lab: lab-slow
 	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
+
+# Without a virtual machine: mynah's own host on a virtual controller of this machine.
+lab-here: PACKAGES := $(TEST_PACKAGES)
+lab-here: lab-slow
 	@Tests/Lab/lab here --mynah $(MYNAH)
 
 lab-slow: build
