@@ -315,6 +315,9 @@ extension Peripheral {
     }
 
     /// Pairs, or encrypts the link with the key of an earlier pairing.
+    ///
+    /// Throws `failed` with `pairingFailed`, also while the link is encrypted with the key of a bond that was
+    /// deleted: disconnect and connect first. `disconnected` says that the link ended before it was secured.
     public func pair() async throws(RequestError) {
         try await answering { peer throws(RequestError) in
             do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }

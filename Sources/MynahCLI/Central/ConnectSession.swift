@@ -76,7 +76,10 @@ struct ConnectSession: Sendable {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
-                let needsPasskey = error.asksForSecurity && !entersPasskey
+                // A passkey makes no key longer.
+                let needsPasskey =
+                    error.asksForSecurity && error != .refused(.insufficientEncryptionKeySize)
+                    && !entersPasskey
                 let hint = needsPasskey ? CentralOptions.passkeyHint : nil
                 if !isEnding() { output.tell(.failed(error, hint: hint)) }
                 return .failed

@@ -31,7 +31,7 @@ enum PairingFailure: Hashable, Sendable {
     /// Nothing happened for 30 s; nothing more goes over this link's channel (Core Specification, Vol 3, Part
     /// H, 3.4).
     case timedOut
-    /// The same, while this side's user was asked something.
+    /// Nothing happened for 30 s while this side's user was asked something.
     case unanswered
     /// The controllers did not encrypt.
     case encryptionFailed
@@ -46,24 +46,35 @@ extension PairingFailure {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
+    /// The remedy on a link whose pairing has timed out.
+    static let newLink = "pair again on a new link"
+
     /// The message about it and the remedy.
     ///
-    /// `file` is the path of the file of bonds, or `nil` if there is none.
-    func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: String?) -> RadioError {
+    /// `question` is the last one that this side's user was asked. `file` is the path of the file of bonds,
+    /// or `nil` if there is none.
+    func error(
+        _ peer: DeviceAddress, _ role: PairingRole, after question: PairingStep?, _ file: String?
+    ) -> RadioError {
         let other = role == .initiator ? "the peripheral" : "the central"
         let reason: String
         var remedy: String?
         switch self {
         case .refused(let code):
             reason = "this side refused it: \(code)"
-            remedy = Self.remedy(code)
+            remedy = Self.remedy(code, question)
         case .refusedByPeer(let code):
             reason = "\(other) refused: \(code)"
-            remedy = Self.remedy(code)
-        case .timedOut: reason = "\(other) did not answer for \(PairingMachine.timeout.text)"
+            remedy =
+                code == .authenticationRequirements
+                ? "it may want a passkey that one side shows and the other enters"
+                : Self.remedy(code, question)
+        case .timedOut:
+            reason = "\(other) did not answer within \(PairingMachine.timeout.text)"
+            remedy = Self.newLink
         case .unanswered:
-            reason = "the question was not answered for \(PairingMachine.timeout.text)"
-            remedy = "connect again before you pair"
+            reason = "the question was not answered within \(PairingMachine.timeout.text)"
+            remedy = Self.newLink
         case .encryptionFailed: reason = "the controllers did not encrypt the link"
         case .weakerThanBond(let identity):
             reason = "it is weaker than the authenticated bond with \(identity), which was kept"
@@ -72,8 +83,13 @@ extension PairingFailure {
         return RadioError(.pairingFailed, "pairing with \(peer) failed: \(reason)", remedy: remedy)
     }
 
-    private static func remedy(_ code: SMPReason) -> String? {
-        code == .confirmValueFailed ? "check the passkey" : nil
+    private static func remedy(_ code: SMPReason, _ question: PairingStep?) -> String? {
+        guard code == .confirmValueFailed else { return nil }
+        // Without a passkey nothing that a user enters goes into the value.
+        switch question {
+        case .display, .enter: return "check the passkey"
+        case .agree, .compare, nil: return nil
+        }
     }
 
     private static func remedy(_ role: PairingRole, _ file: String?) -> String {

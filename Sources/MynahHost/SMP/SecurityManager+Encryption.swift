@@ -77,6 +77,7 @@ extension SecurityManager {
         }
         let link = entries.keys[index]
         entries[at: index].security = bond.security
+        entries[at: index].isBondDeleted = false
         if !entries[at: index].isRestored {
             entries[at: index].isRestored = true
             actions.append(.restore(bond, link: link))

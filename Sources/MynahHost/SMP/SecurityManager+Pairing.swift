@@ -27,7 +27,7 @@ extension SecurityManager {
         // Nothing more goes over the channel of a link on which pairing has timed out (3.4).
         guard case .closed? = entries[at: index].machine?.state else { return }
         let error = RadioError(
-            .pairingFailed, "pairing has timed out on this link", remedy: "connect again before you pair")
+            .pairingFailed, "pairing has timed out on this link", remedy: PairingFailure.newLink)
         end(index, error, &actions)
     }
 
@@ -111,6 +111,7 @@ extension SecurityManager {
         case .send(let pdu): actions.append(.send(pdu, link: link))
         case .ask(let step):
             entries[at: index].lastQuestion += 1
+            entries[at: index].question = step
             entries[at: index].isAsking = if case .display = step { false } else { true }
             let number = entries[at: index].lastQuestion
             let peer = entries[at: index].peer.id
@@ -123,9 +124,11 @@ extension SecurityManager {
         case .secured(var security):
             security.isBonded = entries[at: index].security.isBonded
             entries[at: index].security = security
+            entries[at: index].isBondDeleted = false
             actions.append(.secured(link: link, by: nil))
         case .bonded(let bond): keep(bond, index, &actions)
         case .paired:
+            entries[at: index].question = nil
             entries[at: index].peer.isPaired = true
             let peer = entries[at: index].peer
             actions.append(.peerChanged(peer, link: link))
@@ -142,8 +145,11 @@ extension SecurityManager {
     private mutating func failed(_ failure: PairingFailure, _ index: Int, _ actions: inout [Action]) {
         let role = entries[at: index].role
         let failure = failure == .timedOut && entries[at: index].isAsking ? .unanswered : failure
+        let question = entries[at: index].question
         entries[at: index].isAsking = false
-        let error = failure.error(entries[at: index].addresses.peer, role.pairing, configuration.file)
+        entries[at: index].question = nil
+        let error = failure.error(
+            entries[at: index].addresses.peer, role.pairing, after: question, configuration.file)
         entries[at: index].encryption = .idle
         guard entries[at: index].waiters.isEmpty else { return end(index, error, &actions) }
         let warning = RadioWarning(failure.warningCode, "\(error)")

@@ -91,6 +91,8 @@ struct SecurityManager: Sendable {
         var encryption = Encryption.idle
         /// The number of the last question.
         var lastQuestion = 0
+        /// The last question of this pairing to this side's user.
+        var question: PairingStep?
         /// The last question wants an answer, and has none.
         var isAsking = false
         /// The calls that wait for the link to be secured.
@@ -105,7 +107,7 @@ struct SecurityManager: Sendable {
     static let attemptLimit = 64
     static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
     static let bondDeleted = RadioError(
-        .invalidState, "the link is still encrypted with the key of the deleted bond",
+        .pairingFailed, "the link is still encrypted with the key of the deleted bond",
         remedy: "disconnect, connect and pair again")
 
     let configuration: Configuration

@@ -61,9 +61,9 @@ import Testing
             return await rig.radio.look { $0.pairings.isEmpty }
         }
         let first = await #expect(throws: RadioError.self) { try await asking.value }
-        #expect(first?.message.hasSuffix("the central did not answer for 30 s") == true)
+        #expect(first?.message.hasSuffix("the central did not answer within 30 s") == true)
         let second = await #expect(throws: RadioError.self) { try await radio.pair(central) }
-        #expect(second?.remedy == "connect again before you pair")
+        #expect(second?.remedy == "pair again on a new link")
         #expect(rig.controller.state.withLock { $0.sent().count { $0 == "6:0B09" } } == 1)
     }
 

@@ -90,6 +90,12 @@ struct SecurityDuo {
         queue += wanted.map { (role, $0) }
     }
 
+    /// The error that the central's calls ended with last.
+    var error: RadioError? {
+        for case .end(_, let error?) in (actions[.central] ?? []).reversed() { return error }
+        return nil
+    }
+
     mutating func pair(_ role: Role = .central, waiter: UInt64 = 1) {
         let peer = peer
         take(role) { $0.pair(Self.link, peer, waiter: waiter, at: $1, &$2) }

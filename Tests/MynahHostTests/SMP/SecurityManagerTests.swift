@@ -209,7 +209,7 @@ import Testing
         Self.carryOut(.forget, .central, &duo)
         _ = duo.asked(.central)
         duo.pair(waiter: 2)
-        #expect(duo.asked(.central) == "end 2 invalidState")
+        #expect(duo.asked(.central) == "end 2 pairingFailed")
         duo.reconnect()
         _ = duo.asked(.central)
         duo.pair(waiter: 3)
@@ -217,6 +217,61 @@ import Testing
         #expect(duo.asked(.central).hasSuffix("paired, end 3 well"))
         duo.pair(waiter: 4)
         #expect(duo.asked(.central) == "end 4 well")
+    }
+
+    @Test func `a new pairing on the same link replaces the key of a deleted bond`() {
+        var duo = Self.duo(.encrypted, .central)
+        Self.carryOut(.forget, .central, &duo)
+        Self.carryOut(.request, .central, &duo)
+        duo.run()
+        #expect(duo.asked(.central).contains("secured, "))
+        duo.pair(waiter: 2)
+        #expect(duo.asked(.central) == "end 2 well")
+    }
+
+    @Test func `a link that is no longer encrypted pairs again after its bond was deleted`() {
+        var duo = Self.duo(.encrypted, .central)
+        Self.carryOut(.forget, .central, &duo)
+        Self.carryOut(.encryptionStopped, .central, &duo)
+        _ = duo.asked(.central)
+        duo.pair(waiter: 2)
+        #expect(duo.asked(.central) == "send pairingRequest")
+    }
+
+    @Test(arguments: [true, false])
+    func `a confirm value that fails has to do with the passkey only if there was one`(isEntered: Bool) {
+        var duo = isEntered ? SecurityDuo(.keyboardOnly, .displayOnly) : SecurityDuo()
+        duo.holds = [.answers(isEntered ? .central : .peripheral)]
+        duo.pair()
+        duo.run()
+        // The peripheral refuses: Confirm Value Failed.
+        duo.take(.central) { $0.receive([0x05, 0x04], SecurityDuo.link, at: $1, &$2) }
+        #expect(duo.error?.remedy == (isEntered ? "check the passkey" : nil))
+        #expect(duo.error?.message.hasSuffix("the peripheral refused: Confirm Value Failed") == true)
+    }
+
+    @Test(
+        arguments: [
+            (PairingStep.display(1), "check the passkey"), (.enter, "check the passkey"), (.compare(1), nil),
+            (.agree, nil), (nil, nil),
+        ] as [(PairingStep?, String?)])
+    func `only steps with a passkey have one to check`(step: PairingStep?, remedy: String?) {
+        for failure in [PairingFailure.refused(.confirmValueFailed), .refusedByPeer(.confirmValueFailed)] {
+            let peer = SecurityDuo.address(of: .central)
+            #expect(failure.error(peer, .responder, after: step, nil).remedy == remedy)
+        }
+    }
+
+    @Test func `a device that refuses a pairing without a passkey may want one`() {
+        var duo = SecurityDuo()
+        duo.deliveries = 1
+        duo.pair()
+        duo.run()
+        duo.take(.central) { $0.receive([0x05, 0x03], SecurityDuo.link, at: $1, &$2) }
+        #expect(
+            duo.error?.description.hasSuffix(
+                "Authentication Requirements; it may want a passkey that one side shows and the other enters")
+                == true)
     }
 
     @Test(arguments: [true, false])
@@ -233,8 +288,9 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 isAsked
-                    ? "failed: the question was not answered for 30 s; connect again before you pair"
-                    : "failed: the peripheral did not answer for 30 s") == true, "\(error as Any)")
+                    ? "failed: the question was not answered within 30 s; pair again on a new link"
+                    : "failed: the peripheral did not answer within 30 s; pair again on a new link") == true,
+            "\(error as Any)")
     }
 
     @Test func `a pairing that is weaker than an authenticated bond is refused, and the bond is kept`() {

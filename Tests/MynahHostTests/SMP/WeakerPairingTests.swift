@@ -110,16 +110,18 @@ import Testing
         let failure = PairingFailure.weakerThanBond(identity)
         #expect(failure.warningCode == "weakerPairingRefused")
         #expect(
-            "\(failure.error(peer, .responder, "/state/bonds.json"))"
+            "\(failure.error(peer, .responder, after: nil, "/state/bonds.json"))"
                 == """
                 pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), \
                 which was kept; to pair again, stop this device and remove /state/bonds.json, which \
                 holds all its bonds
                 """
         )
-        #expect(failure.error(peer, .initiator, nil).remedy == "forget the bond here first, then pair again")
         #expect(
-            failure.error(peer, .responder, nil).remedy
+            failure.error(peer, .initiator, after: nil, nil).remedy
+                == "forget the bond here first, then pair again")
+        #expect(
+            failure.error(peer, .responder, after: nil, nil).remedy
                 == "to pair again, restart this device: it keeps bonds in memory only")
     }
 
