@@ -19,7 +19,7 @@ DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
 WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
 MYNAH := .build-release/release/mynah
 
-BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev libyaml-dev pkg-config
+BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev libssl-dev libyaml-dev pkg-config
 RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
 TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES) tshark
@@ -156,11 +156,11 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# The debug build uses every core. After it, two rows of steps run beside each other, because tests and the lab's virtual
-# machine wait more than they work. The steps of a row follow one another: most of the first share a build folder.
-test: PACKAGES := $(TEST_PACKAGES)
-test: lint test-build
-	@.ci/need $(PAGE_PACKAGES)
+# The debug build uses every core. After it, two rows of steps run beside each other, because the tests and the lab wait
+# more than they work. The steps of a row follow one another: most of the first share a build folder.
+test: lint
+	@.ci/need $(TEST_PACKAGES) $(PAGE_PACKAGES)
+	@$(MAKE) --no-print-directory test-build
 	@$(MAKE) -j2 --no-print-directory --output-sync=line test-beside-the-lab test-in-the-lab
 
 test-beside-the-lab:
