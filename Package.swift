@@ -16,14 +16,13 @@ let package = Package(
         // Managers, phones and apps, on any radio; it needs no system library.
         .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle"]),
         // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual
-        // radio.
+        // radio, which needs OpenSSL's libcrypto.
         .library(name: "MynahBlueZ", targets: ["MynahBlueZ"]),
         .library(name: "MynahHost", targets: ["MynahHost", "MynahHCI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
@@ -34,6 +33,8 @@ let package = Package(
             name: "MynahCGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(
             name: "MynahCYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(
+            name: "MynahCCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "MynahSupport"),
 
         // Level 1
@@ -62,9 +63,8 @@ let package = Package(
         .target(
             name: "MynahHost",
             dependencies: [
-                "MynahCore", "MynahHCI", "MynahSupport", .product(name: "Logging", package: "swift-log"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "MynahCore", "MynahHCI", "MynahSupport", "MynahCCrypto",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "Mynah",

@@ -3,6 +3,7 @@ enum ArchitectureRules {
     /// Each module's level; an import goes to a lower one.
     static let levels: [String: Int] = [
         "MynahSupport": 0, "MynahCDBus": 0, "MynahCGLib": 0, "MynahCYAML": 0,
+        "MynahCCrypto": 0,
         "MynahCore": 1, "MynahDBus": 1,
         "MynahLifecycle": 2, "MynahProfiles": 2, "MynahHCI": 2, "MynahBlueZ": 2,
         "Mynah": 3, "MynahHost": 3,
@@ -21,7 +22,7 @@ enum ArchitectureRules {
         "MynahProfiles": ["MynahCore", "MynahCYAML", "MynahSupport"],
         "MynahHCI": ["MynahCore", "MynahSupport"],
         "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahSupport"],
-        "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport", "Crypto", "CryptoExtras"],
+        "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport", "MynahCCrypto"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
         "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
         "MynahControl": [

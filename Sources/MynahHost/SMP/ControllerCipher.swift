@@ -6,7 +6,7 @@ extension ControllerConfiguration {
     ///
     /// It is in this module, because the modules below have no cipher.
     public static let aes: Cipher = { key, block in
-        guard key.count == 16, block.count == 16 else { return nil }
-        return SecurityToolbox.e(SecretKey(fitting: key.reversed()), block.reversed()).reversed()
+        guard key.count == AES128.blockSize, block.count == AES128.blockSize else { return nil }
+        return AES128.encrypt(block, with: key)
     }
 }

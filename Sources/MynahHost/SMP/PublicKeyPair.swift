@@ -1,9 +1,9 @@
-import Crypto
 import MynahSupport
 
 /// A device's key pair for one LE Secure Connections pairing (Core Specification, Vol 3, Part H, 2.3.5.6.1).
 struct PublicKeyPair: Sendable {
-    private let privateKey: P256.KeyAgreement.PrivateKey
+    /// Most significant byte first.
+    private let privateKey: [UInt8]
     /// The public key's X, least significant byte first.
     let x: [UInt8]
     /// The public key's Y.
@@ -19,27 +19,24 @@ struct PublicKeyPair: Sendable {
 
     /// A new pair.
     init(from random: inout SecurityRandom) {
-        // One draw in 2^32 is none of the curve.
-        for _ in 0..<16 {
-            if let pair = PublicKeyPair(privateKey: random.bytes(32)), pair.x != Self.debugX {
+        var system = SecurityRandom()
+        // One draw in 2^32 is no private key. A generator that draws none in so many is broken.
+        var draws = 0
+        while true {
+            let drawn = draws < 16 ? random.bytes(32) : system.bytes(32)
+            if let pair = PublicKeyPair(privateKey: drawn), pair.x != Self.debugX {
                 self = pair
                 return
             }
+            draws += 1
         }
-        self.init(P256.KeyAgreement.PrivateKey())
     }
 
-    /// The pair of a private key, least significant byte first; nil if it is none.
+    /// The pair of a private key of 32 bytes, least significant byte first; nil if it is none.
     init?(privateKey: [UInt8]) {
-        guard
-            let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: Array(privateKey.reversed()))
-        else { return nil }
-        self.init(key)
-    }
-
-    private init(_ key: P256.KeyAgreement.PrivateKey) {
-        privateKey = key
-        let point = Array(key.publicKey.rawRepresentation)
+        let key = Array(privateKey.reversed())
+        guard key.count == 32, let point = P256.publicKey(of: key) else { return nil }
+        self.privateKey = key
         x = point.prefix(32).reversed()
         y = point.suffix(32).reversed()
     }
@@ -50,12 +47,14 @@ struct PublicKeyPair: Sendable {
     /// debug key (2.3.5.6.1, 3.5.5).
     func secret(withX peerX: [UInt8], y peerY: [UInt8]) throws(SMPReason) -> [UInt8] {
         guard peerX != x, peerX != Self.debugX else { throw .invalidParameters }
-        do {
-            let key = try P256.KeyAgreement.PublicKey(rawRepresentation: Array((peerY + peerX).reversed()))
-            let secret = try privateKey.sharedSecretFromKeyAgreement(with: key)
-            return secret.withUnsafeBytes { $0.reversed() }
-        } catch {
+        guard let point = P256.sharedPoint(of: privateKey, and: Array((peerY + peerX).reversed())) else {
             throw .dhKeyCheckFailed
         }
+        return point.prefix(32).reversed()
     }
+}
+
+extension PublicKeyPair: CustomStringConvertible, CustomReflectable {
+    var description: String { "(secret)" }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

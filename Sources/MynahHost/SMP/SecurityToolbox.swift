@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import MynahCore
 import MynahSupport
 
@@ -9,28 +7,11 @@ import MynahSupport
 enum SecurityToolbox {
     /// The security function e: AES-128 of one block (2.2.1).
     static func e(_ key: SecretKey, _ block: [UInt8]) -> [UInt8] {
-        var bytes = Array(SecretKey(fitting: block).bytes.reversed())
-        do {
-            try AES.permute(&bytes, key: SymmetricKey(data: Array(key.bytes.reversed())))
-        } catch {
-            preconditionFailure("a block and a key have sixteen bytes each")
-        }
-        return bytes.reversed()
-    }
-
-    /// AES-CMAC of a message whose first byte is its most significant, with a key alike (2.2.5; RFC 4493).
-    static func cmac(bigEndian key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        do {
-            var code = try AES.CMAC(key: SymmetricKey(data: key))
-            message.withUnsafeBytes { code.update(bufferPointer: $0) }
-            return code.finalize().withUnsafeBytes { Array($0) }
-        } catch {
-            preconditionFailure("a key has sixteen bytes")
-        }
+        AES128.encrypt(SecretKey(fitting: block).bytes.reversed(), with: key.bytes.reversed()).reversed()
     }
 
     private static func cmac(_ key: SecretKey, _ fields: [UInt8]...) -> [UInt8] {
-        cmac(bigEndian: key.bytes.reversed(), fields.flatMap { $0.reversed() }).reversed()
+        AES128.cmac(of: fields.flatMap { $0.reversed() }, with: key.bytes.reversed()).reversed()
     }
 
     /// The random address hash: 24 bits (2.2.2).
@@ -97,7 +78,7 @@ enum SecurityToolbox {
     ///
     /// Least significant byte first, as values are unless said otherwise (Vol 3, Part G, 2.4).
     static func databaseHash(_ input: [UInt8]) -> [UInt8] {
-        cmac(bigEndian: SecretKey.zero.bytes, input).reversed()
+        AES128.cmac(of: input, with: SecretKey.zero.bytes).reversed()
     }
 
     private static func exclusiveOr(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {

@@ -9,8 +9,8 @@ enum SignedWrite {
     static func signature(of pdu: [UInt8], counter: UInt32, with key: SecretKey) -> [UInt8] {
         var writer = ByteWriter(capacity: signatureLength)
         writer.write(counter)
-        let code = SecurityToolbox.cmac(
-            bigEndian: key.bytes.reversed(), Array((pdu + writer.bytes).reversed()))
+        let code = AES128.cmac(
+            of: (pdu + writer.bytes).reversed(), with: key.bytes.reversed())
         writer.write(code.prefix(8).reversed())
         return writer.bytes
     }

@@ -12,7 +12,7 @@ from host import cache
 # Imports of the guest's driver. The phone is Bumble's, and dbus-fast plays the other applications on the bus.
 PYTHON_PACKAGES = ["bumble==0.0.236", "dbus-fast==2.44.3"]
 TREE_PACKAGES = [
-    "bluez", "dbus", "kmod", "libdbus-1-3", "libglib2.0-0t64", "libyaml-0-2", "linux-image-amd64", "python3",
+    "bluez", "dbus", "kmod", "libdbus-1-3", "libglib2.0-0t64", "libssl3t64", "libyaml-0-2", "linux-image-amd64", "python3",
 ]  # fmt: skip
 
 
