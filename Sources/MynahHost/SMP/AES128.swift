@@ -1,6 +1,6 @@
 import MynahCCrypto
 
-/// The block cipher AES-128 and the code AES-CMAC, which the security functions are made of (Core Specification, Vol 3, Part H, 2.2).
+/// AES-128 and AES-CMAC, on which the security functions are built (Core Specification, Vol 3, Part H, 2.2).
 ///
 /// Keys, blocks and messages have their most significant byte first.
 enum AES128 {

@@ -1,11 +1,11 @@
 import MynahCCrypto
 
-/// The library that has the algorithms: libcrypto of OpenSSL 3.
+/// OpenSSL's libcrypto, version 3.
 enum LibCrypto {
-    /// Has to be called before any other function of the library.
+    /// Prepares the library; call it before any other of its functions.
     ///
-    /// The library then reads no configuration of the machine's, which could take algorithms away, and keeps
-    /// its memory until the process has ended: a link may still be encrypted while the program exits.
+    /// The library reads no openssl.cnf, which could disable algorithms. It does not free its memory at exit,
+    /// when other threads may still use it.
     static func setUp() { _ = isSetUp }
 
     private static let isSetUp =

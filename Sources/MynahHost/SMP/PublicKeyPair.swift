@@ -19,8 +19,9 @@ struct PublicKeyPair: Sendable {
 
     /// A new pair.
     init(from random: inout SecurityRandom) {
+        // One draw in 2^32 is no private key. After 16 of them the generator is broken, and the system's is
+        // used.
         var system = SecurityRandom()
-        // One draw in 2^32 is no private key. A generator that draws none in so many is broken.
         var draws = 0
         while true {
             let drawn = draws < 16 ? random.bytes(32) : system.bytes(32)

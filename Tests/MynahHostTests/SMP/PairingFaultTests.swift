@@ -245,13 +245,24 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
         }
     }
 
-    @Test func `the keys of D_ do agree, and a private key of zeros is none`() throws {
+    @Test func `a generator that gives only zeros has a key pair all the same, and another each time`() {
+        struct Zeros: RandomNumberGenerator, Sendable {
+            mutating func next() -> UInt64 { 0 }
+        }
+        var random = SecurityRandom(Zeros())
+        #expect(PublicKeyPair(from: &random).x != PublicKeyPair(from: &random).x)
+    }
+
+    @Test func `the keys of D_ do agree, and a private key is from 1 to the order less one`() throws {
         let pair = try #require(
             PublicKeyPair(
                 privateKey: little("55188b3d32f6bb9a900afcfbeed4e72a59cb9ac2f19d7cfb6b4fdd49f47fc5fd")))
         #expect(pair.x == little("1ea1f0f01faf1d9609592284f19e4c0047b58afd8615a69f559077b22faaa190"))
         #expect(pair.y == little("4c55f33e429dad377356703a9ab85160472d1130e28e36765f89aff915b1214a"))
+        let order = little("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         #expect(PublicKeyPair(privateKey: Array(repeating: 0, count: 32)) == nil)
+        #expect(PublicKeyPair(privateKey: order) == nil)
+        #expect(PublicKeyPair(privateKey: [order[0] - 1] + order.dropFirst()) != nil)
         let debug = try #require(
             PublicKeyPair(
                 privateKey: little("3f49f6d4a3c55f3874c9b3e3d2103f504aff607beb40b7995899b8a6cd3c1abd")))
