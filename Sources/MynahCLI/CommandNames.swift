@@ -12,23 +12,28 @@ enum CommandNames {
     static func check(_ words: ArraySlice<String>) throws {
         var rest = words.first == "help" ? words.dropFirst() : words
         guard let word = rest.popFirst(), !word.hasPrefix("-") else { return }
-        try check("command", word, among: names(MynahCommand.self) + ["help"])
+        if let problem = problem("command", word, among: names(MynahCommand.self) + ["help"]) {
+            throw ValidationError(problem)
+        }
         guard word == CtlCommand.configuration.commandName else { return }
         while let option = rest.first, option.hasPrefix("-") {
             rest = rest.dropFirst(options.contains(option) ? 2 : 1)
             // Help and the version need no verb.
             if !options.contains(where: { option == $0 || option.hasPrefix($0 + "=") }) { return }
         }
-        if let verb = rest.first { try check("verb", verb, among: names(CtlCommand.self)) }
+        guard let verb = rest.first, let problem = problem("verb", verb, among: names(CtlCommand.self))
+        else { return }
+        throw Exit.wrongUsage(problem, of: CtlCommand.self)
     }
 
     private static func names(_ command: any ParsableCommand.Type) -> [String] {
         command.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    private static func check(_ kind: String, _ word: String, among known: [String]) throws {
-        guard !known.contains(word) else { return }
+    /// The error for an unknown word, or `nil` if it is known.
+    private static func problem(_ kind: String, _ word: String, among known: [String]) -> String? {
+        guard !known.contains(word) else { return nil }
         let near = NearestName.of(word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("there is no \(kind) \"\(word)\"\(near)")
+        return "there is no \(kind) \"\(word)\"\(near)"
     }
 }

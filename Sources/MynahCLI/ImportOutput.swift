@@ -26,8 +26,9 @@ struct ImportOutput: Sendable {
         try makeFolder(folder)
         // The slash lets a file of that name fail.
         guard access(folder + "/", W_OK | X_OK) == 0 else {
+            let remedy = errno == ENOTDIR ? "--output takes a folder" : "name another with --output"
             throw ImportProblem(
-                "the folder \(folder) cannot be written to: \(String(cString: strerror(errno)))")
+                "the folder \(folder) cannot be written to: \(String(cString: strerror(errno))); \(remedy)")
         }
     }
 
@@ -82,7 +83,11 @@ struct ImportOutput: Sendable {
 
     private func makeFolder(_ folder: String) throws(ImportProblem) {
         if mkdir(folder, 0o777) != 0, errno != EEXIST {
-            throw ImportProblem("the folder \(folder) cannot be made: \(String(cString: strerror(errno)))")
+            let reason = String(cString: strerror(errno))
+            let parent = ShellWord.quoted(Directory.parent(of: folder))
+            let remedy =
+                errno == ENOENT ? "make the one above it: mkdir -p \(parent)" : "name another with --output"
+            throw ImportProblem("the folder \(folder) cannot be made: \(reason); \(remedy)")
         }
     }
 

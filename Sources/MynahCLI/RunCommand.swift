@@ -195,7 +195,9 @@ struct RunCommand: AsyncParsableCommand {
 
     private func match(_ text: String) throws -> EventMatch {
         do throws(EventMatch.Problem) {
-            return try EventMatch(parsing: text)
+            let match = try EventMatch(parsing: text)
+            if let problem = match.unknownField { throw problem }
+            return match
         } catch {
             throw Exit.wrongUsage("--until \(text): \(error.message)", of: Self.self)
         }

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahEmulator
+import MynahProfiles
 package import MynahSupport
 
 /// The answers of the control API as text for people.
@@ -84,22 +85,34 @@ package enum ControlText {
         return DeviceEvent(json: json).map { EventText.line(of: $0) } ?? PrintableText.of(json.text)
     }
 
-    /// The sentence of a problem document, and the nearest events below it.
-    package static func problem(_ problem: JSON) -> [String] {
-        var lines = [PrintableText.of(problem["detail"]?.stringValue ?? problem.text)]
+    /// `error: ` and the sentence of a problem document, and the nearest events below it.
+    package static func error(_ problem: JSON) -> [String] {
+        var lines = ["error: " + PrintableText.of(problem["detail"]?.stringValue ?? problem.text)]
         for near in problem["nearest"]?.arrayValue ?? [] {
             let differs = (near["differs"]?.arrayValue ?? []).compactMap(\.stringValue)
-            lines.append(
-                "  nearest: \(event(near))  (differs in \(differs.joined(separator: ", ")))")
+            // An event that should not have happened, or not in this order.
+            let note = differs.isEmpty ? "matches" : "differs in \(differs.joined(separator: ", "))"
+            lines.append("  nearest: \(event(near))  (\(note))")
         }
         if case .object(let seen)? = problem["seen"], !seen.isEmpty {
             lines.append("  seen: " + seen.map { "\($0.value.text) \($0.key)" }.joined(separator: ", "))
         }
-        for issue in problem["issues"]?.arrayValue ?? [] {
-            let place = issue["line"]?.integerValue.map { "line \($0): " } ?? ""
-            lines.append("  \(place)\(PrintableText.of(issue["message"]?.stringValue ?? ""))")
-        }
         return lines
+    }
+
+    /// The issues of a profile in a problem document, each as `check` prints it.
+    ///
+    /// `file` is the profile's path as the user gave it.
+    package static func issues(_ problem: JSON, of file: String) -> [String] {
+        (problem["issues"]?.arrayValue ?? []).map { issue in
+            let severity = issue["severity"]?.stringValue.flatMap(ProfileIssue.Severity.init) ?? .error
+            let mark = issue["line"]?.integerValue.map {
+                SourceMark(line: $0, column: issue["column"]?.integerValue ?? 1)
+            }
+            return ProfileIssue(
+                severity: severity, file: file, mark: mark, message: issue["message"]?.stringValue ?? ""
+            ).description
+        }
     }
 }
 

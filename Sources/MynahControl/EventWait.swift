@@ -1,5 +1,5 @@
 package import MynahEmulator
-import MynahProfiles
+package import MynahProfiles
 import MynahSupport
 
 /// The request `POST /v1/wait`: waits until events that match have happened.
@@ -43,18 +43,20 @@ package struct EventWait: Hashable, Sendable {
         }
         self.init(match, since: try body.since())
         if let count = try body.number("count", in: 1...10_000) { self.count = count }
-        if let text = try body.text("within") { within = try Self.duration(text) }
-    }
-
-    private static func duration(_ text: String) throws(ControlProblem) -> Duration {
-        let duration: Duration
+        guard let text = try body.text("within") else { return }
         do throws(DurationText.Problem) {
-            duration = try DurationText.parse(text)
+            within = try Self.duration(text)
         } catch {
             throw ControlProblem(400, "\"within\" \(error.message)")
         }
+    }
+
+    /// Reads `within`; throws a reason that follows its name.
+    package static func duration(_ text: String) throws(DurationText.Problem) -> Duration {
+        let duration = try DurationText.parse(text)
         guard duration <= longest else {
-            throw ControlProblem(400, "\"within\" is \(duration.text); at most \(longest.text) are allowed")
+            throw DurationText.Problem(
+                message: "is \(duration.text); at most \(longest.text) are allowed")
         }
         return duration
     }
@@ -117,10 +119,6 @@ package struct EventWait: Hashable, Sendable {
                 "within \(within.text)"
             }
         return ControlProblem(
-            408,
-            """
-            \(came) matched \(ControlProblem.shortened(match.text)) \(end); "nearest" says what came \
-            nearest, and "seen" what happened
-            """, search.members)
+            408, "\(came) matched \(ControlProblem.shortened(match.text)) \(end)", search.members)
     }
 }

@@ -196,7 +196,10 @@ package final class Journal: Sendable {
         guard start <= next else {
             throw ControlProblem(
                 400,
-                "\"since\" is \(start), but the next event is \(next); each run has its own numbers"
+                """
+                there is no event \(start) yet, the next event is \(next); each run has its own numbers, \
+                which its marks and events have
+                """
             )
         }
         return max(start, 1)

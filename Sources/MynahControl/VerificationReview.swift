@@ -48,12 +48,15 @@ struct VerificationReview {
             let match = verification.order[steps.count]
             let place = steps.last.map { ", after event \($0)" } ?? ""
             return problem(
-                "no event matched item \(steps.count + 1) of \"order\", \(Self.text(match))\(place)",
+                "no event matched item \(steps.count + 1) of the order, \(Self.text(match))\(place)",
                 nearest(to: match, withMatching: true, from: start, in: journal))
         }
         if lost > 0, isSpoiltByLoss {
             return problem(
-                "\(lost) events are not kept any more, so they cannot be counted; set a mark or \"since\"",
+                """
+                \(lost) events are not kept any more, so they cannot be counted; set a mark, or begin at a \
+                later event
+                """,
                 .array([]))
         }
         return nil

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 /// Which events are waited for: a name, and what their fields must hold.
@@ -139,6 +140,22 @@ public struct EventMatch: Hashable, Sendable {
             }
         default: return field(key).map { .field($0, equals: value) } ?? .equal(key, to: value)
         }
+    }
+
+    /// Why the match can take no event: the first of its fields that such an event never has, or `nil` if it
+    /// may have all of them.
+    ///
+    /// Reading a match accepts such a field, because it may come from a client of another version.
+    package var unknownField: Problem? {
+        let fields = EventCatalog.fields(of: name.rawValue)
+        let known =
+            fields.sorted() + (fields.contains("characteristic") ? ["of"] : [])
+            + (fields.contains("value") ? ["fields"] : [])
+        guard let key = conditions.map(\.key).first(where: { !known.contains($0) }) else { return nil }
+        let hint =
+            NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" }
+            ?? "its fields are \(known.joined(separator: ", "))"
+        return Problem(message: "\(name.rawValue) has no field \"\(key)\"; \(hint)")
     }
 
     // MARK: Matching

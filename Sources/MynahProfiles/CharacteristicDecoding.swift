@@ -4,26 +4,22 @@ import MynahSupport
 // `characteristics:`
 extension ProfileDecoder {
     mutating func characteristic(_ fields: Fields) -> Profile.Characteristic? {
-        guard let node = fields["uuid"] else {
-            error(at: fields.mark, "a characteristic needs a uuid")
-            return nil
-        }
-        guard
-            let uuid = uuid(
-                node, "characteristic", names: AssignedNumbers.characteristicNames,
-                lookup: { AssignedNumbers.characteristic(named: $0) })
-        else { return nil }
-        checkType(uuid, "characteristic", at: node)
+        let uuid = characteristicUUID(fields)
+        // Without a valid UUID the other keys are still checked.
         var result = Profile.Characteristic(
-            uuid: uuid, properties: properties(fields, of: uuid), permissions: .open, value: .bytes([]),
-            layout: KnownLayouts.layout(of: uuid), every: nil,
+            uuid: uuid ?? BluetoothUUID(0 as UInt16), properties: properties(fields, of: uuid),
+            permissions: .open, value: .bytes([]),
+            layout: uuid.flatMap { KnownLayouts.layout(of: $0) }, every: nil,
             maximumLength: GATT.maximumValueLength, readError: nil, writeError: nil, descriptors: [],
             mark: fields.mark, marks: fields.marks)
         if let node = fields["permissions"] {
             result.permissions = permissions(node, known: ProfileKeys.permissions)
             checkPermissions(node, of: "characteristic", with: result.properties)
         }
-        if let node = fields["value"] { takeValue(node, of: &result) }
+        // Fields may have the layout that belongs to the UUID.
+        if let node = fields["value"], uuid != nil || !Self.isTyped(node) || Self.hasLayout(node) {
+            takeValue(node, of: &result)
+        }
         result.every = fields["every"].flatMap { duration($0, "every", atLeast: .milliseconds(1)) }
         if let node = fields["maxLength"],
             let length = integer(node, "maxLength", in: 0...GATT.maximumValueLength)
@@ -34,8 +30,20 @@ extension ProfileDecoder {
         if let node = fields["ask"] { result.asked = asked(node, of: result) }
         if let node = fields["on"] { reactionNodes[fields.mark] = node }
         if let node = fields["descriptors"] { result.descriptors = descriptors(node, of: &result) }
-        checkRules(&result, fields)
-        return result
+        checkRules(&result, uuid?.description ?? "the characteristic", fields)
+        return uuid == nil ? nil : result
+    }
+
+    private mutating func characteristicUUID(_ fields: Fields) -> BluetoothUUID? {
+        guard let node = fields["uuid"] else {
+            error(at: fields.mark, "a characteristic needs a uuid")
+            return nil
+        }
+        let uuid = uuid(
+            node, "characteristic", names: AssignedNumbers.characteristicNames,
+            lookup: { AssignedNumbers.characteristic(named: $0) })
+        if let uuid { checkType(uuid, "characteristic", at: node) }
+        return uuid
     }
 
     private mutating func takeValue(_ node: YAMLNode, of characteristic: inout Profile.Characteristic) {
@@ -46,9 +54,10 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func properties(_ fields: Fields, of uuid: BluetoothUUID) -> CharacteristicProperties {
+    private mutating func properties(_ fields: Fields, of uuid: BluetoothUUID?) -> CharacteristicProperties {
+        let name = uuid.map { "the characteristic \($0)" } ?? "the characteristic"
         guard let node = fields["properties"] else {
-            error(at: fields.mark, "the characteristic \(uuid) needs properties, as in [read, notify]")
+            error(at: fields.mark, "\(name) needs properties, as in [read, notify]")
             return []
         }
         let errorsBefore = errorCount
@@ -56,7 +65,7 @@ extension ProfileDecoder {
         // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
         guard errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if properties.isEmpty, case .sequence(let list) = node, list.isEmpty {
-            error(at: node, "the characteristic \(uuid) needs at least one property")
+            error(at: node, "\(name) needs at least one property")
         }
         return properties
     }
@@ -164,10 +173,11 @@ extension ProfileDecoder {
         return "the value has \(count) bytes, more than \(limit)"
     }
 
-    private mutating func checkRules(_ characteristic: inout Profile.Characteristic, _ fields: Fields) {
-        let uuid = characteristic.uuid
+    private mutating func checkRules(
+        _ characteristic: inout Profile.Characteristic, _ name: String, _ fields: Fields
+    ) {
         if characteristic.every != nil, characteristic.properties.isDisjoint(with: .anyUpdate) {
-            error(at: fields["every"], "every has no effect: \(uuid) has neither notify nor indicate")
+            error(at: fields["every"], "every has no effect: \(name) has neither notify nor indicate")
         }
         let length: Int
         switch characteristic.value {
@@ -178,14 +188,14 @@ extension ProfileDecoder {
             error(at: fields["value"], Self.excess(length, characteristic.maximumLength, fields))
         }
         if fields["maxLength"] != nil, characteristic.properties.isDisjoint(with: .anyWrite) {
-            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
+            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(name) is not writable")
         }
         if let node = fields["value"], !Self.isLayoutAlone(node), !characteristic.properties.isEmpty,
             characteristic.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         {
             warning(
                 at: fields.mark(of: "value"),
-                "no central can get this value: \(uuid) has none of read, notify, indicate and broadcast")
+                "no central can get this value: \(name) has none of read, notify, indicate and broadcast")
         }
         checkAuxiliaries(of: characteristic, fields)
     }

@@ -27,27 +27,10 @@ extension ProfileDecoder {
     }
 
     private mutating func descriptor(_ fields: Fields) -> Profile.Descriptor? {
-        guard let node = fields["uuid"] else {
-            error(at: fields.mark, "a descriptor needs a uuid")
-            return nil
-        }
-        guard
-            let uuid = uuid(
-                node, "descriptor", names: AssignedNumbers.descriptorNames,
-                lookup: { AssignedNumbers.descriptor(named: $0) })
-        else { return nil }
-        checkType(uuid, "descriptor", at: node)
-        if uuid == GATT.clientConfiguration {
-            error(at: node, "the radio adds the descriptor 2902 for notify and indicate; leave it out")
-        }
-        if uuid == GATT.extendedProperties {
-            error(
-                at: node,
-                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out"
-            )
-        }
+        let uuid = descriptorUUID(fields)
+        // Without a valid UUID the other keys are still checked.
         var result = Profile.Descriptor(
-            uuid: uuid, properties: .read, permissions: .open, value: [],
+            uuid: uuid ?? BluetoothUUID(0 as UInt16), properties: .read, permissions: .open, value: [],
             maximumLength: GATT.maximumValueLength,
             mark: fields.mark, marks: fields.marks)
         if let node = fields["properties"] {
@@ -73,11 +56,35 @@ extension ProfileDecoder {
             }
         }
         if fields["maxLength"] != nil, !result.properties.contains(.write) {
-            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
+            let name = uuid?.description ?? "the descriptor"
+            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(name) is not writable")
         }
         if result.value.count > result.maximumLength {
             error(at: fields["value"], Self.excess(result.value.count, result.maximumLength, fields))
         }
-        return result
+        return uuid == nil ? nil : result
+    }
+
+    private mutating func descriptorUUID(_ fields: Fields) -> BluetoothUUID? {
+        guard let node = fields["uuid"] else {
+            error(at: fields.mark, "a descriptor needs a uuid")
+            return nil
+        }
+        guard
+            let uuid = uuid(
+                node, "descriptor", names: AssignedNumbers.descriptorNames,
+                lookup: { AssignedNumbers.descriptor(named: $0) })
+        else { return nil }
+        checkType(uuid, "descriptor", at: node)
+        if uuid == GATT.clientConfiguration {
+            error(at: node, "the radio adds the descriptor 2902 for notify and indicate; leave it out")
+        }
+        if uuid == GATT.extendedProperties {
+            error(
+                at: node,
+                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out"
+            )
+        }
+        return uuid
     }
 }

@@ -6,6 +6,9 @@ public enum DurationText {
     public struct Problem: Error, Hashable, Sendable {
         /// The reason, to follow the name of the value.
         public var message: String
+
+        /// A reason.
+        package init(message: String) { self.message = message }
     }
 
     /// The longest that is taken: a year, so that sums of durations cannot overflow.

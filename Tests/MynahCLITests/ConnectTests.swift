@@ -400,13 +400,14 @@ import Testing
                 "authenticated", with: "encrypted"))
         let keys = try TemporaryDirectory()
         let device = try TemporaryDirectory()
-        func script(_ commands: String...) async throws -> Program.Result {
+        func phone(_ words: String...) async throws -> Program.Result {
             let stage = try await AirStage([profile.path], ["--state-dir", device.path])
-            let result = try await stage.phone(
-                ["connect", "lock", "--state-dir", keys.path] + commands.flatMap { ["--command", $0] }
-            ).end()
+            let result = try await stage.phone(words + ["--state-dir", keys.path]).end()
             try await stage.end()
             return result
+        }
+        func script(_ command: String) async throws -> Program.Result {
+            try await phone("connect", "lock", "--command", command)
         }
         #expect(try await script("forget").complaint == "error: there is no bond with the device\n")
         #expect(try await script("read 2A19").status == .exited(0))
@@ -418,7 +419,13 @@ import Testing
         let refused = try await script("read 2A19")
         #expect(refused.status == .exited(1))
         #expect(refused.error.contains("no longer has the bond; forget it here too, and pair again"))
-        let mended = try await script("forget", "read 2A19")
+        let recorded = try await phone("record", "lock", "--timeout", "1 ms")
+        #expect(recorded.status == .exited(1))
+        #expect(
+            recorded.error.contains(
+                " --state-dir \(keys.path) --command forget\n"),
+            "\(recorded.error)")
+        let mended = try await phone("connect", "lock", "--command", "forget", "--command", "read 2A19")
         #expect(mended.status == .exited(0) && mended.complaint == "")
         #expect(mended.output.contains("the bond is deleted\npaired\nbattery-level  64  100 %\n"))
     }

@@ -101,8 +101,12 @@ import Testing
         #expect(try await ctl("add", "\(folder.path)/one.yaml").status == .exited(0))
         let second = try await ctl("add", "\(folder.path)/one.yaml")
         #expect(second.status == .exited(1))
-        #expect(second.error.contains("is taken by one.yaml"), "\(second.error)")
-        #expect(!second.error.contains(folder.path))
+        #expect(
+            second.error == """
+                \(folder.path)/one.yaml:2:7: error: the name "One" is taken by one.yaml; two apps of a phone \
+                need different names
+
+                """)
         try await stop(server)
     }
 
@@ -261,11 +265,64 @@ import Testing
         (["ctl", "wiat", "read"], "there is no verb \"wiat\"; did you mean \"wait\"?"),
         (["ctl", "--control", "unix:/x", "--format=json", "lsit"], "there is no verb \"lsit\""),
         (["help", "ctl", "gte"], "there is no verb \"gte\"; did you mean \"get\"?"),
+        (["ctl", "verify"], "no event is named; name one, as in mynah ctl verify write"),
+        (["ctl", "verify", "--exactly", "3"], "no event is named whose number is checked; name one"),
+        (
+            ["ctl", "verify", "write", "--at-least", "1", "--never"],
+            "only one of --exactly, --at-least and --never is allowed"
+        ),
+        (["ctl", "verify", "wriet"], "there is no event \"wriet\"; did you mean \"write\"?"),
+        (
+            ["ctl", "verify", "write", "chaacteristic=2A39"],
+            "write has no field \"chaacteristic\"; did you mean"
+        ),
+        (
+            ["ctl", "verify", "--order", "write foo=1"],
+            "--order write foo=1: write has no field \"foo\"; its fields"
+        ),
+        (["ctl", "wait", "write", "foo=1"], "write has no field \"foo\"; its fields are central, "),
+        (["ctl", "wait", "write", "--within", "5"], "--within has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+        (["ctl", "wait", "write", "--within", "700s"], "--within is 700 s; at most 10 min are allowed"),
+        (["ctl", "events", "write", "foo=1"], "write has no field \"foo\"; its fields are central, "),
     ])
     func `wrong usage of ctl says what is wrong`(words: [String], message: String) async throws {
         let result = try await Program(words).end()
         #expect(result.status == .exited(64))
         #expect(result.error.hasPrefix("error: \(message)"), "\(result.error)")
+        #expect(result.error.contains("\nUsage: mynah ctl "), "\(result.error)")
+    }
+
+    @Test func `errors of the instance have the words of the command line`() async throws {
+        let server = try await serve()
+        for verb in ["wait", "verify"] {
+            let late = try await ctl(verb, "write", "--since", "999")
+            #expect(late.status == .exited(64))
+            #expect(late.error.hasPrefix("error: there is no event 999 yet, the next event is 2; "))
+        }
+        let vain = try await ctl("wait", "write", "--within", "0 s")
+        #expect(vain.error == "error: no event matched write within 0 s\n  seen: 1 ready\n")
+        let order = try await ctl("verify", "--order", "ready", "--order", "write")
+        #expect(order.error == "error: no event matched item 2 of the order, write, after event 1\n")
+        let never = try await ctl("verify", "ready", "--never")
+        #expect(never.error.hasSuffix("  (matches)\n"), "\(never.error)")
+        // The object form is read by the instance.
+        #expect(try await ctl("events", #"{"event": "ready"}"#).output.contains("ready"))
+        try await stop(server)
+    }
+
+    @Test func `a wrong profile is reported as by check, each mistake once and with its status`() async throws
+    {
+        try folder.write("mynah: 1\nservces: []\nname: {}\n", to: "bad.yaml")
+        let path = "\(folder.path)/bad.yaml"
+        let server = try await serve()
+        let added = try await ctl("add", path)
+        try await stop(server)
+        let checked = try await Program.run("check", path)
+        #expect(added.status == .exited(1) && checked.status == .exited(1))
+        #expect(added.output == "")
+        let lines = added.error.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines == checked.output.split(separator: "\n").filter { $0.hasPrefix(path) })
     }
 
     @Test(arguments: [["ctl", "--help"], ["help", "ctl"], ["ctl"]])

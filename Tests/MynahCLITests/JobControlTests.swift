@@ -5,6 +5,55 @@ import Testing
 
 /// A run as a job of a shell that has a terminal of its own.
 @Suite(.timeLimit(.minutes(15))) struct JobControlTests {
+    /// Types into an interactive shell on a terminal, on the air of a stage.
+    private func shell(
+        on stage: AirStage, _ body: (_ terminal: Terminal, _ program: String) async throws -> Void
+    ) async throws {
+        let terminal = try Terminal()
+        let path = try #require(Program.path)
+        let shell = try #require(
+            ChildProcess(
+                "setsid", ["--ctty", "bash", "--norc", "--noprofile", "-i"],
+                passing: [terminal.device: 0, terminal.device: 1, terminal.device: 2],
+                environment: ["TERM": "xterm", "PS1": "$ ", "MYNAH_AIR": stage.air.path, "HISTFILE": nil]))
+        try await body(terminal, "'\(path)'")
+        terminal.type("exit\n")
+        #expect(try await shell.end() == .exited(0))
+    }
+
+    @Test func `a prompt in the background is an error, with what to do`() async throws {
+        let stage = try await AirStage()
+        try await shell(on: stage) { terminal, mynah in
+            terminal.type("\(mynah) connect 'Mynah HRM' --radio virtual & wait $!; echo status$((40+$?))\n")
+            let error = try #require(await terminal.output.line(containing: "error: "))
+            #expect(error.contains("a program in the background cannot read the terminal; use --command"))
+            #expect(try await terminal.output.line(containing: "status41") != nil)
+        }
+        try await stage.end()
+    }
+
+    @Test func `a question that is open when the program is stopped is shown again`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(PairingRunTests.lock("displayOnly"), to: "lock.yaml")
+        let stage = try await AirStage([directory.path + "/lock.yaml"])
+        try await shell(on: stage) { terminal, mynah in
+            terminal.type("\(mynah) record Lock --radio virtual --timeout '1 ms'\n")
+            let question = "type the number that the device shows:"
+            #expect(try await terminal.output.line(containing: question) != nil)
+            terminal.type("\u{1A}")
+            #expect(try await terminal.output.line(containing: "Stopped") != nil)
+            terminal.type("fg; echo status$((40+$?))\n")
+            // The link of a program that is stopped for long ends, and its question with it.
+            try await until("the question is shown again") {
+                terminal.output.lines.count { $0.contains(question) } == 2
+                    || terminal.output.lines.contains { $0.contains("are not read: ") }
+            }
+            terminal.type("no\n")
+            #expect(try await terminal.output.line(containing: "status41") != nil)
+        }
+        try await stage.end()
+    }
+
     @Test(arguments: [true, false])
     func `a run in the background plays on while the shell is used, and its screen comes back with it`(
         comesBack: Bool

@@ -109,13 +109,20 @@ import Testing
     @Test func `a folder that cannot be written to is an error before the search`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("", to: "file")
-        for (folder, words) in [
-            (directory.path + "/missing/folder", "/missing/folder cannot be made: "),
-            (directory.path + "/file", "/file cannot be written to: "),
+        for (folder, words, remedy) in [
+            (
+                directory.path + "/missing/folder", "/missing/folder cannot be made: ",
+                "; make the one above it: mkdir -p \(directory.path)/missing\n"
+            ),
+            (directory.path + "/file", "/file cannot be written to: ", "; --output takes a folder\n"),
+            (
+                directory.path + "/file/folder", "/file/folder cannot be made: ",
+                "; name another with --output\n"
+            ),
         ] {
             let result = try await Program.run("record", "x", "--radio", "virtual", "--output", folder)
             #expect(result.status == .exited(1) && result.output == "")
-            #expect(result.error.contains(words), "\(result.error)")
+            #expect(result.error.contains(words) && result.error.hasSuffix(remedy), "\(result.error)")
             #expect(!result.error.contains("looking for"))
         }
     }

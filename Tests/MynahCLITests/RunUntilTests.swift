@@ -121,6 +121,7 @@ import Testing
         (["--until", "redy"], "there is no event \"redy\"; did you mean \"ready\"?"),
         (["--until", "re\u{1B}[2Jdy"], "there is no event \"re\u{FFFD}[2Jdy\""),
         (["--at", "1s=\u{1B}c"], "there is no state \"\u{FFFD}c\""),
+        (["--until", "write chracteristic=2A39"], "write has no field \"chracteristic\"; did you mean"),
         (["--until", "ready 180D"], "\"180D\" is not FIELD=VALUE"), (["--until", ""], "it names no event"),
         (
             ["--until", "ready device=hart-rate"],

@@ -59,8 +59,8 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{"detail": "there is no device \"x\""}"#, ["there is no device \"x\""]),
-            (#"{"title": "Not Found"}"#, [#"{"title":"Not Found"}"#]),
+            (#"{"detail": "there is no device \"x\""}"#, ["error: there is no device \"x\""]),
+            (#"{"title": "Not Found"}"#, [#"error: {"title":"Not Found"}"#]),
             (
                 #"""
                 {"detail": "no event matched", "nearest": [{"seq": 3, "time": "2026-01-01T12:00:00.000000Z",
@@ -68,7 +68,7 @@ import Testing
                  "seen": {"read": 3, "write": 1}}
                 """#,
                 [
-                    "no event matched",
+                    "error: no event matched",
                     """
                       nearest: {"seq":3,"time":"2026-01-01T12:00:00.000000Z","event":"unknown.event",\
                     "value":"01","differs":["value","central"]}  (differs in value, central)
@@ -76,17 +76,30 @@ import Testing
                     "  seen: 3 read, 1 write",
                 ]
             ),
-            (#"{"detail": "x", "nearest": [], "seen": {}}"#, ["x"]),
+            (#"{"detail": "x", "nearest": [], "seen": {}}"#, ["error: x"]),
             (
-                #"{"detail": "x", "issues": [{"message": "bad key", "line": 3}, {"message": "no name"}]}"#,
-                ["x", "  line 3: bad key", "  no name"]
+                #"{"detail": "x", "nearest": [{"event": "new", "differs": []}]}"#,
+                ["error: x", #"  nearest: {"event":"new","differs":[]}  (matches)"#]
             ),
-            (#"{"detail": "a\u0007b"}"#, ["a\u{FFFD}b"]),
+            (#"{"detail": "a\u0007b"}"#, ["error: a\u{FFFD}b"]),
         ] as [(String, [String])])
-    func `a problem has its detail, what came nearest, what was seen and the profile's issues`(
-        text: String, lines: [String]
-    ) throws {
-        #expect(ControlText.problem(try Self.parse(text)) == lines)
+    func `an error has its detail, what came nearest and what was seen`(text: String, lines: [String]) throws
+    {
+        #expect(ControlText.error(try Self.parse(text)) == lines)
+    }
+
+    @Test func `each issue of a profile is printed once, as check prints it`() throws {
+        let problem = try Self.parse(
+            #"""
+            {"detail": "the profile cannot be played: bad key", "issues": [
+             {"severity": "error", "message": "bad key", "line": 3, "column": 5},
+             {"severity": "warning", "message": "no\u0007name"}]}
+            """#)
+        #expect(
+            ControlText.issues(problem, of: "a.yaml") == [
+                "a.yaml:3:5: error: bad key", "a.yaml: warning: no?name",
+            ])
+        #expect(ControlText.issues(try Self.parse(#"{"detail": "x"}"#), of: "a.yaml") == [])
     }
 
     @Test func `a nearest event of this version has the line that a run prints`() throws {
@@ -95,7 +108,7 @@ import Testing
             {"detail": "x", "nearest": [{"seq": 3, "time": "2026-01-01T12:00:00.000000Z", "event": "read",
              "device": "Lock", "characteristic": "2A39", "differs": ["value"]}]}
             """#)
-        let near = try #require(ControlText.problem(problem).last)
+        let near = try #require(ControlText.error(problem).last)
         #expect(near.hasPrefix("  nearest: ") && near.hasSuffix("  (differs in value)"))
         #expect(near.contains("read") && !near.contains("{"))
     }

@@ -145,7 +145,7 @@ import Testing
         clock.advance(by: .nanoseconds(1))
         let problem = try #require(await task.value)
         #expect(problem.status == 408)
-        #expect(problem.detail.hasPrefix("no event matched write value=01 characteristic=2A39 within 5 s"))
+        #expect(problem.detail == "no event matched write value=01 characteristic=2A39 within 5 s")
         #expect(problem["seen"]?.text == #"{"read":2,"write":2}"#)
         let nearest = try #require(problem["nearest"]?.arrayValue)
         #expect(nearest.map { $0["seq"] } == [.integer(1), .integer(4)])

@@ -132,7 +132,7 @@ import Testing
         #expect(try journal.start(since: 2) == 2)
         let problem = await thrown { () throws(ControlProblem) in _ = try journal.start(since: 3) }
         #expect(problem?.status == 400)
-        #expect(problem?.detail.hasPrefix("\"since\" is 3, but the next event is 2") == true)
+        #expect(problem?.detail.hasPrefix("there is no event 3 yet, the next event is 2") == true)
     }
 
     // MARK: Waiting

@@ -46,12 +46,12 @@ import Testing
         (#"{"match": "write", "since": 5}"#, 0, "write matched 0 events; expected at least 1"),
         (
             #"{"order": ["read", "write", "write", "write"]}"#, 3,
-            "no event matched item 4 of \"order\", write, after event 4"
+            "no event matched item 4 of the order, write, after event 4"
         ),
-        (#"{"order": ["subscribed", "read"]}"#, 0, "no event matched item 1 of \"order\", subscribed"),
+        (#"{"order": ["subscribed", "read"]}"#, 0, "no event matched item 1 of the order, subscribed"),
         (
             #"{"match": "write", "order": ["paired", "read"]}"#, 3,
-            "no event matched item 2 of \"order\", read, after event 5"
+            "no event matched item 2 of the order, read, after event 5"
         ),
     ])
     func `an unexpected count is a problem`(body: String, count: Int, detail: String) async {
@@ -75,7 +75,7 @@ import Testing
         (#"{"match": "read", "never": 1}"#, "\"never\" must be true or false, not 1"),
         (#"{"match": "read", "exactly": -1}"#, "\"exactly\" must be a whole number, 0 or more, not -1"),
         (#"{"match": "read", "exatcly": 1}"#, "unknown member \"exatcly\"; did you mean \"exactly\"?"),
-        (#"{"match": "read", "since": 7}"#, "\"since\" is 7, but the next event is 6"),
+        (#"{"match": "read", "since": 7}"#, "there is no event 7 yet, the next event is 6"),
     ])
     func `a wrong body is refused with the reason`(body: String, reason: String) async {
         let problem = await verify(body).problem

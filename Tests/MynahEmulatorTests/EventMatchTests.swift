@@ -128,6 +128,27 @@ import Testing
         #expect(try EventMatch(parsing: text).differing(from: Self.write) == members)
     }
 
+    @Test(
+        arguments: [
+            ("write of=2A39 value=01 fields.level=1 error=0x0D device=Lock queued=true", nil),
+            (
+                "write charcteristic=2A39",
+                #"write has no field "charcteristic"; did you mean "characteristic"?"#
+            ),
+            ("write value=01 mtu>23", #"write has no field "mtu"; its fields are central, "#),
+            (
+                "mtu.changed of=2A39",
+                #"mtu.changed has no field "of"; its fields are central, device, mtu, queued"#
+            ),
+            ("paired fields.level=1", #"paired has no field "fields"; "#),
+        ] as [(String, String?)])
+    func `a field that no such event has is named, with the nearest one`(text: String, problem: String?)
+        throws
+    {
+        let found = try EventMatch(parsing: text).unknownField?.message
+        #expect(problem.map { found?.hasPrefix($0) == true } ?? (found == nil), "\(found ?? "none")")
+    }
+
     @Test func `two comparisons of a field are one member that differs`() throws {
         let text = #"{"event": "ready", "mtu": {">": 300, "<": 200}, "profile": "Bad"}"#
         let match = try EventMatch(json: JSON(parsing: Array(text.utf8)))

@@ -105,7 +105,9 @@ import Testing
         defer { systemClose(other) }
         #expect(Descriptor.withUnixAddress(path) { systemBind(other, $0, $1) } == 0)
         if type == Descriptor.sequencedPackets { #expect(systemListen(other) == 0) }
-        #expect(try error("unix:\(path)").message.contains(SystemError(EPROTOTYPE).description))
+        let wrong = try error("unix:\(path)")
+        #expect(wrong.message.contains(SystemError(EPROTOTYPE).description))
+        #expect(wrong.remedy?.contains("stream socket") == true)
         #expect(type == Descriptor.datagrams || systemAccept(other) < 0)
     }
 
@@ -170,7 +172,9 @@ import Testing
         systemClose(listener.descriptor)
         #expect(try outlook("unix-server:\(path)") == waits)
         #expect(access(path, F_OK) == 0)
-        #expect(try error("unix-server:\(directory.path)").message.contains("is in use"))
+        let folder = try error("unix-server:\(directory.path)")
+        #expect(folder.message == "cannot listen on \(directory.path), which is a directory")
+        #expect(folder.remedy == "name a socket in it, as in \(directory.path)/hci")
         let missing = try error("unix-server:\(directory.path)/none/hci")
         #expect(missing.message.contains("No such file"))
         #expect(missing.remedy?.contains("directory") == true)

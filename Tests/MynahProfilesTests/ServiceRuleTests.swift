@@ -142,6 +142,31 @@ import Testing
             head("services:\n  - uuid: 180F\n    characteristics: [{properties: [read]}]\n"),
             ["5:23: error: a characteristic needs a uuid"]
         ),
+        // A wrong UUID hides no other mistake of its characteristic.
+        (
+            head(
+                """
+                services:
+                  - uuid: 180F
+                    characteristics:
+                      - {uuid: 2A1, properties: [notify], permissions: {read: open, write: opn}, every: 5}
+                      - {uuid: 2A1, properties: [read], value: {fields: {level: 5}}}
+                      - {maxLength: 600}
+
+                """),
+            [
+                "6:16: error: characteristic \"2A1\" has 3 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)",
+                "6:57: error: permissions.read has no effect: the characteristic has no read property",
+                "6:69: error: permissions.write has no effect: the characteristic has no write property",
+                "6:76: error: unknown permission \"opn\"; did you mean \"open\"?",
+                "6:89: error: every has no unit; write 5 us, 5 ms, 5 s or 5 min",
+                "7:16: error: characteristic \"2A1\" has 3 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)",
+                "8:9: error: a characteristic needs a uuid",
+                "8:9: error: the characteristic needs properties, as in [read, notify]",
+                "8:10: warning: maxLength has no effect: the characteristic is not writable",
+                "8:21: error: maxLength must be between 0 and 512, not 600",
+            ]
+        ),
         (
             head("services:\n  - uuid: 180F\n    characteristics: [{uuid: 2A19}]\n"),
             ["5:23: error: the characteristic 2A19 needs properties, as in [read, notify]"]
@@ -371,6 +396,13 @@ import Testing
 
     private static let descriptors = [
         (descriptor("value: {text: a}"), ["9:13: error: a descriptor needs a uuid"]),
+        (
+            descriptor("uuid: 290, permissions: {read: opn}"),
+            [
+                "9:20: error: descriptor \"290\" has 3 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)",
+                "9:45: error: unknown permission \"opn\"; did you mean \"open\"?",
+            ]
+        ),
         (
             descriptor("uuid: 2902"),
             ["9:20: error: the radio adds the descriptor 2902 for notify and indicate; leave it out"]

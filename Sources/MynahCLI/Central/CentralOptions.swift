@@ -12,7 +12,7 @@ enum CentralOptions {
         if let uuid = BluetoothUUID(text) ?? AssignedNumbers.service(named: text) { return uuid }
         let near =
             NearestName.of(text, among: AssignedNumbers.serviceNames).map { "; did you mean \"\($0)\"?" }
-            ?? ""
+            ?? "; write a UUID or the SIG's name, as in 180D or heart-rate"
         throw Exit.wrongUsage("there is no service \"\(text)\"\(near)", of: command)
     }
 

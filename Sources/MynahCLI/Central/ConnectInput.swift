@@ -39,6 +39,11 @@ final class ConnectInput: Sendable {
                 case EAGAIN:
                     var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
                     _ = poll(&ready, 1, -1)
+                // The kernel does not stop the process, because this thread blocks signals.
+                case EIO where isatty(0) == 1 && !Keyboard.isInForeground:
+                    feed.fail(
+                        "a program in the background cannot read the terminal; use --command, or start it "
+                            + "in the foreground")
                 default: feed.fail(String(cString: strerror(code)))
                 }
             }

@@ -19,9 +19,11 @@ protocol QuestionAsker: Sendable {
 /// Asks on standard error, and takes the answers from standard input; for a command without a prompt.
 final class PlainQuestions: QuestionAsker {
     private struct State {
-        var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
+        var question: (text: String, hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
         var isReading = false
         var isAtEnd = false
+        /// A shell has had the terminal since the question was shown.
+        var isGivenBack = false
     }
 
     private let state = Lock(State())
@@ -30,8 +32,22 @@ final class PlainQuestions: QuestionAsker {
 
     /// `nil` unless a user sees standard error and types into standard input, which a program in the
     /// background cannot read.
-    init?() {
+    init?(_ interruption: Interruption) {
         guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
+        interruption.looksAfter(
+            .init(
+                giveBack: { [weak self] in self?.state.withLock { $0.isGivenBack = true } },
+                takeAgain: { [weak self] in self?.showAgain() }))
+    }
+
+    /// Shows an open question again, below what a shell has written.
+    private func showAgain() {
+        let text: String? = state.withLock { state in
+            guard state.isGivenBack, Keyboard.isInForeground else { return nil }
+            state.isGivenBack = false
+            return state.question?.text
+        }
+        if let text { StandardError.print(text) }
     }
 
     func ask(
@@ -41,7 +57,7 @@ final class PlainQuestions: QuestionAsker {
         tcflush(0, TCIFLUSH)
         StandardError.print(question)
         let (isReading, isAtEnd) = state.withLock { state in
-            state.question = (hint, read)
+            state.question = (question, hint, read)
             defer { state.isReading = true }
             return (state.isReading, state.isAtEnd)
         }

@@ -87,7 +87,7 @@ struct RecordCommand: AsyncParsableCommand {
         making.tap = { capture.transport($0) }
         let maker = RadioMaker(making)
         let interruption = Interruption()
-        let questions = PlainQuestions()
+        let questions = PlainQuestions(interruption)
         let sink = ConnectSink(questions: questions, passkey: passkey)
         let recorded = Lock<RecordSession?>(nil)
         var failure: RadioError?
@@ -165,6 +165,13 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
+    /// The way to pair again with a device that no longer has the bond in `--state-dir`.
+    private func bondHint(_ address: DeviceAddress) -> String {
+        guard let directory = stateDir.map(ShellWord.quoted) else { return "" }
+        return "; if the device no longer has the bond, delete it here too: "
+            + "mynah connect \(address) --state-dir \(directory) --command forget"
+    }
+
     /// Writes what was seen, and says what is missing.
     private func write(
         _ capture: LiveCapture, _ session: RecordSession?, _ failure: RadioError?, hint: String,
@@ -201,7 +208,8 @@ struct RecordCommand: AsyncParsableCommand {
             if rest.needSecurity {
                 let reason =
                     rest.isPairingFailed
-                    ? "the pairing failed" : "they need a pairing with more security\(hint)"
+                    ? "the pairing failed\(bondHint(address))"
+                    : "they need a pairing with more security\(hint)"
                 destination.fail("\(missing), because \(reason)")
                 throw Exit.problems
             }

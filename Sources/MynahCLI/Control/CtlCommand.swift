@@ -86,6 +86,10 @@ protocol CtlVerb: AsyncParsableCommand {
     func request() throws -> ControlClient.Request
     /// The lines that the answer is printed as.
     func lines(_ answer: JSON) -> [String]
+    /// The lines that an error of the instance is printed as.
+    func errorLines(_ problem: JSON) -> [String]
+    /// The exit code if the instance calls the request wrong (status 400).
+    var codeOfWrongRequest: ExitCode { get }
     /// How long the answer may take; `nil`: the instance decides.
     var limit: Duration? { get }
 }
@@ -93,7 +97,10 @@ protocol CtlVerb: AsyncParsableCommand {
 extension CtlVerb {
     var limit: Duration? { .seconds(60) }
 
+    var codeOfWrongRequest: ExitCode { Exit.usage }
+
     func lines(_ answer: JSON) -> [String] { [] }
+    func errorLines(_ problem: JSON) -> [String] { ControlText.error(problem) }
 
     func run() async throws { try await sendAndShow() }
 
@@ -122,10 +129,10 @@ extension CtlVerb {
         let json = try? JSON(parsing: response.body)
         guard response.status < 400 else {
             let lines =
-                json.map(ControlText.problem) ?? ["the instance answered with status \(response.status)"]
-            StandardError.print("error: " + lines.joined(separator: "\n"))
+                json.map(errorLines) ?? ["error: the instance answered with status \(response.status)"]
+            StandardError.print(lines.joined(separator: "\n"))
             if format == .json, let json { StandardOutput.print(json.text) }
-            throw response.status == 400 ? Exit.usage : Exit.problems
+            throw response.status == 400 ? codeOfWrongRequest : Exit.problems
         }
         guard let json else {
             return StandardOutput.print(String(decoding: response.body, as: UTF8.self))

@@ -19,6 +19,12 @@ struct CtlEvents: CtlVerb {
         EventPages(since: since, match: match.isEmpty ? nil : match.joined(separator: " "))
     }
 
+    func validate() throws {
+        // The object form is left to the instance.
+        guard let first = match.first, !first.hasPrefix("{") else { return }
+        try CtlHelp.check(match: match.joined(separator: " "))
+    }
+
     func request() -> ControlClient.Request { Self.request("GET", query.streamTarget) }
     func lines(_ answer: JSON) -> [String] { ControlText.events(answer) }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import MynahConsole
 import MynahControl
 import MynahCore
+import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
 import MynahSupport
@@ -42,6 +43,14 @@ struct CtlAdd: CtlVerb {
     }
 
     func lines(_ answer: JSON) -> [String] { [ControlText.name(answer)] }
+
+    // A wrong profile is reported as by check, and with its status.
+    var codeOfWrongRequest: ExitCode { Exit.problems }
+
+    func errorLines(_ problem: JSON) -> [String] {
+        let issues = ControlText.issues(problem, of: profile)
+        return issues.isEmpty ? ControlText.error(problem) : issues
+    }
 }
 
 struct CtlRemove: CtlVerb {
@@ -121,6 +130,15 @@ struct CtlWait: CtlVerb {
 
     var limit: Duration? { nil }
 
+    func validate() throws {
+        try CtlHelp.check(match: match.joined(separator: " "))
+        do throws(DurationText.Problem) {
+            _ = try EventWait.duration(within)
+        } catch {
+            throw ValidationError("--within \(error.message)")
+        }
+    }
+
     func request() -> ControlClient.Request {
         var members: [JSON.Member] = [
             .init("match", .string(match.joined(separator: " "))), .init("count", .integer(count)),
@@ -158,6 +176,23 @@ struct CtlVerify: CtlVerb {
         transform: { try Choice.number($0, in: 0...Int.max) })
     var since: Int?
     @OptionGroup var options: CtlOptions
+
+    func validate() throws {
+        if !match.isEmpty { try CtlHelp.check(match: match.joined(separator: " ")) }
+        for match in order { try CtlHelp.check(match: match, of: "--order \(match): ") }
+        let numbers = [exactly != nil, atLeast != nil, never].count { $0 }
+        if numbers > 1 { throw ValidationError("only one of --exactly, --at-least and --never is allowed") }
+        guard match.isEmpty else { return }
+        if numbers > 0 {
+            throw ValidationError(
+                "no event is named whose number is checked; name one, as in mynah ctl verify write --never")
+        }
+        if order.isEmpty {
+            throw ValidationError(
+                "no event is named; name one, as in mynah ctl verify write value=01, or use --order"
+            )
+        }
+    }
 
     func request() -> ControlClient.Request {
         var members: [JSON.Member] = []
@@ -436,6 +471,15 @@ enum CtlHelp {
         let request = CtlDevices.request("GET", target)
         guard let response = try? await client?.send(request, limit: .seconds(2)) else { return nil }
         return try? JSON(parsing: response.body)
+    }
+
+    /// Throws if a match is invalid, or no event can match it; `place` begins the message.
+    static func check(match: String, of place: String = "") throws {
+        do throws(EventMatch.Problem) {
+            if let problem = try EventMatch(parsing: match).unknownField { throw problem }
+        } catch {
+            throw ValidationError(place + error.message)
+        }
     }
 
     /// The steps of an attribute's name.

@@ -28,14 +28,20 @@ extension Doctor {
         case .unknown(let reason): return unknown(id, reason)
         case .found(let error?): return stop(id, error)
         case .found(nil):
-            return Finding(id, .fine, "it can be opened; only a run finds out whether it answers")
+            return Finding(
+                id, .fine, "it can be opened",
+                meaning: """
+                    It was not asked for anything, because it may serve another program. A run ends with an \
+                    error if it does not answer.
+                    """)
         }
     }
 
     /// The finding about the profile with its issues on the radio, or `nil` if no profile was named.
-    func profile(on issues: [ProfileIssue]?) -> Finding? {
+    var profile: Finding? {
         guard let profile = facts.profile else { return nil }
-        let all = (profile.issues + (issues ?? [])).reduce(into: [ProfileIssue]()) { list, issue in
+        let issues = usesBlueZ ? profile.bluezIssues : profile.hostIssues
+        let all = (profile.issues + issues).reduce(into: [ProfileIssue]()) { list, issue in
             if !list.contains(issue) { list.append(issue) }
         }
         let errors = all.filter { $0.severity == .error }
@@ -55,7 +61,9 @@ extension Doctor {
 
     /// The command that lists every issue.
     private func remedy(for profile: MachineFacts.Profile) -> String {
-        let isOnBlueZ = !profile.playsCentrals && facts.usesBlueZ
+        // A profile with errors of its own is not checked on a radio.
+        let isOnBlueZ =
+            usesBlueZ && !profile.playsCentrals && !profile.issues.contains { $0.severity == .error }
         return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
@@ -67,9 +75,4 @@ extension Doctor {
         }
         return Finding("captureTools", .fine, facts.captureTools.joined(separator: ", "))
     }
-}
-
-extension MachineFacts {
-    /// Whether the run may use BlueZ.
-    package var usesBlueZ: Bool { wish == .bluez || wish == .auto && profile?.playsCentrals != true }
 }

@@ -21,12 +21,11 @@ package struct Doctor: Sendable {
     private var checks: [Finding] {
         switch facts.wish {
         case .auto: [radio] + ofAuto
-        case .bluez: [radio] + ofBlueZ + common(facts.profile?.bluezIssues)
-        case .virtual: [radio, virtualAir] + common(facts.profile?.hostIssues)
-        case .netsim: [radio, emulator] + common(facts.profile?.hostIssues)
-        case .controller(_, true):
-            [radio, kernel, container, rfkill, lowEnergy, controller] + common(facts.profile?.hostIssues)
-        case .controller(_, false): [radio, controller] + common(facts.profile?.hostIssues)
+        case .bluez: [radio] + ofBlueZ + common
+        case .virtual: [radio, virtualAir] + common
+        case .netsim: [radio, emulator] + common
+        case .controller(_, true): [radio, kernel, container, rfkill, lowEnergy, controller] + common
+        case .controller(_, false): [radio, controller] + common
         }
     }
 
@@ -41,13 +40,10 @@ package struct Doctor: Sendable {
 
     private var ofAuto: [Finding] {
         switch automatic {
-        case .bluez, .failed: return ofBlueZ + [emulator] + common(facts.profile?.bluezIssues)
-        case .emulator:
-            return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator]
-                + common(facts.profile?.hostIssues)
+        case .bluez, .failed: return ofBlueZ + [emulator] + common
+        case .emulator: return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator] + common
         case .virtual:
-            return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator, virtualAir]
-                + common(facts.profile?.hostIssues)
+            return (playsCentrals ? [] : ofBlueZ.map(lessened)) + [emulator, virtualAir] + common
         }
     }
 
@@ -58,13 +54,24 @@ package struct Doctor: Sendable {
         return finding
     }
 
-    private func common(_ issues: [ProfileIssue]?) -> [Finding] {
-        [profile(on: issues), captureTools].compactMap { $0 }
-    }
+    private var common: [Finding] { [profile, captureTools].compactMap { $0 } }
 
     // MARK: The radio
 
     private var playsCentrals: Bool { facts.profile?.playsCentrals == true }
+
+    /// Whether a run uses BlueZ.
+    var usesBlueZ: Bool {
+        switch facts.wish {
+        case .bluez: return true
+        case .virtual, .netsim, .controller: return false
+        case .auto: break
+        }
+        return switch automatic {
+        case .bluez, .failed: true
+        case .emulator, .virtual: false
+        }
+    }
 
     /// The radio that `auto` takes.
     var automatic: AutoRadio {

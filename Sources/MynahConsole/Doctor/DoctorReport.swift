@@ -14,9 +14,13 @@ package struct DoctorReport: Sendable {
         .object([
             .init("verdict", .string(verdict.rawValue)),
             .init("exitCode", .integer(Int(verdict.exitCode))),
+            .init("unknown", .integer(unknownCount)),
             .init("checks", .array(findings.map(Self.json))),
         ])
     }
+
+    /// The number of checks that could not be made.
+    private var unknownCount: Int { findings.count { $0.verdict == .unknown } }
 
     private static func json(of finding: Finding) -> JSON {
         .object([
@@ -52,7 +56,7 @@ package struct DoctorReport: Sendable {
             let number = findings.count { $0.verdict == verdict }
             return "\(number) \(number == 1 ? one : many)"
         }
-        let isUnknown = findings.contains { $0.verdict == .unknown }
+        let isUnknown = unknownCount > 0
         let unknown = "\(count(.unknown, "check", "checks")) could not be made"
         return switch verdict {
         case .stop: "A run will not work: \(count(.stop, "check stops it", "checks stop it"))."

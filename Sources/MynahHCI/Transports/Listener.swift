@@ -92,6 +92,10 @@ struct Listener: Sendable {
     private static func error(_ error: SystemError, at path: String) -> RadioError {
         switch error.number {
         case ENAMETOOLONG: RadioError.tooLong(path)
+        case EADDRINUSE where isDirectory(path):
+            RadioError(
+                .unreachable, "cannot listen on \(path), which is a directory",
+                remedy: "name a socket in it, as in \(path)\(path.hasSuffix("/") ? "" : "/")hci")
         case EADDRINUSE:
             RadioError(.unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
         case ENOENT, ENOTDIR, EACCES, EROFS:
@@ -100,6 +104,11 @@ struct Listener: Sendable {
                 remedy: "choose a path in a directory that is there and that you may write to")
         default: RadioError(.unreachable, "cannot listen on \(path): \(error)")
         }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether it is a socket that nobody listens on.

@@ -195,11 +195,18 @@ package final class SocketTransport: HCITransport {
             return RadioError(
                 .unreachable, "\(path) is not a socket", remedy: "write the path of the controller's socket")
         }
+        let remedy: String? =
+            switch error.number {
+            case ECONNREFUSED, ENOENT: "start the controller first"
+            case EPROTOTYPE:
+                "write the path of a stream socket (SOCK_STREAM), on which the controller speaks H4"
+            case ENOTDIR, ELOOP: "write the path of the controller's socket"
+            case EACCES: "run mynah as a user that may write to the socket"
+            default: nil
+            }
         return RadioError(
             error.number == EACCES ? .notPermitted : .unreachable,
-            "cannot connect to a controller at \(path): \(error)",
-            remedy: error.number == ECONNREFUSED || error.number == ENOENT
-                ? "start the controller first" : nil)
+            "cannot connect to a controller at \(path): \(error)", remedy: remedy)
     }
 
     private func accept(

@@ -13,6 +13,9 @@ extension ProfileDecoder {
     /// Whether it only describes what is written.
     static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == ["layout"] }
 
+    /// Whether it has a layout of its own.
+    static func hasLayout(_ node: YAMLNode) -> Bool { words(of: node).contains("layout") }
+
     private static func words(of node: YAMLNode) -> [String] {
         guard case .mapping(let mapping) = node else { return [] }
         return mapping.compactMap { $0.key.scalar?.string }

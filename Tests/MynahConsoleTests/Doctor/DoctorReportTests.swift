@@ -46,11 +46,12 @@ import Testing
 
     @Test func `json has the same fields for every check`() {
         #expect(
-            DoctorReport(Array(findings.prefix(2))).json.text == """
-                {"verdict":"loss","exitCode":2,"checks":[\
+            DoctorReport(findings).json.text == """
+                {"verdict":"loss","exitCode":2,"unknown":1,"checks":[\
                 {"id":"kernel","verdict":"fine","found":"6.1.0","meaning":null,"remedy":null},\
                 {"id":"otherAdvertisers","verdict":"loss","found":"1 other","meaning":"They share.",\
-                "remedy":"end them"}]}
+                "remedy":"end them"},\
+                {"id":"bus","verdict":"unknown","found":"a\\u001Bb","meaning":null,"remedy":null}]}
                 """)
     }
 }

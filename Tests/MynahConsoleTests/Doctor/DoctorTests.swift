@@ -303,8 +303,18 @@ import Testing
             $0.wish = .controller("c", isUserChannel: false)
             $0.controllerError = .unknown("another machine")
         },
-        Case("profile", .stop, "mynah check --radio bluez a.yaml") {
+        // Errors of the profile itself need no radio.
+        Case("profile", .stop, "mynah check a.yaml") {
             $0.profile = .init(file: "a.yaml", issues: [ProfileIssue(file: "a.yaml", message: "no")])
+        },
+        // auto takes the virtual radio.
+        Case("profile", .loss, "mynah check a.yaml") {
+            $0 = SampleMachine.failing(.adapter, noAdapter)
+            $0.wish = .auto
+            $0.kernel = .found(.init(release: "6.1.0", bluetooth: .absent, adapters: []))
+            $0.profile = .init(
+                file: "a.yaml", issues: [],
+                hostIssues: [ProfileIssue(severity: .warning, file: "a.yaml", message: "less")])
         },
         Case("profile", .stop, "mynah check --radio bluez a.yaml") {
             $0.profile = .init(
@@ -317,7 +327,8 @@ import Testing
         },
         Case("profile", .stop, "mynah check --radio bluez 'my $HOME.yaml'") {
             $0.profile = .init(
-                file: "my $HOME.yaml", issues: [ProfileIssue(file: "my $HOME.yaml", message: "no")])
+                file: "my $HOME.yaml", issues: [],
+                bluezIssues: [ProfileIssue(file: "my $HOME.yaml", message: "no")])
         },
         // The issues of another radio do not count.
         Case("profile", .fine, nil) {
