@@ -1,9 +1,11 @@
+import MynahSupport
+
 /// Wakes an app's life at its deadline.
 struct AppAlarm {
-    private var set: (task: Task<Void, Never>, at: AppInstant)?
+    private var set: (task: Task<Void, Never>, at: RunClock.Instant)?
 
     /// Sets it to a deadline, or to none if that is `nil`; `start` begins the wait for a new one.
-    mutating func set(_ deadline: AppInstant?, start: (AppInstant) -> Task<Void, Never>) {
+    mutating func set(_ deadline: RunClock.Instant?, start: (RunClock.Instant) -> Task<Void, Never>) {
         guard set?.at != deadline else { return }
         cancel()
         set = deadline.map { (start($0), $0) }

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahLifecycle
+import MynahSupport
 
 /// One app of a phone: its life, what reaches it, and what the system preserves of it.
 ///
@@ -16,8 +17,8 @@ final class AppProcess {
     let number: UInt64
     let description: AppDescription
     private let delegate: any AppDelegate
-    let clock: AppClock
-    private var lifecycle: AppLifecycle<AppInstant>
+    let clock: RunClock
+    private var lifecycle: AppLifecycle<RunClock.Instant>
     /// The managers of this launch, and those that the system preserves after an earlier one.
     private var ownManagers = AppManagers()
     private var ownCentrals = AppCentrals()
@@ -32,7 +33,7 @@ final class AppProcess {
     private(set) var isDeliveringQueued = false
 
     init(
-        number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock,
+        number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: RunClock,
         isTerminated: Bool
     ) {
         self.number = number

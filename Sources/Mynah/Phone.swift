@@ -46,6 +46,9 @@ public actor Phone {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
+    /// The radio's, for tasks about the phone that are isolated to no actor.
+    package nonisolated var taskExecutor: (any TaskExecutor)? { radio.taskExecutor }
+
     /// Makes a phone on a radio that has not been started.
     ///
     /// - Parameters:
@@ -54,11 +57,13 @@ public actor Phone {
     ///   - advertising: How the phone advertises for its apps.
     ///   - stateDirectory: The directory for preserved state, or `nil` to keep it in memory only.
     ///   - seed: The seed for peripherals' identifiers, or `nil` for random ones.
+    ///   - clock: The clock of the phone; each app has one of its own.
     ///   - sink: Receives the events of the phone as a whole.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
         advertising: PhoneAdvertising = PhoneAdvertising(),
-        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil, sink: (any PhoneSink)? = nil
+        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
+        clock: some Clock<Duration> = ContinuousClock(), sink: (any PhoneSink)? = nil
     ) {
         self.radio = radio
         self.identity = identity
@@ -67,7 +72,7 @@ public actor Phone {
         advertiser = PhoneAdvertiser(advertising)
         // A layer of faults is around the peripheral role alone.
         let whole: any PeripheralRadio = (radio as? FaultyRadio)?.wrapped ?? radio
-        central = PhoneCentral(whole as? any CentralRadio, seed: seed)
+        central = PhoneCentral(whole as? any CentralRadio, seed: seed, clock: RunClock(clock))
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.
@@ -180,7 +185,7 @@ public actor Phone {
         _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
         let app = AppProcess(
-            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock),
+            number: nextNumber(), description, delegate: delegate, clock: RunClock(clock),
             isTerminated: isTerminated)
         apps.append(app)
         if isTerminated { app.serveTerminated(on: self) }
@@ -265,8 +270,8 @@ public actor Phone {
     ///
     /// A problem is reported once for as long as the reason is the same.
     func save(_ content: some KeptContent) -> Bool {
-        preserved.save(content) { [weak self] message in
-            Task { await self?.warn("stateNotKept", message) }
+        preserved.save(content) { [weak self, executor = taskExecutor] message in
+            Task(executorPreference: executor) { await self?.warn("stateNotKept", message) }
         }
     }
 

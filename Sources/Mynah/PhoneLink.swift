@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The way from a radio, a handle or a task back to its phone, which none of them keeps alive.
 final class PhoneLink: RadioSink, CentralSink {
@@ -36,18 +37,19 @@ final class PhoneLink: RadioSink, CentralSink {
         if let target { await work(target) }
     }
 
-    /// Puts work on the phone's queue; it is dropped if the phone is gone by then.
+    /// Puts work on the phone's queue, where it starts in the order of the calls; it is dropped if the phone is
+    /// gone by then.
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
-        Task { [weak target] in
+        Task(executorPreference: target?.taskExecutor) { [weak target] in
             if let target { await work(target) }
         }
     }
 
-    /// Puts work on the phone's queue at a time of an app's clock.
+    /// Puts work on the phone's queue at a time.
     func enqueue(
-        at instant: AppInstant, on clock: AppClock, _ work: @escaping @Sendable (isolated Phone) -> Void
+        at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Phone) -> Void
     ) -> Task<Void, Never> {
-        Task { [weak target] in
+        Task(executorPreference: target?.taskExecutor) { [weak target] in
             guard (try? await clock.sleep(until: instant)) != nil, !Task.isCancelled, let target else {
                 return
             }

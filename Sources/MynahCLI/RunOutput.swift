@@ -172,7 +172,7 @@ final class RunOutput: Sendable {
     /// apps.
     ///
     /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there is no terminal.
-    func attach(_ emulator: Emulator<ContinuousClock>, apps: [String]) -> AsyncStream<Keyed>? {
+    func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<Keyed>? {
         guard let keyboard else { return nil }
         let id = ObjectIdentifier(emulator)
         keyboard.onPasskey(of: id) {
@@ -194,7 +194,7 @@ final class RunOutput: Sendable {
     }
 
     /// Gives keys and numbers no more to devices that have been removed.
-    func detach(_ emulator: Emulator<ContinuousClock>) {
+    func detach(_ emulator: Emulator) {
         let id = ObjectIdentifier(emulator)
         keyboard?.forgetPasskey(of: id)
         let end = keyed.withLock { keyed -> (@Sendable () -> Void)? in

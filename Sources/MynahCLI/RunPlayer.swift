@@ -57,7 +57,7 @@ final class RunPlayer: Sendable {
         /// The number of their radio.
         let index: Int
         var run: Run
-        let emulator: Emulator<ContinuousClock>
+        let emulator: Emulator
         /// Whether it is being removed: if it is starting, that fails and is no failure of the run.
         let isLeaving = Lock(false)
 

@@ -6,9 +6,9 @@ package struct ControlledDevice: Sendable {
     /// The names that requests may use for it.
     package let names: DeviceNames.Device
     /// The emulator that plays it, and the other apps of its phone.
-    package let emulator: Emulator<ContinuousClock>
+    package let emulator: Emulator
 
-    package init(names: DeviceNames.Device, emulator: Emulator<ContinuousClock>) {
+    package init(names: DeviceNames.Device, emulator: Emulator) {
         self.names = names
         self.emulator = emulator
     }

@@ -4,7 +4,7 @@
 /// synchronously on it, in order; a request is a call that returns with its answer. Requests to one
 /// peripheral are sent one at a time, in the order of the calls, as the Attribute Protocol requires
 /// (Core Specification, Vol 3, Part F, 3.3.2).
-public protocol CentralRadio: Actor {
+public protocol CentralRadio: Radio {
     /// Starts the radio as a central; one that plays a peripheral already goes on with that.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
 
@@ -122,7 +122,7 @@ extension CentralRadio {
 
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
-        Task { await stop() }
+        Task(executorPreference: taskExecutor) { await self.stop() }
     }
 
     /// Throws `unsupported`.

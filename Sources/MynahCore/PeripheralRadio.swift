@@ -67,9 +67,8 @@ public enum SendResult: Hashable, Sendable {
 
 /// A radio in the peripheral role: it advertises, and serves attributes.
 ///
-/// An actor whose executor the phone and its managers share, so that a request needs no change of
-/// thread. Requests are passed to the sink synchronously on it, and events keep one order.
-public protocol PeripheralRadio: Actor {
+/// Requests are passed to the sink synchronously on its executor, and events keep one order.
+public protocol PeripheralRadio: Radio {
     /// Starts the radio as this device. Its abilities are known only now.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
 
@@ -132,7 +131,7 @@ public protocol PeripheralRadio: Actor {
 extension PeripheralRadio {
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
-        Task { await stop() }
+        Task(executorPreference: taskExecutor) { await self.stop() }
     }
 
     /// Throws `unsupported`.

@@ -8,10 +8,10 @@ import MynahSupport
 /// happens.
 ///
 /// It belongs to its device's player.
-final class CentralPlayer<C: Clock> where C.Duration == Duration {
-    unowned let player: DevicePlayer<C>
+final class CentralPlayer {
+    unowned let player: DevicePlayer
     let central: Profile.Central
-    private let link: CentralLink<C>
+    private let link: CentralLink
     private var script: CentralScript
     private var manager: CentralManager?
     /// The peripherals of this launch that an entry was given, and those that the system kept.
@@ -44,7 +44,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         let write: Int
     }
 
-    init(_ central: Profile.Central, _ link: CentralLink<C>, of player: DevicePlayer<C>) {
+    init(_ central: Profile.Central, _ link: CentralLink, of player: DevicePlayer) {
         self.central = central
         self.link = link
         self.player = player

@@ -6,10 +6,10 @@ import MynahSupport
 /// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
 ///
 /// It belongs to its emulator, and runs on the phone's executor, on which it answers requests at once.
-final class DevicePlayer<C: Clock> where C.Duration == Duration {
-    let link: PlayerLink<C>
+final class DevicePlayer {
+    let link: PlayerLink
     let phone: Phone
-    let clock: C
+    let clock: RunClock
     let events: EventReporter
     /// The published device; after a restoration, with the keys of the restored services.
     var device: EmulatedDevice
@@ -26,10 +26,10 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     }
     var appSide = AppSide()
     /// When the device's time began.
-    private(set) var since: C.Instant?
+    private(set) var since: RunClock.Instant?
     private var stage = DeviceStage.starting(.missing)
 
-    init(_ device: EmulatedDevice, on phone: Phone, clock: C, events: EventReporter, link: PlayerLink<C>) {
+    init(_ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink) {
         self.device = device
         self.phone = phone
         self.clock = clock

@@ -1,11 +1,12 @@
 import Mynah
 import MynahCore
+import MynahSupport
 
 // The devices' use of the radio.
 extension Emulator {
     /// Reports it a minute after an instant, and each minute from then on; minutes in which the process did
     /// not run are one report.
-    func waitForRadioReport(after instant: C.Instant) {
+    func waitForRadioReport(after instant: RunClock.Instant) {
         let due = instant.advanced(by: .seconds(60))
         metering = link.enqueue(at: due, on: clock) { emulator in
             await emulator.reportRadioUse()

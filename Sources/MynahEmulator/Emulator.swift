@@ -8,7 +8,7 @@ import MynahSupport
 ///
 /// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers
 /// to it.
-public actor Emulator<C: Clock> where C.Duration == Duration {
+public actor Emulator {
     /// The receiver of the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
 
@@ -19,7 +19,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         case stopped
     }
 
-    let clock: C
+    let clock: RunClock
     private(set) var events: EventReporter
     let phone: Phone
     /// The layer of faults around its radio, or `nil` if there are none.
@@ -30,7 +30,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public nonisolated let playsApps: Bool
     /// How many devices it has played.
     private var count = 0
-    private(set) var players: [DevicePlayer<C>] = []
+    private(set) var players: [DevicePlayer] = []
     private var state = State.idle
     nonisolated let passkey = PasskeyEntry()
     /// The peripheral that pairing asked for last.
@@ -42,17 +42,20 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// Whether a reset is under way, or an app joins or leaves: one after the other.
     var isTurnTaken = false
     private var isOnAir = false
-    private var planned = PlannedActions<C.Instant>()
+    private var planned = PlannedActions<RunClock.Instant>()
     /// The number of the app that was on the screen last.
     private var lastInFront: Int?
     private var planning: Task<Void, Never>?
-    let scenarios: ScenarioPlayer<C>
+    let scenarios: ScenarioPlayer
     /// Waits for the next report of what the radio uses.
     var metering: Task<Void, Never>?
-    let link = EmulatorLink<C>()
+    let link = EmulatorLink()
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
+
+    /// For tasks about it that are isolated to no actor.
+    package nonisolated var taskExecutor: (any TaskExecutor)? { phone.taskExecutor }
 
     /// The names of its devices in events.
     package var labels: [String] { devices.map(\.label) }
@@ -74,9 +77,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// The phone has the name and the settings of the first device. `seed` makes its identifiers of
     /// peripherals repeatable. Without an observer no events are made, which is fastest.
     public init(
-        _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: C,
+        _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: some Clock<Duration>,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
-        wallTime: @escaping @Sendable () -> WallTime = { .now() },
+        wallTime: (@Sendable () -> WallTime)? = nil,
         observer: Observer? = nil
     ) {
         precondition(
@@ -84,16 +87,17 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             "one radio plays one accessory, or apps")
         self.devices = devices
         playsApps = devices[0].app != nil
+        let clock = RunClock(clock)
         self.clock = clock
         let isPlaying = Lock(false)
         scenarios = ScenarioPlayer(clock, link, isPlaying: isPlaying)
         events = EventReporter(
-            wallTime: wallTime, observer: Self.observing(observer, devices, link, isPlaying))
+            wallTime: wallTime ?? { .now(clock) }, observer: Self.observing(observer, devices, link, isPlaying))
         faultyRadio = Self.layer(around: radio, devices, clock, link)
         phone = Phone(
             radio: faultyRadio ?? radio, identity: devices[0].identity,
             advertising: devices[0].app?.advertising ?? PhoneAdvertising(), stateDirectory: stateDirectory,
-            seed: seed, sink: link)
+            seed: seed, clock: clock, sink: link)
     }
 
     /// Starts the radio, publishes and advertises.
@@ -171,7 +175,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         players = devices.map { makePlayer($0, label: devices.count > 1 ? $0.label : nil) }
     }
 
-    private func makePlayer(_ device: EmulatedDevice, label: String?) -> DevicePlayer<C> {
+    private func makePlayer(_ device: EmulatedDevice, label: String?) -> DevicePlayer {
         var events = events
         events.device = label
         defer { count += 1 }
@@ -179,7 +183,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     /// A player of one more app; events of the phone name all its apps from now on.
-    func join(_ device: EmulatedDevice) -> DevicePlayer<C> {
+    func join(_ device: EmulatedDevice) -> DevicePlayer {
         devices.append(device)
         let player = makePlayer(device, label: device.label)
         players.append(player)
@@ -188,7 +192,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     /// A player has stopped, and its device is forgotten.
-    func leave(_ player: DevicePlayer<C>) {
+    func leave(_ player: DevicePlayer) {
         devices.removeAll { $0.label == player.device.label }
         players.removeAll { $0 === player }
         events.device = labels.joined(separator: ", ")
@@ -269,12 +273,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     /// Runs `body` after a time from now on, unless the run is over by then.
-    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator<C>) async -> Void) {
+    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard case .running = state else { return }
         _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock, body)
     }
 
-    private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
+    private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer] {
         let last = (lastInFront.flatMap { player($0) } ?? players.first).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
@@ -380,7 +384,7 @@ extension Emulator {
         return [.init("address", .string(address.description))]
     }
 
-    private func player(with attribute: AttributeKey) -> DevicePlayer<C>? {
+    private func player(with attribute: AttributeKey) -> DevicePlayer? {
         players.first { $0.table.contains(attribute) }
     }
 

@@ -3,11 +3,11 @@ import MynahCore
 import MynahSupport
 
 /// The way to the emulator from its phone, its managers and its tasks, from its start until it is stopped.
-final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
-    private let slot = Lock<Emulator<C>?>(nil)
+final class EmulatorLink: PhoneSink {
+    private let slot = Lock<Emulator?>(nil)
 
     /// The emulator, which stays for as long as it runs.
-    var emulator: Emulator<C>? {
+    var emulator: Emulator? {
         get { slot.withLock { $0 } }
         set { slot.withLock { $0 = newValue } }
     }
@@ -15,7 +15,7 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
     /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was
     /// stopped.
     @discardableResult
-    func run<Value: Sendable>(_ body: @Sendable (isolated Emulator<C>) -> Value) -> Value? {
+    func run<Value: Sendable>(_ body: @Sendable (isolated Emulator) -> Value) -> Value? {
         emulator?.onOwnExecutor(body)
     }
 
@@ -23,19 +23,19 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
         run { $0.take(event) } ?? .none
     }
 
-    /// Queues work, which is dropped if the emulator was stopped by then.
-    func enqueue(_ work: @escaping @Sendable (isolated Emulator<C>) async -> Void) {
-        Task {
-            if let emulator { await work(emulator) }
+    /// Queues work, which starts in the order of the calls; it is dropped if the emulator was stopped by then.
+    func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
+        Task(executorPreference: emulator?.taskExecutor) {
+            if let emulator = self.emulator { await work(emulator) }
         }
     }
 
     /// Queues work for a time, unless the task is cancelled before.
     func enqueue(
-        at instant: C.Instant, on clock: C, _ work: @escaping @Sendable (isolated Emulator<C>) async -> Void
+        at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Emulator) async -> Void
     ) -> Task<Void, Never> {
-        Task {
-            guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil, let emulator else {
+        Task(executorPreference: emulator?.taskExecutor) {
+            guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil, let emulator = self.emulator else {
                 return
             }
             await emulator.unlessCancelled(work)
@@ -48,31 +48,31 @@ extension Emulator {
     ///
     /// Every request asks. Numbers ascend, so a player is at the place of its number, or before it if others
     /// have left.
-    func player(_ index: Int) -> DevicePlayer<C>? {
+    func player(_ index: Int) -> DevicePlayer? {
         var place = min(index, players.count - 1)
         while place >= 0, players[place].link.index != index { place -= 1 }
         return place < 0 ? nil : players[place]
     }
 
     /// Returns the player of an app's central manager, or `nil` after the end of the run.
-    func central(_ index: Int, _ number: Int) -> CentralPlayer<C>? { player(index)?.centrals[number] }
+    func central(_ index: Int, _ number: Int) -> CentralPlayer? { player(index)?.centrals[number] }
 
     /// A task may be cancelled on its way to the executor, after its sleep has ended.
-    fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator<C>) async -> Void) async {
+    fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator) async -> Void) async {
         if !Task.isCancelled { await work(self) }
     }
 }
 
 /// The sink of a player's central manager: it names the player and leads to it.
-final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Duration {
-    private let link: PlayerLink<C>
+final class CentralLink: CentralManagerSink {
+    private let link: PlayerLink
     /// Its index among the central managers of the app.
     let number: Int
 
     /// Whether it is the first of its app.
     var isFirst: Bool { number == 0 }
 
-    init(_ link: PlayerLink<C>, _ number: Int) {
+    init(_ link: PlayerLink, _ number: Int) {
         self.link = link
         self.number = number
     }
@@ -83,7 +83,7 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
     }
 
     /// Queues work of its player, which is dropped after the end of the run.
-    func enqueue(_ work: @escaping @Sendable (CentralPlayer<C>) async -> Void) {
+    func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
         link.emulator.enqueue { [index = link.index, number] emulator in
             guard let player = emulator.player(index) else { return }
             await work(player.centrals[number])
@@ -94,7 +94,7 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
 
     /// Queues work for a time, unless the task is cancelled before.
     func enqueue(
-        at instant: C.Instant, on clock: C, _ work: @escaping @Sendable (CentralPlayer<C>) async -> Void
+        at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (CentralPlayer) async -> Void
     ) -> Task<Void, Never> {
         link.emulator.enqueue(at: instant, on: clock) { [index = link.index, number] emulator in
             guard let player = emulator.player(index) else { return }
@@ -105,12 +105,12 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
 }
 
 /// The sink of a player's manager and app: it names the player and leads to it.
-final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration == Duration {
-    let emulator: EmulatorLink<C>
+final class PlayerLink: PeripheralSink, AppDelegate {
+    let emulator: EmulatorLink
     /// The player's number in the run.
     let index: Int
 
-    init(_ emulator: EmulatorLink<C>, _ index: Int) {
+    init(_ emulator: EmulatorLink, _ index: Int) {
         self.emulator = emulator
         self.index = index
     }

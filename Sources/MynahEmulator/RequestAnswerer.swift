@@ -6,12 +6,12 @@ import MynahCore
 /// A request meets, in this order: the answer of a test (`ask`), the rules of the profile (`on`), the
 /// behavior of its service, its errors (`errors`), and the stored values. It belongs to its player, and runs
 /// on the phone's executor.
-final class RequestAnswerer<C: Clock> where C.Duration == Duration {
-    private unowned let player: DevicePlayer<C>
+final class RequestAnswerer {
+    private unowned let player: DevicePlayer
     /// The services that behave, or `nil` if none does.
     private(set) lazy var behaviors = ServicePlayer(player)
 
-    init(_ player: DevicePlayer<C>) {
+    init(_ player: DevicePlayer) {
         self.player = player
     }
 

@@ -5,8 +5,8 @@ import MynahSupport
 /// Sends a player's values with `every` when they are due; its behaviors stop and go on with it.
 ///
 /// It belongs to its player, and runs on the phone's executor.
-final class TickSender<C: Clock> where C.Duration == Duration {
-    unowned let player: DevicePlayer<C>
+final class TickSender {
+    unowned let player: DevicePlayer
     /// Signals that there may be room again, or that nobody is left to wait for.
     let room = ChangeSignal()
     private var ticker = Ticker()
@@ -15,7 +15,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     /// Attributes whose value was reported to be too long.
     private var tooLong: Set<AttributeKey> = []
 
-    init(_ player: DevicePlayer<C>) {
+    init(_ player: DevicePlayer) {
         self.player = player
     }
 

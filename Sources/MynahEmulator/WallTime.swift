@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 
 /// A moment of the calendar, to the microsecond.
 public struct WallTime: Hashable, Sendable {
@@ -10,11 +11,12 @@ public struct WallTime: Hashable, Sendable {
         self.microseconds = microseconds
     }
 
-    /// This moment.
+    /// The time of a run.
+    static func now(_ clock: RunClock) -> WallTime { WallTime(microseconds: clock.wallMicroseconds) }
+
+    /// The time of the machine.
     public static func now() -> WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+        WallTime(microseconds: RunClock.real.wallMicroseconds)
     }
 
     /// Reads a time as `rfc3339` writes it; `nil` if it is none.

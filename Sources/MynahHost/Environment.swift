@@ -1,30 +1,28 @@
 import Logging
 import MynahCore
 import MynahHCI
+import MynahSupport
 
 /// The dependencies of a radio: transport, clock, executor and options.
 struct Environment: Sendable {
     /// Runs the radio, its phone and its managers.
-    let executor = HostExecutor()
+    let executor: RunExecutor
     /// For tasks that go on where the radio's answers come.
-    let tasks: HostTaskExecutor
+    let tasks: RunTaskExecutor
     let transport: any HCITransport
     let options: HostRadioOptions
     let logger: Logger
-    /// Waits; deadlines and recovery use it.
-    let sleep: @Sendable (Duration) async throws -> Void
-    /// The time since some fixed moment.
-    let now: @Sendable () -> Duration
+    let clock: RunClock
 
-    init(
-        transport: any HCITransport, options: HostRadioOptions, logger: Logger,
-        sleep: @escaping @Sendable (Duration) async throws -> Void, now: @escaping @Sendable () -> Duration
-    ) {
-        tasks = HostTaskExecutor(executor)
+    init(transport: any HCITransport, options: HostRadioOptions, logger: Logger, clock: RunClock) {
+        executor = clock.virtual?.executor ?? RunExecutor()
+        tasks = clock.virtual?.tasks ?? RunTaskExecutor(executor)
         self.transport = transport
         self.options = options
         self.logger = logger
-        self.sleep = sleep
-        self.now = now
+        self.clock = clock
     }
+
+    /// The time since the beginning of the clock.
+    func now() -> Duration { clock.now.offset }
 }

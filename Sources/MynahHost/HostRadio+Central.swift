@@ -1,4 +1,5 @@
 public import MynahCore
+import MynahSupport
 
 // The calls of `CentralRadio`, and those that both roles have.
 extension HostRadio {
@@ -18,7 +19,7 @@ extension HostRadio {
         return try await withTaskCancellationHandler {
             await access.connection(of: request)
         } onCancel: {
-            Task { await self.cancel(request) }
+            environment.executor.perform { self.assumeIsolated { $0.cancel(request) } }
         }.get()
     }
 

@@ -25,16 +25,13 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// Calls that wait until it is turned on or off, or `nil` if it is not about to be.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
-    /// A radio that is not started; `sleep` and `now` are its clock.
+    /// A radio that is not started; `clock` measures its deadlines.
     public init(
         transport: any HCITransport, options: Options = Options(),
-        logger: Logger = Logger(label: "mynah.host"),
-        // Deadlines and recovery use it; a test moves the time by hand.
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
-        now: @escaping @Sendable () -> Duration = HostRadio.uptime
+        logger: Logger = Logger(label: "mynah.host"), clock: some Clock<Duration> = ContinuousClock()
     ) {
         environment = Environment(
-            transport: transport, options: options, logger: logger, sleep: sleep, now: now)
+            transport: transport, options: options, logger: logger, clock: RunClock(clock))
         timer = HostTimer(environment)
         controller = ControllerDriver(environment, timer, sinks)
         access = GenericAccess(environment, timer, sinks, controller)
@@ -44,24 +41,16 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
         access.links = links
     }
 
-    private static let start = ContinuousClock.now
-
-    /// The time since the first use of this clock in this process.
-    public static let uptime: @Sendable () -> Duration = { ContinuousClock.now - start }
-
     /// The radio's phone and managers run on it too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         environment.executor.asUnownedSerialExecutor()
     }
     /// For a task that asks one thing after the other: with this preference it goes on where the answer
     /// comes, without a hop.
-    package nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
+    public nonisolated var taskExecutor: (any TaskExecutor)? { environment.tasks }
     /// The name of the radio, for people.
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }
-
-    /// Has the links take something that came from elsewhere.
-    func withLinks(_ body: @Sendable (LinkDriver) -> Void) { body(links) }
 
     /// Has the links take something on the radio's executor: in this call, or soon.
     nonisolated func perform(_ body: @escaping @Sendable (LinkDriver) -> Void) {

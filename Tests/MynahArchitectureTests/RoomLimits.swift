@@ -134,7 +134,7 @@ enum RoomLimits {
         "Sources/MynahEmulator/EmulatorLink.swift": 2,
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,
         "Sources/MynahHost/Deadlines.swift": 1,
-        "Sources/MynahHost/HostExecutor.swift": 1,
+        "Sources/MynahHost/RunExecutor.swift": 1,
         "Sources/MynahHost/Drivers/ControllerDriver.swift": 1,
         "Sources/MynahHost/Drivers/LinkDriver+Security.swift": 1,
         "Sources/MynahHost/Drivers/LinkDriver+Server.swift": 1,

@@ -32,7 +32,7 @@ import Testing
         return outcomes
     }
 
-    private func state(_ emulator: Emulator<ManualClock>, _ label: String) async -> AppState? {
+    private func state(_ emulator: Emulator, _ label: String) async -> AppState? {
         await emulator.snapshot(of: label)?.app
     }
 

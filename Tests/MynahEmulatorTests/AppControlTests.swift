@@ -21,13 +21,13 @@ import Testing
         }
     }
 
-    func snapshot(_ emulator: Emulator<ManualClock>, _ label: String = "Test") async throws -> DeviceSnapshot
+    func snapshot(_ emulator: Emulator, _ label: String = "Test") async throws -> DeviceSnapshot
     {
         try #require(await emulator.snapshot(of: label))
     }
 
     /// The local name on the air.
-    func name(_ emulator: Emulator<ManualClock>) async throws -> String? {
+    func name(_ emulator: Emulator) async throws -> String? {
         let air = try await snapshot(emulator).advertising
         return AdvertisementData(air.data + air.scanResponse).localName
     }

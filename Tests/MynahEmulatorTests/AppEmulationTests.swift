@@ -36,7 +36,7 @@ import Testing
     func emulator(
         _ texts: [String] = [profile], state: Profile.App.StartState? = nil, isTerminated: Bool = false,
         directory: StateDirectory? = nil
-    ) throws -> Emulator<ManualClock> {
+    ) throws -> Emulator {
         let log = log
         let devices = try texts.map { text in
             var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)

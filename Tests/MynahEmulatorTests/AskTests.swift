@@ -40,7 +40,7 @@ import Testing
 
     func start(
         _ text: String = profile, isControlled: Bool = true
-    ) async throws -> Emulator<ManualClock> {
+    ) async throws -> Emulator {
         let log = log
         var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
         if isControlled { device.requestNumbers = numbers }
@@ -93,7 +93,7 @@ import Testing
     }
 
     func refusal(
-        of id: Int, _ answer: RequestAnswer, by emulator: Emulator<ManualClock>
+        of id: Int, _ answer: RequestAnswer, by emulator: Emulator
     ) async -> ControlRefusal? {
         await refusal { () async throws(ControlRefusal) in
             if try await !emulator.answer(id, answer), let refusal = numbers.refusal(of: id) { throw refusal }

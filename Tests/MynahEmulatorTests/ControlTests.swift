@@ -34,7 +34,7 @@ import Testing
     let log = EventLog()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
     let other = Peer(id: .init(9), address: DeviceAddress("AA:BB:CC:DD:EE:99", kind: .random))
-    let emulator: Emulator<ManualClock>
+    let emulator: Emulator
 
     init() throws {
         var capabilities = RadioCapabilities(name: "fake")

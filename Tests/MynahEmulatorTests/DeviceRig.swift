@@ -18,7 +18,7 @@ struct DeviceRig {
     }
 
     /// The devices of these profiles, before their start; `isControlled`: a test may answer their requests.
-    func emulator(_ texts: [String], isControlled: Bool = false) throws -> Emulator<ManualClock> {
+    func emulator(_ texts: [String], isControlled: Bool = false) throws -> Emulator {
         let log = log
         let devices = try texts.map { text in
             var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)

@@ -39,7 +39,7 @@ final class EventLog: Sendable {
     let log = EventLog()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
-    func emulator(_ text: String = profile, seed: UInt64 = 1) throws -> Emulator<ManualClock> {
+    func emulator(_ text: String = profile, seed: UInt64 = 1) throws -> Emulator {
         let log = log
         let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: seed)
         return Emulator(

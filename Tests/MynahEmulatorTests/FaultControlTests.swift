@@ -31,7 +31,7 @@ import Testing
 
     func start(
         _ texts: [String] = [profile], isControlled: Bool = true
-    ) async throws -> Emulator<ManualClock> {
+    ) async throws -> Emulator {
         let emulator = try rig.emulator(texts, isControlled: isControlled)
         try await emulator.start()
         await radio.simulate(.connected(peer))
@@ -57,7 +57,7 @@ import Testing
         faults.map { "\($0.name) \($0.isOff ? "off" : "on") \($0.applied)" }
     }
 
-    private func add(_ fault: String, to emulator: Emulator<ManualClock>) async throws -> ControlRefusal? {
+    private func add(_ fault: String, to emulator: Emulator) async throws -> ControlRefusal? {
         let json = try JSON(parsing: Array(fault.utf8))
         return await refusal { () async throws(ControlRefusal) in
             _ = try await emulator.addFault(json, to: "Test")

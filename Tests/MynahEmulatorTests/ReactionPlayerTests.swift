@@ -49,7 +49,7 @@ import Testing
         let clock = ManualClock()
         let log = EventLog()
         let peer = Peer(id: Peer.ID(1), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .public))
-        let emulator: Emulator<ManualClock>
+        let emulator: Emulator
         let keys: [BluetoothUUID: AttributeKey]
 
         init() async throws {

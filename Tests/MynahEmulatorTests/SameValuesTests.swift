@@ -57,7 +57,7 @@ import Testing
 
     /// Plays the profile on a radio; `meet` subscribes a phone, and `hear` waits for so many of its values.
     private static func play(
-        on radio: any PeripheralRadio, meet: (Emulator<ManualClock>) async throws -> Void,
+        on radio: any PeripheralRadio, meet: (Emulator) async throws -> Void,
         hear: (Int) async throws -> Void
     ) async throws -> [JSON?] {
         let (clock, log) = (ManualClock(), EventLog())

@@ -52,7 +52,7 @@ import Testing
 
     /// Plays a scenario from `ready` on, with a central connected.
     func start(_ texts: [String], _ name: String, of label: String = "Test") async throws
-        -> Emulator<ManualClock>
+        -> Emulator
     {
         let emulator = try rig.emulator(texts)
         await emulator.playWhenReady(name, of: label)

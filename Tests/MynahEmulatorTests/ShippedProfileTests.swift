@@ -14,7 +14,7 @@ import Testing
     let log = EventLog()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
-    private func play(_ name: String) async throws -> (Profile, Emulator<ManualClock>) {
+    private func play(_ name: String) async throws -> (Profile, Emulator) {
         let text = try #require(ProfileTemplates.text(named: name))
         let profile = try ProfileLoader.load(text: text, file: name)
         let log = log

@@ -11,8 +11,7 @@ import Testing
     private func radio(_ controller: ScriptedController, _ clock: ManualClock) -> HostRadio {
         HostRadio(
             transport: controller,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
     }
 
     @Test func `a controller that was lost listens again when it is there`() async throws {

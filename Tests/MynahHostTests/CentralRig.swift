@@ -71,8 +71,7 @@ struct CentralRig {
         let clock = clock
         phone = HostRadio(
             transport: air.transport(configuration),
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         guard starts else { return }
         try await playDevice()
         try await phone.start(DeviceIdentity(name: "Phone"), central: phoneSink)

@@ -335,8 +335,7 @@ import Testing
         let own = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
         let radio = HostRadio(
             transport: air.transport(ControllerConfiguration(address: own)), options: options,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         try await radio.start(DeviceIdentity(name: "Both"), central: CentralWords())
         _ = try await radio.start(DeviceIdentity(name: "Both"), sink: HostSink())
         var advertisement = Advertisement()

@@ -55,7 +55,7 @@ import Testing
     private let words = Words()
     private let phone: Phone
     private let manager: CentralManager
-    private let emulator: Emulator<ContinuousClock>
+    private let emulator: Emulator
 
     init() async throws {
         rig = try await CentralRig(starts: false)

@@ -67,8 +67,7 @@ struct HostRig {
         let clock = clock
         radio = HostRadio(
             transport: controller, options: options,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         guard starts else { return }
         _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: sink)
         let published = try await radio.publish([

@@ -31,8 +31,7 @@ private final class LateTransport: HCITransport {
         controller.state.withLock { $0.featureStatus = nil }
         let radio = HostRadio(
             transport: controller,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
         let address = try #require(
             DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
@@ -62,8 +61,7 @@ private final class LateTransport: HCITransport {
         let (transport, clock) = (LateTransport(), ManualClock())
         let radio = HostRadio(
             transport: transport,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         let code = Lock<RadioError.Code?>(nil)
         let starting = Task {
             do throws(RadioError) {

@@ -223,8 +223,7 @@ import Testing
         let clock = ManualClock()
         let radio = HostRadio(
             transport: controller, options: Self.options(.resolvablePrivate(every: .seconds(60))),
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-            now: { clock.now.offset })
+            clock: clock)
         _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
         _ = try await radio.advertise(Advertisement())
         #expect(controller.state.withLock { $0.parameters(of: .leSetAdvertisingParameters)[0][5] } == 1)

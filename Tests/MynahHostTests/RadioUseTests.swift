@@ -41,12 +41,12 @@ import Testing
         let clock = clock
         return HostRadio(
             transport: air.transport(ControllerConfiguration(address: address)), options: options,
-            now: { clock.now.offset })
+            clock: clock)
     }
 
     private func play(
         _ texts: [String], on radio: HostRadio, in state: Profile.App.StartState? = nil
-    ) async throws -> Emulator<ManualClock> {
+    ) async throws -> Emulator {
         let devices = try texts.map { text in
             var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
             if let state { device.app?.startState = state }
@@ -130,7 +130,7 @@ import Testing
         let address = try #require(DeviceAddress(littleEndian: [1, 0, 0, 0, 0, 0xC0], kind: .public))
         let clock = clock
         let radio = HostRadio(
-            transport: air.transport(ControllerConfiguration(address: address)), now: { clock.now.offset })
+            transport: air.transport(ControllerConfiguration(address: address)), clock: clock)
         let emulator = try await play([Self.strap], on: radio)
         await emulator.stop()
         #expect(reports == ["estimated true"])

@@ -100,7 +100,7 @@ private final class ReplayStage: Sendable {
     private let phoneLog = PhoneLog()
     private let device: HostRadio
     private let phone: HostRadio
-    private let emulator: Emulator<ManualClock>
+    private let emulator: Emulator
     private let file: CaptureFile
 
     /// Plays a profile to a phone that listens for so long after it has subscribed to everything.

@@ -20,7 +20,7 @@ import Testing
     private struct Player {
         let radio = FakeRadio()
         let clock = ManualClock()
-        let emulator: Emulator<ManualClock>
+        let emulator: Emulator
         let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
         init(_ path: String) async throws {

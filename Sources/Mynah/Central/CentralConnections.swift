@@ -17,7 +17,11 @@ final class CentralConnections {
     /// The start delays that run, by request.
     private var delays: [UInt64: Task<Void, Never>] = [:]
     /// The clock of programs without an app.
-    private let clock = AppClock(ContinuousClock())
+    private let clock: RunClock
+
+    init(_ clock: RunClock) {
+        self.clock = clock
+    }
 
     /// The state of a manager's peripheral.
     func state(

@@ -8,6 +8,8 @@ actor CentralOnlyRadio: PeripheralRadio {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { central.unownedExecutor }
 
+    nonisolated var taskExecutor: (any TaskExecutor)? { central.taskExecutor }
+
     init(_ central: any CentralRadio) {
         self.central = central
     }

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahLifecycle
+import MynahSupport
 
 /// The phone's other half: what its apps and programs do as centrals.
 ///
@@ -18,9 +19,9 @@ final class PhoneCentral {
     /// The managers of programs and of apps, with those whose process is gone and that the system works for.
     private(set) var managers: [CentralManagerState]
     let devices: KnownDevices
-    let connections = CentralConnections()
+    let connections: CentralConnections
     let preservation = CentralPreservation()
-    let scanner = PhoneScanner()
+    let scanner: PhoneScanner
     let connector = PhoneConnector()
     let subscriptions = SubscriptionWriter()
     let alerts = PhoneAlerts()
@@ -32,7 +33,9 @@ final class PhoneCentral {
     private var loss: RadioError?
 
     /// The half of a phone on a radio that may not play a central.
-    init(_ radio: (any CentralRadio)?, seed: UInt64?) {
+    init(_ radio: (any CentralRadio)?, seed: UInt64?, clock: RunClock) {
+        connections = CentralConnections(clock)
+        scanner = PhoneScanner(clock)
         self.radio = radio
         devices = KnownDevices(radio, seed: seed)
         managers = []
@@ -42,6 +45,8 @@ final class PhoneCentral {
     init(
         alone radio: any CentralRadio, options: CentralManager.Options, sink: (any CentralManagerSink)?
     ) {
+        connections = CentralConnections(.real)
+        scanner = PhoneScanner(.real)
         self.radio = radio
         devices = KnownDevices(radio)
         managers = [CentralManagerState(number: 0, state: .unknown, options: options, sink: sink)]

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahLifecycle
+import MynahSupport
 
 /// Keeps a phone's radio in step with the combined scans and pending connections of its central managers.
 ///
@@ -19,7 +20,11 @@ final class PhoneScanner {
     /// Brings the radio in step, or `nil` while it is.
     private var task: Task<RadioError?, Never>?
     private var restart: Task<Void, Never>?
-    private let clock = AppClock(ContinuousClock())
+    private let clock: RunClock
+
+    init(_ clock: RunClock) {
+        self.clock = clock
+    }
 
     /// How the radio is to scan for all managers.
     func compose(on phone: isolated Phone) -> PhoneScan {

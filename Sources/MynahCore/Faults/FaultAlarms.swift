@@ -1,14 +1,4 @@
-/// The clock of a layer of faults: the time since a moment, and a way to sleep until one.
-struct FaultClock: Sendable {
-    let now: @Sendable () -> Duration
-    let sleep: @Sendable (_ until: Duration) async throws -> Void
-
-    init<C: Clock>(_ clock: C) where C.Duration == Duration {
-        let start = clock.now
-        now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
-    }
-}
+import MynahSupport
 
 /// The actions that a layer of faults takes at a time, and the one task that sleeps until the first.
 struct FaultAlarms: Sendable {
@@ -19,13 +9,13 @@ struct FaultAlarms: Sendable {
         var action: Action
     }
 
-    let clock: FaultClock
+    let clock: RunClock
     private var alarms: [Alarm] = []
     private var task: Task<Void, Never>?
     /// When the task wakes.
     private var wakeTime: Duration?
 
-    init(_ clock: FaultClock) {
+    init(_ clock: RunClock) {
         self.clock = clock
     }
 
@@ -39,7 +29,7 @@ struct FaultAlarms: Sendable {
 
     /// Removes and returns what is due; with an empty list, the task sleeps until the next time.
     mutating func takeDue(_ radio: FaultyRadio) -> [Action] {
-        let now = clock.now()
+        let now = clock.now.offset
         let due = alarms.prefix { $0.due <= now }
         alarms.removeFirst(due.count)
         if due.isEmpty {
@@ -59,8 +49,8 @@ struct FaultAlarms: Sendable {
         guard let first = alarms.first?.due, wakeTime.map({ first < $0 }) ?? true else { return }
         task?.cancel()
         wakeTime = first
-        task = Task { [clock, weak radio] in
-            guard (try? await clock.sleep(first)) != nil else { return }
+        task = Task(executorPreference: radio.taskExecutor) { [clock, weak radio] in
+            guard (try? await clock.sleep(until: .init(offset: first))) != nil else { return }
             await radio?.wake()
         }
     }

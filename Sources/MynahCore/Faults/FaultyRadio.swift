@@ -48,18 +48,20 @@ package actor FaultyRadio: ControllableRadio {
     /// The executor of the radio that it wraps.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { wrapped.unownedExecutor }
 
+    package nonisolated var taskExecutor: (any TaskExecutor)? { wrapped.taskExecutor }
+
     /// A layer around a radio that has not been started.
     ///
     /// Random numbers follow from `seed` and the faults' names. `clock` measures delays.
-    package init<C: Clock>(
-        _ wrapped: any ControllableRadio, faults: [Fault] = [], seed: UInt64, clock: C = ContinuousClock(),
-        owner: Owner = Owner()
-    ) where C.Duration == Duration {
+    package init(
+        _ wrapped: any ControllableRadio, faults: [Fault] = [], seed: UInt64,
+        clock: some Clock<Duration> = ContinuousClock(), owner: Owner = Owner()
+    ) {
         self.wrapped = wrapped
         lower = wrapped as? any FaultableRadio
         self.owner = owner
         rules = FaultRules(faults, seed: seed)
-        alarms = FaultAlarms(FaultClock(clock))
+        alarms = FaultAlarms(RunClock(clock))
     }
 
     /// Calls the wrapped radio, which is on the same executor.
@@ -71,7 +73,7 @@ package actor FaultyRadio: ControllableRadio {
 
     // MARK: Times and work
 
-    var now: Duration { alarms.clock.now() }
+    var now: Duration { alarms.clock.now.offset }
 
     /// Does something at a time.
     func schedule(at due: Duration, _ action: @escaping FaultAlarms.Action) {

@@ -6,10 +6,10 @@ import MynahSupport
 /// Asks a test to answer a player's requests.
 ///
 /// It belongs to its player, and runs on the phone's executor.
-final class RequestAsker<C: Clock> where C.Duration == Duration {
-    private typealias Asked = AskedRequests<C.Instant>
+final class RequestAsker {
+    private typealias Asked = AskedRequests<RunClock.Instant>
 
-    private unowned let player: DevicePlayer<C>
+    private unowned let player: DevicePlayer
     private var asked = Asked()
     /// How long an answer may take; the shortest limit of any radio, until it is known.
     private var limit = Duration.seconds(4)
@@ -19,7 +19,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
     /// Wakes for the next request that nobody answers.
     private var sleeping: Task<Void, Never>?
 
-    init(_ player: DevicePlayer<C>) {
+    init(_ player: DevicePlayer) {
         self.player = player
     }
 
@@ -185,7 +185,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
     /// Reports the parts of a write; `id` is its number if a test answered it.
     static func report(
         _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil,
-        by player: DevicePlayer<C>
+        by player: DevicePlayer
     ) {
         for part in write.parts {
             player.report(.write, on: part.attribute, central) {

@@ -26,12 +26,12 @@ extension Emulator {
     }
 
     /// Advertises as the device requests it now.
-    func advertise(_ player: DevicePlayer<C>) async throws(ControlRefusal) {
+    func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
         guard let manager = player.manager else { return }
         try await attempt { () async throws(RadioError) in try await player.advertise(with: manager) }
     }
 
-    func checkCanAdvertise(_ player: DevicePlayer<C>) throws(ControlRefusal) {
+    func checkCanAdvertise(_ player: DevicePlayer) throws(ControlRefusal) {
         let label = player.device.label
         guard player.device.isPeripheral else {
             throw .conflict("\(label) cannot advertise: its profile has no peripheral")

@@ -48,7 +48,7 @@ extension Emulator {
         await takeOff(player)
     }
 
-    private func takeOff(_ player: DevicePlayer<C>) async {
+    private func takeOff(_ player: DevicePlayer) async {
         scenarios.end(of: player.device.label, "the device was removed")
         await player.carryOut(.quit)
         await player.stop()

@@ -75,7 +75,7 @@ extension Emulator {
     }
 
     /// Refuses what cannot be reset now, before anything has changed.
-    private func check(_ parts: ResetParts, _ players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+    private func check(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         let state = await phone.radioState
         let isOn = state == .poweredOn || state == .poweredOff && parts.contains(.app)
         guard isOn || parts.isDisjoint(with: .ofRadio) else {
@@ -90,7 +90,7 @@ extension Emulator {
         }
     }
 
-    private func restore(_ parts: ResetParts, _ players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+    private func restore(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         if parts.contains(.bonds) { try await forget(try await bonds()) }
         if parts.contains(.connections) { try await endLinks(await connected()) }
         if parts.contains(.app), await phone.radioState == .poweredOff {
@@ -110,12 +110,12 @@ extension Emulator {
 
     // MARK: Faults
 
-    private func removeFaults(of players: [DevicePlayer<C>]) async {
+    private func removeFaults(of players: [DevicePlayer]) async {
         for player in players { await removeFaults(of: player.device.label) }
         await faultyRadio?.settle()
     }
 
-    private func addFaults(of players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+    private func addFaults(of players: [DevicePlayer]) async throws(ControlRefusal) {
         // Other devices of the phone may count connections.
         if players.count == self.players.count { await faultyRadio?.countConnectionsAnew() }
         var refusal: ControlRefusal?
@@ -132,7 +132,7 @@ extension Emulator {
     // MARK: Apps
 
     /// Opens apps one after the other, and leaves each in the state that it starts in.
-    private func reopen(_ players: [DevicePlayer<C>], _ parts: ResetParts) async throws(ControlRefusal) {
+    private func reopen(_ players: [DevicePlayer], _ parts: ResetParts) async throws(ControlRefusal) {
         let front = self.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         let isFrontOpened = front.map { front in
             appState(of: front) == .foreground || players.contains { $0 === front }
@@ -155,7 +155,7 @@ extension Emulator {
 
     // MARK: Values
 
-    private func resetValues(_ players: [DevicePlayer<C>], _ parts: ResetParts) async {
+    private func resetValues(_ players: [DevicePlayer], _ parts: ResetParts) async {
         for player in players where hasMemory(player) {
             if parts.contains(.variables) {
                 // Values can be made of the variables of the profile.
@@ -177,7 +177,7 @@ extension Emulator {
         }
     }
 
-    private func resetStaticValues(_ player: DevicePlayer<C>) async {
+    private func resetStaticValues(_ player: DevicePlayer) async {
         for (key, value) in player.device.services.staticValues {
             guard let source = player.device.table.entries[key]?.source, case .stored(let initial) = source,
                 initial != value

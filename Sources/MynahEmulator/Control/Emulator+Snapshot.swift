@@ -59,7 +59,7 @@ extension Emulator {
         }
     }
 
-    private func value(of attribute: AttributeKey, of player: DevicePlayer<C>) -> [UInt8]? {
+    private func value(of attribute: AttributeKey, of player: DevicePlayer) -> [UInt8]? {
         if hasMemory(player) { return player.table.value(of: attribute, at: player.elapsed) }
         return player.device.services.staticValues[attribute]
     }
@@ -67,7 +67,7 @@ extension Emulator {
     // MARK: Names
 
     /// The player of a device.
-    func player(named label: String) throws(ControlRefusal) -> DevicePlayer<C> {
+    func player(named label: String) throws(ControlRefusal) -> DevicePlayer {
         guard isRunning else { throw .conflict("the run of \(label) is not under way") }
         if let player = players.first(where: { $0.device.label == label }) { return player }
         throw .notFound("there is no device \"\(label)\"; the devices are \(labels.quoted)")
@@ -75,7 +75,7 @@ extension Emulator {
 
     /// A characteristic or descriptor of a device.
     func attribute(
-        named name: AttributeName, of player: DevicePlayer<C>
+        named name: AttributeName, of player: DevicePlayer
     ) throws(ControlRefusal) -> DeviceAttributes.Attribute {
         let found: DeviceAttributes.Attribute?
         do throws(AttributeName.Problem) {
@@ -87,12 +87,12 @@ extension Emulator {
         return found
     }
 
-    private func attributes(of player: DevicePlayer<C>, _ status: ManagerStatus) -> DeviceAttributes {
+    private func attributes(of player: DevicePlayer, _ status: ManagerStatus) -> DeviceAttributes {
         DeviceAttributes(player.device.services, status.handles)
     }
 
     /// A device's services and advertising on the radio.
-    func status(of player: DevicePlayer<C>) -> ManagerStatus {
+    func status(of player: DevicePlayer) -> ManagerStatus {
         guard player.device.app != nil else { return player.manager?.access.status ?? ManagerStatus() }
         return player.appSide.app?.access.status ?? ManagerStatus()
     }
@@ -100,10 +100,10 @@ extension Emulator {
     // MARK: Apps
 
     /// The state of the app that plays a device.
-    func appState(of player: DevicePlayer<C>) -> AppState { player.appSide.app?.access.state ?? .notRunning }
+    func appState(of player: DevicePlayer) -> AppState { player.appSide.app?.access.state ?? .notRunning }
 
     /// Whether a device has memory: an app without a process has none.
-    func hasMemory(_ player: DevicePlayer<C>) -> Bool {
+    func hasMemory(_ player: DevicePlayer) -> Bool {
         guard player.device.app != nil else { return true }
         return switch appState(of: player) {
         case .foreground, .background, .suspended: true
@@ -112,7 +112,7 @@ extension Emulator {
     }
 
     /// Says that an app has no process, and what follows.
-    func noProcess(_ player: DevicePlayer<C>, _ consequence: String) -> String {
+    func noProcess(_ player: DevicePlayer, _ consequence: String) -> String {
         let state = appState(of: player).rawValue
         return "the app \(player.device.label) is not running, it is \(state): \(consequence)"
     }

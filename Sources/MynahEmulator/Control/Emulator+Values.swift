@@ -1,6 +1,7 @@
 import Mynah
 package import MynahCore
 import MynahLifecycle
+import MynahSupport
 
 // Values that a test sets.
 extension Emulator {
@@ -49,7 +50,7 @@ extension Emulator {
     }
 
     /// Keeps a value; one that the radio answers by itself is given to it.
-    func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer<C>) async {
+    func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
         player.table.set(source, of: key)
         guard case .stored(let value) = source, player.device.services.staticValues[key] != nil else {
             return
@@ -60,7 +61,7 @@ extension Emulator {
 
     /// The central to notify, or `nil` for every subscriber.
     private func target(
-        _ name: String?, of attribute: DeviceAttributes.Attribute, of player: DevicePlayer<C>
+        _ name: String?, of attribute: DeviceAttributes.Attribute, of player: DevicePlayer
     ) async throws(ControlRefusal) -> Central? {
         guard !attribute.properties.isDisjoint(with: .anyUpdate) else {
             throw .invalid("\(attribute.path) neither notifies nor indicates")
@@ -83,7 +84,7 @@ extension Emulator {
     /// Sends a value when every link has room for it; returns to how many centrals, or `nil` if the radio
     /// cannot count them.
     private func notify(
-        _ value: [UInt8], of key: AttributeKey, of player: DevicePlayer<C>, to central: Central?
+        _ value: [UInt8], of key: AttributeKey, of player: DevicePlayer, to central: Central?
     ) async throws(ControlRefusal) -> Int? {
         player.ticks.noteExtraneous(key)
         var outcome: Result<SendResult, RadioError> = .success(.full)

@@ -9,7 +9,7 @@ extension Emulator {
     /// A layer around a radio for the faults of its devices and those that a test adds; `nil` if there are
     /// none and no test can add any.
     static func layer(
-        around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: C, _ link: EmulatorLink<C>
+        around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: RunClock, _ link: EmulatorLink
     ) -> FaultyRadio? {
         let isNeeded = devices.contains { !$0.faults.isEmpty || $0.requestNumbers != nil }
         guard isNeeded, let radio = radio as? any ControllableRadio else { return nil }
@@ -60,7 +60,7 @@ extension Emulator {
         await faults(of: try player(named: label))
     }
 
-    func faults(of player: DevicePlayer<C>) async -> [DeviceFault] {
+    func faults(of player: DevicePlayer) async -> [DeviceFault] {
         let entries = await faultyRadio?.faults ?? []
         return entries.compactMap { entry in
             guard let owner = faultOwners[entry.fault.name], owner.label == player.device.label else {

@@ -6,7 +6,7 @@ import MynahProfiles
 ///
 /// It belongs to its player, and runs on the phone's executor. The values of a rule go out after the
 /// write response, and a link ends after them.
-final class ReactionPlayer<C: Clock> where C.Duration == Duration {
+final class ReactionPlayer {
     /// A rule, and the write that it is carried out for.
     private struct Match {
         var rule: Reaction
@@ -15,12 +15,12 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
         var isSubscription = false
     }
 
-    private unowned let player: DevicePlayer<C>
+    private unowned let player: DevicePlayer
     private var rules: [AttributeKey: Profile.Reactions] = [:]
     /// The attributes and the codes of the warnings so far; each is reported once.
     private var reported: Set<String> = []
 
-    init(_ player: DevicePlayer<C>) {
+    init(_ player: DevicePlayer) {
         self.player = player
         begin()
     }

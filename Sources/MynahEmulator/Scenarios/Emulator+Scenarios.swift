@@ -9,7 +9,7 @@ extension Emulator {
     ///
     /// Without an observer, and without a scenario to play, it is `nil`: no event is made at all.
     static func observing(
-        _ observer: Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink<C>, _ isPlaying: Lock<Bool>
+        _ observer: Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink, _ isPlaying: Lock<Bool>
     ) -> Observer? {
         guard observer != nil || devices.contains(where: { !$0.scenarios.isEmpty }) else { return nil }
         return { event in
@@ -33,7 +33,7 @@ extension Emulator {
                     try emulator.play(name, of: label)
                 } catch {
                     let player = emulator.players.first { $0.device.label == label }
-                    ScenarioPlayer<C>.report(
+                    ScenarioPlayer.report(
                         ScenarioEnd(isPass: false, step: 1, message: error.message), of: name,
                         player?.events ?? emulator.events)
                 }
@@ -74,7 +74,7 @@ extension Emulator {
     /// A device and the scenario that it may play now.
     private func playable(
         _ name: String, of label: String
-    ) throws(ControlRefusal) -> (DevicePlayer<C>, Profile.Scenario) {
+    ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
         let player = try player(named: label)
         let declared = player.device.scenarios
         guard let found = declared.first(where: { $0.name == name }) else {
@@ -87,7 +87,7 @@ extension Emulator {
     }
 
     /// The scenarios of a device, each with whether it is played.
-    func scenarios(of player: DevicePlayer<C>) -> [DeviceSnapshot.Scenario] {
+    func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
         let playing = scenarios.scenario(of: player.device.label)
         return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
     }

@@ -4,7 +4,7 @@ import MynahSupport
 ///
 /// It belongs to its emulator, and runs on the phone's executor: it meets each event of the devices in its
 /// order. Effects are carried out later, because an event may be reported in the middle of a change.
-final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
+final class ScenarioPlayer {
     /// A scenario that is played.
     private struct Played {
         let number: Int
@@ -12,7 +12,7 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
         let events: EventReporter
         var machine: ScenarioMachine
         /// The end of the time that it waits for, and what wakes it then.
-        var wait: (due: C.Instant, task: Task<Void, Never>)?
+        var wait: (due: RunClock.Instant, task: Task<Void, Never>)?
 
         /// Whether an event is one of its device, or of the phone that its device is on.
         func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
@@ -21,8 +21,8 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
         }
     }
 
-    private let clock: C
-    private let link: EmulatorLink<C>
+    private let clock: RunClock
+    private let link: EmulatorLink
     /// Whether a scenario is played, or waits for its device to be ready.
     private let isPlaying: Lock<Bool>
     private var played: [Played] = []
@@ -30,7 +30,7 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
     /// Called when the devices are ready, or `nil` if nothing is to happen then.
     private var whenReady: (() -> Void)?
 
-    init(_ clock: C, _ link: EmulatorLink<C>, isPlaying: Lock<Bool>) {
+    init(_ clock: RunClock, _ link: EmulatorLink, isPlaying: Lock<Bool>) {
         self.clock = clock
         self.link = link
         self.isPlaying = isPlaying

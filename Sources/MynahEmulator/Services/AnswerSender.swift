@@ -1,11 +1,12 @@
 import Mynah
 import MynahCore
+import MynahSupport
 
 /// Sends the values that follow from requests, each central's in order, as far as there is room.
 ///
 /// It belongs to its player, and runs on the phone's executor. A value goes out after the response to the
 /// request that it follows from.
-final class AnswerSender<C: Clock> where C.Duration == Duration {
+final class AnswerSender {
     /// A value that goes out at a time of the device.
     private struct Delayed {
         var due: Duration
@@ -14,7 +15,7 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
         var central: Central?
     }
 
-    private unowned let player: DevicePlayer<C>
+    private unowned let player: DevicePlayer
     private(set) var outbox = Outbox()
     /// The values that go out later, in the order in which they were asked for.
     private var delayed: [Delayed] = []
@@ -24,7 +25,7 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
     /// The attributes on which an answer found no subscriber; each is reported once.
     private var unsubscribed: Set<AttributeKey> = []
 
-    init(_ player: DevicePlayer<C>) {
+    init(_ player: DevicePlayer) {
         self.player = player
     }
 

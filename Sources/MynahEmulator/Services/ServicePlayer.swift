@@ -1,18 +1,19 @@
 import Mynah
 import MynahCore
 import MynahProfiles
+import MynahSupport
 
 /// Lets the services of a player behave: it passes them writes, and keeps and sends what follows.
 ///
 /// It belongs to its player, and runs on the phone's executor. Values that a write causes are sent after
 /// the write response.
-final class ServicePlayer<C: Clock> where C.Duration == Duration {
+final class ServicePlayer {
     private struct Place {
         var service: Int
         var characteristic: BluetoothUUID
     }
 
-    private unowned let player: DevicePlayer<C>
+    private unowned let player: DevicePlayer
     private var services: [BehavingService] = []
     /// The attributes whose writes a behavior answers.
     private var handled: [AttributeKey: Place] = [:]
@@ -20,7 +21,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
     private var sleeping: Task<Void, Never>?
 
     /// Returns `nil` if no service of the player's device behaves.
-    init?(_ player: DevicePlayer<C>) {
+    init?(_ player: DevicePlayer) {
         guard !player.device.behaviors.isEmpty else { return nil }
         self.player = player
     }
@@ -73,7 +74,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
     ///
     /// A behavior answers it, or its value is kept, unless its profile has an error for it.
     static func carryOut(
-        _ request: WriteRequest, _ central: Central, by player: DevicePlayer<C>
+        _ request: WriteRequest, _ central: Central, by player: DevicePlayer
     ) -> PendingReply.Outcome {
         player.requests.behaviors?.write(request, central) ?? player.table.write(request)
     }
@@ -109,7 +110,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
         }
     }
 
-    private func state(of index: Int) -> PlayedService<C> {
+    private func state(of index: Int) -> PlayedService {
         PlayedService(player: player, service: services[index], outbox: player.answers.outbox)
     }
 
@@ -188,8 +189,8 @@ private struct ChangedValue: VariableReader {
 }
 
 /// A behaving service as its player has it now.
-private struct PlayedService<C: Clock>: ServiceState where C.Duration == Duration {
-    let player: DevicePlayer<C>
+private struct PlayedService: ServiceState {
+    let player: DevicePlayer
     let service: BehavingService
     let outbox: Outbox
 

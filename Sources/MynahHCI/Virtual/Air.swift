@@ -77,7 +77,7 @@ package struct Air: Sendable {
     private var random: SplitMix
     private var members = StationTable<Member>()
     private var listeners: [Station] = []
-    private var heap = DueHeap()
+    private var heap = MinHeap<DueStation>()
     /// The distances of this process's stations, except those at the usual distance.
     private var places: [Station: Place] = [:]
     /// The places of two stations relative to each other, which override the place of each.
@@ -316,17 +316,17 @@ package struct Air: Sendable {
             // An event that is already due comes next, and never twice at one time.
             let time = max(due, now + 1)
             members[at: index].scheduled = time
-            heap.insert(DueHeap.Entry(time: time, station: station))
+            heap.insert(DueStation(time: time, station: station))
             if heap.count > Self.spareEntries + 2 * members.count { forgetPassedOver() }
         }
     }
 
     /// Entries that an earlier one has passed over stay until their time comes, which may be hours away.
     private mutating func forgetPassedOver() {
-        heap = DueHeap()
+        heap = MinHeap()
         for index in members.indices {
             guard let time = members[at: index].scheduled else { continue }
-            heap.insert(DueHeap.Entry(time: time, station: members.station(at: index)))
+            heap.insert(DueStation(time: time, station: members.station(at: index)))
         }
     }
 

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahHCI
+import MynahSupport
 
 /// A deadline of a radio.
 enum HostDeadline: Hashable {
@@ -29,12 +30,13 @@ enum HostDeadline: Hashable {
 final class HostTimer {
     private let environment: Environment
     private var deadlines = Deadlines<HostDeadline>()
-    private var timer = DeadlineTimer()
+    private var timer: DeadlineTimer
     /// Called when the task has woken, with a number for `woke`.
     var wake: @Sendable (UInt64) async -> Void = { _ in }
 
     init(_ environment: Environment) {
         self.environment = environment
+        timer = DeadlineTimer(environment.clock, executor: environment.tasks)
     }
 
     /// When something is due, or `nil` if it is not waited for.
@@ -64,6 +66,6 @@ final class HostTimer {
 
     private func arm() {
         guard timer.needs(deadlines.wakeTime) else { return }
-        timer.arm(deadlines.wakeTime, now: environment.now, sleep: environment.sleep, wake: wake)
+        timer.arm(deadlines.wakeTime, wake: wake)
     }
 }

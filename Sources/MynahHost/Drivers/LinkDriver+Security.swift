@@ -95,8 +95,7 @@ extension LinkDriver {
         case .pairing(let answer): answered(question, answer)
         case .pairingLater(let pending):
             pending.whenAnswered { [weak radio] answer in
-                guard let radio else { return }
-                Task { await radio.withLinks { $0.answered(question, answer) } }
+                radio?.perform { $0.answered(question, answer) }
             }
         // That is the answer to a request.
         case .answer, .later: answered(question, .declined)

@@ -84,8 +84,7 @@ extension LinkDriver {
         case .later(let pending):
             guard let peer = table[link]?.peer.id else { return nil }
             pending.whenAnswered { [weak radio] outcome in
-                guard let radio else { return }
-                Task { await radio.withLinks { $0.answered(outcome, link, by: peer) } }
+                radio?.perform { $0.answered(outcome, link, by: peer) }
             }
             return nil
         }

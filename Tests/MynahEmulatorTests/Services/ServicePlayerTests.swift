@@ -31,7 +31,7 @@ import Testing
         radio = FakeRadio(capabilities: capabilities)
     }
 
-    func start(_ text: String = meter, isControlled: Bool = false) async throws -> Emulator<ManualClock> {
+    func start(_ text: String = meter, isControlled: Bool = false) async throws -> Emulator {
         let log = log
         var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
         if isControlled { device.requestNumbers = RequestNumbers() }

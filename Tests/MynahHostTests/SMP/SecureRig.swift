@@ -180,8 +180,7 @@ struct SecureRig {
         if let clock {
             self.device = HostRadio(
                 transport: transport, options: deviceOptions,
-                sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-                now: { clock.now.offset })
+                clock: clock)
         } else {
             self.device = HostRadio(transport: transport, options: deviceOptions)
         }

@@ -1,8 +1,7 @@
-import MynahSupport
 import MynahTestSupport
 import Testing
 
-@testable import MynahHost
+@testable import MynahSupport
 
 @Suite(.timeLimit(.minutes(15))) struct DeadlinesTests {
     @Test func `deadlines come in the order of their times`() {

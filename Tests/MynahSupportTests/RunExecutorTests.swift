@@ -1,19 +1,18 @@
 import Dispatch
 import Glibc
-import MynahSupport
 import MynahTestSupport
 import Testing
 
-@testable import MynahHost
+@testable import MynahSupport
 
 /// An actor on a host executor, as a radio is.
 private actor Resident {
-    let executor: HostExecutor
+    let executor: RunExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private(set) var numbers: [Int] = []
     private var isInside = false
 
-    init(_ executor: HostExecutor) { self.executor = executor }
+    init(_ executor: RunExecutor) { self.executor = executor }
 
     func add(_ number: Int) {
         precondition(!isInside, "two pieces of work run at once")
@@ -33,8 +32,8 @@ private final class Gate: Sendable {
     func pass() -> Bool { semaphore.wait(timeout: .now() + 60) == .success }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct HostExecutorTests {
-    private let executor = HostExecutor()
+@Suite(.timeLimit(.minutes(15))) struct RunExecutorTests {
+    private let executor = RunExecutor()
     private let done = Mailbox<String>("the pieces of work")
 
     /// Runs `body` on a thread of its own, as a transport delivers.
@@ -140,7 +139,7 @@ private final class Gate: Sendable {
     @Test func `a task that prefers the executor runs where answers come, and is isolated to nothing`()
         async throws
     {
-        let guests = HostTaskExecutor(executor)
+        let guests = RunTaskExecutor(executor)
         let (executor, done) = (executor, done)
         let resident = Resident(executor)
         let task = Task(executorPreference: guests) {

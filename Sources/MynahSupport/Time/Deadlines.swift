@@ -1,0 +1,138 @@
+/// Deadlines by key, the earliest first.
+///
+/// A heap with at most one entry for each key. A deadline that moves to a later time leaves its entry where it
+/// is, and the entry is put back when it comes up: a deadline that moves with every request costs no work in
+/// the heap.
+package struct Deadlines<Key: Hashable & Sendable>: Sendable {
+    @usableFromInline struct Entry: Comparable, Sendable {
+        @usableFromInline var key: Key
+        @usableFromInline var time: Duration
+
+        @inlinable init(key: Key, time: Duration) {
+            self.key = key
+            self.time = time
+        }
+
+        @inlinable static func < (left: Entry, right: Entry) -> Bool { left.time < right.time }
+    }
+
+    @usableFromInline struct Record: Sendable {
+        /// When it is due, or `nil` if it was removed.
+        @usableFromInline var due: Duration?
+        /// The time of its entry in the heap.
+        @usableFromInline var queued: Duration
+
+        @inlinable init(due: Duration?, queued: Duration) {
+            self.due = due
+            self.queued = queued
+        }
+    }
+
+    @usableFromInline var heap = MinHeap<Entry>()
+    @usableFromInline var records: [Key: Record] = [:]
+    /// The number of deadlines.
+    @inlinable package var count: Int { setCount }
+    @usableFromInline var setCount = 0
+
+    /// No deadlines.
+    @inlinable package init() {}
+
+    /// The time to look at next, which may be earlier than the earliest deadline; `nil` if none is set.
+    @inlinable package var wakeTime: Duration? { count == 0 ? nil : heap.first?.time }
+
+    /// The deadline of a key, or `nil` if none is set.
+    @inlinable package subscript(key: Key) -> Duration? {
+        get { records[key]?.due }
+        set { set(key, newValue) }
+    }
+
+    @inlinable mutating func set(_ key: Key, _ due: Duration?) {
+        let record = records[key]
+        setCount += (due == nil ? 0 : 1) - (record?.due == nil ? 0 : 1)
+        guard let due else {
+            records[key]?.due = nil
+            return
+        }
+        if let record, record.queued <= due {
+            records[key]?.due = due
+            return
+        }
+        records[key] = Record(due: due, queued: due)
+        heap.insert(Entry(key: key, time: due))
+    }
+
+    /// Removes and returns a key that is due, or returns `nil` if none is.
+    @inlinable package mutating func takeDue(at now: Duration) -> Key? {
+        while let first = heap.first, first.time <= now {
+            heap.removeFirst()
+            guard let record = records[first.key], record.queued == first.time else { continue }
+            guard let due = record.due else {
+                records[first.key] = nil
+                continue
+            }
+            guard due <= now else {
+                records[first.key] = Record(due: due, queued: due)
+                heap.insert(Entry(key: first.key, time: due))
+                continue
+            }
+            records[first.key] = nil
+            setCount -= 1
+            return first.key
+        }
+        return nil
+    }
+
+    /// Removes all.
+    @inlinable package mutating func removeAll() {
+        self = Deadlines()
+    }
+}
+
+/// One task that sleeps until the earliest of several deadlines.
+package struct DeadlineTimer: Sendable {
+    private let clock: RunClock
+    private let executor: (any TaskExecutor)?
+    private var task: Task<Void, Never>?
+    private var wakeTime = Duration.zero
+    private var number: UInt64 = 0
+
+    /// A timer whose task prefers an executor, or the concurrent pool if that is `nil`.
+    package init(_ clock: RunClock, executor: (any TaskExecutor)? = nil) {
+        self.clock = clock
+        self.executor = executor
+    }
+
+    /// Sleeps until a time and then calls `wake` with a number for `woke`; a task that wakes earlier than
+    /// that goes on.
+    ///
+    /// With `nil` nothing changes: a task that finds nothing due costs less than one for each deadline.
+    package mutating func arm(_ time: Duration?, wake: @escaping @Sendable (UInt64) async -> Void) {
+        guard let time, needs(time) else { return }
+        task?.cancel()
+        number += 1
+        wakeTime = time
+        task = Task(executorPreference: executor) { [clock, number] in
+            guard (try? await clock.sleep(until: .init(offset: time))) != nil else { return }
+            await wake(number)
+        }
+    }
+
+    /// Whether `arm` would do anything, so that a request that moves a deadline costs no closure.
+    package func needs(_ time: Duration?) -> Bool {
+        guard let time else { return false }
+        return task == nil || wakeTime > time
+    }
+
+    /// Wakes no more.
+    package mutating func stop() {
+        task?.cancel()
+        task = nil
+    }
+
+    /// Notes that a task has woken, and returns whether it is the one that was armed last.
+    package mutating func woke(_ number: UInt64) -> Bool {
+        guard number == self.number else { return false }
+        task = nil
+        return true
+    }
+}

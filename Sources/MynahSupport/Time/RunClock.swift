@@ -1,0 +1,105 @@
+import Glibc
+
+/// The clock of a run: the machine's, or a virtual one.
+///
+/// Everything that takes part in a run gets its time, its pauses and its tasks' executor from here.
+package struct RunClock: Clock {
+    /// A time, counted from the clock's beginning.
+    package struct Instant: InstantProtocol {
+        /// The time since the beginning.
+        package var offset: Duration
+
+        /// The instant that is so long after the beginning.
+        package init(offset: Duration) { self.offset = offset }
+
+        /// The instant that is so much later.
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// The time from this instant to another.
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether one is before the other.
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private enum Source: Sendable {
+        case machine
+        case virtual(VirtualTime)
+        /// Another clock, by its time since the first use here and its way to sleep until such a time.
+        case other(@Sendable () -> Duration, @Sendable (Duration) async throws -> Void)
+    }
+
+    private let source: Source
+
+    /// The machine's clock.
+    package static let real = RunClock(.machine)
+
+    private init(_ source: Source) { self.source = source }
+
+    /// A clock with virtual time.
+    package init(_ time: VirtualTime) { self.init(.virtual(time)) }
+
+    /// The clock of any kind as one of this type.
+    package init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        switch clock {
+        case let clock as RunClock: self = clock
+        case is ContinuousClock: self = .real
+        default:
+            let start = clock.now
+            self.init(
+                .other(
+                    { start.duration(to: clock.now) },
+                    { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }))
+        }
+    }
+
+    /// The virtual time, or `nil` with any other clock.
+    package var virtual: VirtualTime? {
+        if case .virtual(let time) = source { time } else { nil }
+    }
+
+    private static let start = ContinuousClock.now
+
+    /// The present.
+    package var now: Instant {
+        switch source {
+        case .machine: Instant(offset: Self.start.duration(to: .now))
+        case .virtual(let time): Instant(offset: time.now)
+        case .other(let now, _): Instant(offset: now())
+        }
+    }
+
+    /// The shortest time that it can measure.
+    package var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// Sleeps until a time; throws `CancellationError` if the task is cancelled.
+    package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        switch source {
+        case .machine:
+            try await ContinuousClock().sleep(
+                until: Self.start.advanced(by: deadline.offset), tolerance: tolerance)
+        case .virtual(let time): try await time.sleep(until: deadline.offset)
+        case .other(_, let sleep): try await sleep(deadline.offset)
+        }
+    }
+
+    /// For tasks of the run that are isolated to no actor, or `nil` for the concurrent pool.
+    package var taskExecutor: (any TaskExecutor)? { virtual?.tasks }
+
+    /// When virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.
+    package static let virtualStart: Int64 = 1_767_225_600
+
+    /// The time of the calendar, in microseconds since 1970 began in UTC.
+    package var wallMicroseconds: Int64 {
+        if let virtual { return Self.virtualStart * 1_000_000 + virtual.microseconds }
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+
+    /// Runs `body` after a time, outside any actor.
+    package func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        let due = now.advanced(by: delay)
+        Task(executorPreference: taskExecutor) {
+            if (try? await sleep(until: due)) != nil { body() }
+        }
+    }
+}

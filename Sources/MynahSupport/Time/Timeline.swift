@@ -1,0 +1,193 @@
+/// The deadlines of a run with virtual time, the requests that wait for it, and the rule that moves it.
+///
+/// It has no thread: its executor asks for the next step when no other work is left.
+final class Timeline: Sendable {
+    /// Identifies what waits for a time.
+    typealias Token = UInt64
+
+    private struct Entry: Comparable, Sendable {
+        var due: Int64
+        var token: Token
+
+        /// Of two with the same time, the one that was added first.
+        static func < (left: Entry, right: Entry) -> Bool {
+            left.due == right.due ? left.token < right.token : left.due < right.due
+        }
+    }
+
+    private enum Waiter: Sendable {
+        /// A task that is about to sleep.
+        case reserved
+        case sleeper(CheckedContinuation<Void, any Error>)
+        case body(@Sendable () -> Void)
+    }
+
+    private enum Request: Sendable {
+        /// A request is being carried out.
+        case running
+        /// It is done, and this gives the result to the caller.
+        case done(@Sendable () -> Void)
+    }
+
+    private struct State {
+        /// In nanoseconds since the beginning.
+        var now: Int64 = 0
+        var entries = MinHeap<Entry>()
+        /// An entry without a waiter is out of date.
+        var waiters: [Token: Waiter] = [:]
+        var lastToken: Token = 0
+        /// Requests from outside that wait for their turn, in order.
+        var inbox: [@Sendable () -> Void] = []
+        var request: Request?
+        /// The sleep of an advance, and the machine's time at which it ends early.
+        var advance: (token: Token, end: ContinuousClock.Instant)?
+        /// Whether the run is over: the time does not move any more.
+        var isOver = false
+
+        /// Removes entries that are out of date from the top.
+        mutating func prune() {
+            while let first = entries.first, waiters[first.token] == nil { entries.removeFirst() }
+        }
+
+        func mayMove(_ pace: VirtualTime.Pace) -> Bool {
+            switch (pace, request) {
+            case (.fast, _), (.manual, .running): !isOver
+            case (.manual, .done), (.manual, nil): false
+            }
+        }
+    }
+
+    private enum Step {
+        case fire(Waiter)
+        case call(@Sendable () -> Void)
+    }
+
+    let pace: VirtualTime.Pace
+    private let state = Lock(State())
+
+    init(_ pace: VirtualTime.Pace) {
+        self.pace = pace
+    }
+
+    /// The time since the beginning, in nanoseconds.
+    var now: Int64 { state.withLock { $0.now } }
+
+    // MARK: Deadlines
+
+    /// Does something at a time; one that is over comes when no other work is left.
+    func add(at due: Int64, _ body: @escaping @Sendable () -> Void) -> Token {
+        state.withLock { state in
+            state.lastToken += 1
+            state.waiters[state.lastToken] = .body(body)
+            state.entries.insert(Entry(due: due, token: state.lastToken))
+            return state.lastToken
+        }
+    }
+
+    /// A token for a task that is about to sleep.
+    func reserve() -> Token {
+        state.withLock { state in
+            state.lastToken += 1
+            state.waiters[state.lastToken] = .reserved
+            return state.lastToken
+        }
+    }
+
+    /// Resumes the task at a time, or throws into it at once if it was cancelled.
+    func sleep(_ token: Token, until due: Int64, _ sleeper: CheckedContinuation<Void, any Error>) {
+        let isCancelled = state.withLock { state in
+            guard state.waiters[token] != nil, !state.isOver else { return true }
+            state.waiters[token] = .sleeper(sleeper)
+            state.entries.insert(Entry(due: due, token: token))
+            return false
+        }
+        if isCancelled { sleeper.resume(throwing: CancellationError()) }
+    }
+
+    /// Forgets a deadline; a task that sleeps until it is resumed with a `CancellationError`.
+    func cancel(_ token: Token) {
+        let waiter = state.withLock { state in
+            let waiter = state.waiters.removeValue(forKey: token)
+            if state.entries.count > 64 + 2 * state.waiters.count {
+                let waiters = state.waiters
+                state.entries.removeAll { waiters[$0.token] == nil }
+            }
+            return waiter
+        }
+        if case .sleeper(let sleeper)? = waiter { sleeper.resume(throwing: CancellationError()) }
+    }
+
+    /// Has the sleep of a token end early if it takes longer than `limit` of the machine's time.
+    func limitAdvance(_ token: Token, to limit: Duration) {
+        state.withLock { $0.advance = (token, .now + limit) }
+    }
+
+    // MARK: Requests
+
+    /// Queues a request from outside: `start` begins it.
+    func add(_ start: @escaping @Sendable () -> Void) {
+        state.withLock { $0.inbox.append(start) }
+    }
+
+    /// The request that is carried out is done; `answer` is called when no other work is left.
+    func finish(_ answer: @escaping @Sendable () -> Void) {
+        state.withLock { $0.request = .done(answer) }
+    }
+
+    /// The run is over: the time does not move any more, and tasks that sleep are cancelled.
+    func end() {
+        let tokens = state.withLock { state in
+            state.isOver = true
+            return state.waiters.keys.sorted()
+        }
+        for token in tokens { cancel(token) }
+    }
+
+    // MARK: Steps
+
+    /// Whether there is a step to take when no other work is left.
+    var hasNext: Bool {
+        state.withLock { state in
+            state.prune()
+            if case .done? = state.request { return true }
+            if state.request == nil, !state.inbox.isEmpty { return true }
+            guard let first = state.entries.first else { return false }
+            return first.due <= state.now || state.mayMove(pace)
+        }
+    }
+
+    /// Takes the next step: what is due, else the end or the start of a request, else the next deadline.
+    func carryOutNext() {
+        let step: Step? = state.withLock { state in
+            state.prune()
+            if let first = state.entries.first, first.due <= state.now { return take(first, &state) }
+            if case .done(let answer)? = state.request {
+                state.request = nil
+                return .call(answer)
+            }
+            if state.request == nil, !state.inbox.isEmpty {
+                state.request = .running
+                return .call(state.inbox.removeFirst())
+            }
+            guard let first = state.entries.first, state.mayMove(pace) else { return nil }
+            if let advance = state.advance, advance.end < .now, let waiter = state.waiters[advance.token] {
+                state.waiters[advance.token] = nil
+                state.advance = nil
+                return .fire(waiter)
+            }
+            state.now = first.due
+            return take(first, &state)
+        }
+        switch step {
+        case .fire(.sleeper(let sleeper)): sleeper.resume()
+        case .fire(.body(let body)), .call(let body): body()
+        case .fire(.reserved), nil: break
+        }
+    }
+
+    private func take(_ entry: Entry, _ state: inout State) -> Step? {
+        state.entries.removeFirst()
+        if state.advance?.token == entry.token { state.advance = nil }
+        return state.waiters.removeValue(forKey: entry.token).map { .fire($0) }
+    }
+}

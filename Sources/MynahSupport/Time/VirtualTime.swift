@@ -1,0 +1,115 @@
+/// A time that moves only when a run has nothing left to do, and the executor of everything in that run.
+///
+/// Each piece of work, each deadline and each request from outside is carried out on one executor, in an
+/// order that follows from the run alone. So a run with the same input has the same history.
+package struct VirtualTime: Sendable {
+    /// When the time moves.
+    package enum Pace: String, Sendable {
+        /// To the next deadline whenever nothing is left to do.
+        case fast
+        /// As `fast`, but only while a request from outside is carried out.
+        case manual
+    }
+
+    private let timeline: Timeline
+    /// The executor of everything that takes part in the run.
+    package let executor: RunExecutor
+    /// For tasks of the run that are isolated to no actor.
+    package let tasks: RunTaskExecutor
+
+    /// A time at its beginning.
+    package init(_ pace: Pace) {
+        timeline = Timeline(pace)
+        executor = RunExecutor(timeline: timeline)
+        tasks = RunTaskExecutor(executor)
+    }
+
+    /// When the time moves.
+    package var pace: Pace { timeline.pace }
+    /// The time since the beginning.
+    package var now: Duration { .nanoseconds(timeline.now) }
+    /// The time since the beginning, in whole microseconds.
+    package var microseconds: Int64 { timeline.now / 1000 }
+
+    /// Runs `body` on the executor at a time since the beginning, unless `cancel` is called with the result.
+    @discardableResult
+    package func schedule(at due: Duration, _ body: @escaping @Sendable () -> Void) -> UInt64 {
+        let token = timeline.add(at: Self.nanoseconds(due), body)
+        wake()
+        return token
+    }
+
+    /// Forgets what is scheduled.
+    package func cancel(_ token: UInt64) { timeline.cancel(token) }
+
+    /// Sleeps until a time since the beginning; throws `CancellationError` if the task is cancelled or the run
+    /// is over.
+    package func sleep(until due: Duration) async throws {
+        try await sleep(timeline.reserve(), until: Self.nanoseconds(due))
+    }
+
+    private func sleep(_ token: UInt64, until due: Int64) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { sleeper in
+                timeline.sleep(token, until: due, sleeper)
+                wake()
+            }
+        } onCancel: {
+            timeline.cancel(token)
+        }
+    }
+
+    /// Carries out work that comes from outside, when nothing else is left to do.
+    ///
+    /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves to
+    /// whatever the work waits for. Requests are carried out one after the other, in order.
+    package func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            timeline.add { [timeline, tasks] in
+                Task(executorPreference: tasks) {
+                    let value = await body()
+                    timeline.finish { continuation.resume(returning: value) }
+                }
+            }
+            wake()
+        }
+    }
+
+    /// Sleeps for a time, as work that `carryOut` does; returns how much of the time has passed.
+    ///
+    /// That is less if the time takes more than `limit` of the machine's time, or if the run ends.
+    package func advance(by duration: Duration, within limit: Duration = .seconds(60)) async -> Duration {
+        let start = timeline.now
+        let token = timeline.reserve()
+        timeline.limitAdvance(token, to: limit)
+        try? await sleep(token, until: start.addingClamped(Self.nanoseconds(duration)))
+        return .nanoseconds(timeline.now - start)
+    }
+
+    /// Ends the run: the time does not move any more, and tasks that sleep are cancelled.
+    package func end() {
+        timeline.end()
+        wake()
+    }
+
+    /// Lets the executor look at the timeline if it is not at work.
+    private func wake() {
+        if executor.isIsolatingCurrentContext() != true { executor.perform {} }
+    }
+
+    /// The nanoseconds of a duration, rounded up and within the range of the type.
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !isTooLarge else { return seconds < 0 ? .min : .max }
+        return product.addingClamped((attoseconds + 999_999_999) / 1_000_000_000)
+    }
+}
+
+extension Int64 {
+    /// The sum, or the end of the range if it is beyond it.
+    fileprivate func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, isTooLarge) = addingReportingOverflow(other)
+        return isTooLarge ? (other < 0 ? .min : .max) : sum
+    }
+}
