@@ -32,6 +32,7 @@ public actor Phone {
     private(set) var managers: [ManagerState] = []
     var apps: [AppProcess] = []
     let services = ServiceRegistry()
+    nonisolated let queue = WorkQueue<Phone>()
     var centrals = CentralTable() { didSet { meter.update(on: self) } }
     let advertiser: PhoneAdvertiser
     let meter = PhoneMeter()
@@ -46,8 +47,8 @@ public actor Phone {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// The radio's, for tasks about the phone that are isolated to no actor.
-    package nonisolated var taskExecutor: (any TaskExecutor)? { radio.taskExecutor }
+    /// The executor that tasks about the phone have to prefer, or `nil`.
+    package nonisolated var preferredExecutor: (any TaskExecutor)? { radio.preferredExecutor }
 
     /// Makes a phone on a radio that has not been started.
     ///
@@ -270,7 +271,7 @@ public actor Phone {
     ///
     /// A problem is reported once for as long as the reason is the same.
     func save(_ content: some KeptContent) -> Bool {
-        preserved.save(content) { [weak self, executor = taskExecutor] message in
+        preserved.save(content) { [weak self, executor = preferredExecutor] message in
             Task(executorPreference: executor) { await self?.warn("stateNotKept", message) }
         }
     }

@@ -132,12 +132,17 @@ final class PhoneAdvertiser {
     fileprivate func settle(on phone: isolated Phone) async throws(RadioError) {
         guard phone.isRunning else { return }
         advertisement.request()
-        let task = self.task ?? Task { await takeSteps(on: phone) }
-        self.task = task
-        if let error = await task.value { throw error }
+        if let error = await steps(on: phone).value { throw error }
     }
 
-    private func takeSteps(on phone: isolated Phone) async -> RadioError? {
+    private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
+        if let task { return task }
+        let new = phone.task { await $0.advertiser.takeSteps(on: $0) }
+        task = new
+        return new
+    }
+
+    fileprivate func takeSteps(on phone: isolated Phone) async -> RadioError? {
         defer { task = nil }
         while phone.isRunning {
             let epoch = advertisement.epoch

@@ -40,8 +40,10 @@ final class PhoneLink: RadioSink, CentralSink {
     /// Puts work on the phone's queue, where it starts in the order of the calls; it is dropped if the phone is
     /// gone by then.
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
-        Task(executorPreference: target?.taskExecutor) { [weak target] in
-            if let target { await work(target) }
+        guard let target else { return }
+        target.queue.add(work)
+        Task(executorPreference: target.preferredExecutor) { [weak target] in
+            if let target { await target.queue.startNext(on: target) }
         }
     }
 
@@ -49,7 +51,7 @@ final class PhoneLink: RadioSink, CentralSink {
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Phone) -> Void
     ) -> Task<Void, Never> {
-        Task(executorPreference: target?.taskExecutor) { [weak target] in
+        Task(executorPreference: target?.preferredExecutor) { [weak target] in
             guard (try? await clock.sleep(until: instant)) != nil, !Task.isCancelled, let target else {
                 return
             }
@@ -60,5 +62,16 @@ final class PhoneLink: RadioSink, CentralSink {
     /// Runs work that was waited for, unless its task was cancelled on the way to the executor.
     private static func run(_ work: @Sendable (isolated Phone) -> Void, on phone: isolated Phone) {
         if !Task.isCancelled { work(phone) }
+    }
+}
+
+extension Phone {
+    /// Starts a task on the phone's queue.
+    ///
+    /// It prefers the phone's executor: a task that does not resumes on the concurrent pool first.
+    nonisolated func task<Value: Sendable>(
+        _ work: @escaping @Sendable (isolated Phone) async -> Value
+    ) -> Task<Value, Never> {
+        Task(executorPreference: preferredExecutor) { await work(self) }
     }
 }

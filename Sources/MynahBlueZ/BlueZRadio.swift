@@ -36,9 +36,6 @@ public actor BlueZRadio {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// For tasks on the thread of the D-Bus connection.
-    public nonisolated var taskExecutor: (any TaskExecutor)? { GLibTaskExecutor.shared }
-
     /// A radio that is not started.
     public init(options: BlueZOptions = BlueZOptions(), logger: Logger = Logger(label: "mynah.bluez")) {
         environment = Environment(options: options, logger: logger)

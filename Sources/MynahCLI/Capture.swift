@@ -92,9 +92,9 @@ final class Capture: Sendable {
                     case .standardOutput:
                         CaptureFile(
                             descriptor: 1, named: "standard output", application: application,
-                            reports: reports)
+                            reports: reports, clock: .real)
                     case .file(let path):
-                        try CaptureFile(path: path, application: application, reports: reports)
+                        try CaptureFile(path: path, application: application, reports: reports, clock: .real)
                     }
                 state.file = new
                 return new

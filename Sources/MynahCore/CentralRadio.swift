@@ -122,7 +122,7 @@ extension CentralRadio {
 
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
-        Task(executorPreference: taskExecutor) { await self.stop() }
+        Task(executorPreference: preferredExecutor) { await self.stop() }
     }
 
     /// Throws `unsupported`.

@@ -131,7 +131,7 @@ public protocol PeripheralRadio: Radio {
 extension PeripheralRadio {
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
-        Task(executorPreference: taskExecutor) { await self.stop() }
+        Task(executorPreference: preferredExecutor) { await self.stop() }
     }
 
     /// Throws `unsupported`.

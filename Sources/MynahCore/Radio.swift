@@ -2,13 +2,13 @@
 ///
 /// An actor whose executor the phone and its managers share, so that a request needs no change of thread.
 public protocol Radio: Actor {
-    /// For tasks about the radio that are isolated to no actor: they start on the radio's executor, in order.
+    /// The executor that tasks about the radio have to prefer, or `nil` if they start on the concurrent pool.
     ///
-    /// `nil` if such tasks start on the concurrent pool, where their order is not defined.
-    nonisolated var taskExecutor: (any TaskExecutor)? { get }
+    /// With virtual time everything in a run shares one executor.
+    nonisolated var preferredExecutor: (any TaskExecutor)? { get }
 }
 
 extension Radio {
-    /// Returns `nil`: tasks start on the concurrent pool.
-    public nonisolated var taskExecutor: (any TaskExecutor)? { nil }
+    /// Returns `nil`: time is the machine's.
+    public nonisolated var preferredExecutor: (any TaskExecutor)? { nil }
 }

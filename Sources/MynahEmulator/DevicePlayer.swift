@@ -29,7 +29,8 @@ final class DevicePlayer {
     private(set) var since: RunClock.Instant?
     private var stage = DeviceStage.starting(.missing)
 
-    init(_ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink) {
+    init(_ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink)
+    {
         self.device = device
         self.phone = phone
         self.clock = clock

@@ -50,12 +50,13 @@ public actor Emulator {
     /// Waits for the next report of what the radio uses.
     var metering: Task<Void, Never>?
     let link = EmulatorLink()
+    nonisolated let queue = WorkQueue<Emulator>()
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
 
-    /// For tasks about it that are isolated to no actor.
-    package nonisolated var taskExecutor: (any TaskExecutor)? { phone.taskExecutor }
+    /// The executor that tasks about it have to prefer, or `nil`.
+    package nonisolated var preferredExecutor: (any TaskExecutor)? { phone.preferredExecutor }
 
     /// The names of its devices in events.
     package var labels: [String] { devices.map(\.label) }
@@ -92,7 +93,8 @@ public actor Emulator {
         let isPlaying = Lock(false)
         scenarios = ScenarioPlayer(clock, link, isPlaying: isPlaying)
         events = EventReporter(
-            wallTime: wallTime ?? { .now(clock) }, observer: Self.observing(observer, devices, link, isPlaying))
+            wallTime: wallTime ?? { .now(clock) },
+            observer: Self.observing(observer, devices, link, isPlaying))
         faultyRadio = Self.layer(around: radio, devices, clock, link)
         phone = Phone(
             radio: faultyRadio ?? radio, identity: devices[0].identity,

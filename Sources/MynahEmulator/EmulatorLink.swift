@@ -25,17 +25,22 @@ final class EmulatorLink: PhoneSink {
 
     /// Queues work, which starts in the order of the calls; it is dropped if the emulator was stopped by then.
     func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
-        Task(executorPreference: emulator?.taskExecutor) {
-            if let emulator = self.emulator { await work(emulator) }
+        guard let emulator else { return }
+        emulator.queue.add(work)
+        Task(executorPreference: emulator.preferredExecutor) {
+            if let emulator = self.emulator { await emulator.queue.startNext(on: emulator) }
         }
     }
 
     /// Queues work for a time, unless the task is cancelled before.
     func enqueue(
-        at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Emulator) async -> Void
+        at instant: RunClock.Instant, on clock: RunClock,
+        _ work: @escaping @Sendable (isolated Emulator) async -> Void
     ) -> Task<Void, Never> {
-        Task(executorPreference: emulator?.taskExecutor) {
-            guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil, let emulator = self.emulator else {
+        Task(executorPreference: emulator?.preferredExecutor) {
+            guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil,
+                let emulator = self.emulator
+            else {
                 return
             }
             await emulator.unlessCancelled(work)
@@ -94,7 +99,8 @@ final class CentralLink: CentralManagerSink {
 
     /// Queues work for a time, unless the task is cancelled before.
     func enqueue(
-        at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (CentralPlayer) async -> Void
+        at instant: RunClock.Instant, on clock: RunClock,
+        _ work: @escaping @Sendable (CentralPlayer) async -> Void
     ) -> Task<Void, Never> {
         link.emulator.enqueue(at: instant, on: clock) { [index = link.index, number] emulator in
             guard let player = emulator.player(index) else { return }

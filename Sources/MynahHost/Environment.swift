@@ -13,14 +13,20 @@ struct Environment: Sendable {
     let options: HostRadioOptions
     let logger: Logger
     let clock: RunClock
+    /// The source of keys, nonces and addresses.
+    let random: SecurityRandom
 
-    init(transport: any HCITransport, options: HostRadioOptions, logger: Logger, clock: RunClock) {
+    init(
+        transport: any HCITransport, options: HostRadioOptions, logger: Logger, clock: RunClock,
+        random: SecurityRandom = SecurityRandom()
+    ) {
         executor = clock.virtual?.executor ?? RunExecutor()
-        tasks = clock.virtual?.tasks ?? RunTaskExecutor(executor)
+        tasks = RunTaskExecutor(executor)
         self.transport = transport
         self.options = options
         self.logger = logger
         self.clock = clock
+        self.random = random
     }
 
     /// The time since the beginning of the clock.

@@ -139,7 +139,7 @@ extension HostRadio {
     /// Closes the transport at once, from any thread, and then stops.
     public nonisolated func close() {
         environment.transport.close()
-        Task(executorPreference: taskExecutor) { await self.stopClosed() }
+        Task(executorPreference: preferredExecutor) { await self.stopClosed() }
     }
 
     private func stopClosed() async {

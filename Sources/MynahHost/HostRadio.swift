@@ -28,10 +28,17 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// A radio that is not started; `clock` measures its deadlines.
     public init(
         transport: any HCITransport, options: Options = Options(),
-        logger: Logger = Logger(label: "mynah.host"), clock: some Clock<Duration> = ContinuousClock()
+        logger: Logger = HostRadio.logger, clock: some Clock<Duration> = ContinuousClock()
     ) {
-        environment = Environment(
-            transport: transport, options: options, logger: logger, clock: RunClock(clock))
+        self.init(
+            Environment(transport: transport, options: options, logger: logger, clock: RunClock(clock)))
+    }
+
+    /// The usual logger of a radio.
+    public static let logger = Logger(label: "mynah.host")
+
+    init(_ environment: Environment) {
+        self.environment = environment
         timer = HostTimer(environment)
         controller = ControllerDriver(environment, timer, sinks)
         access = GenericAccess(environment, timer, sinks, controller)
@@ -47,7 +54,9 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     }
     /// For a task that asks one thing after the other: with this preference it goes on where the answer
     /// comes, without a hop.
-    public nonisolated var taskExecutor: (any TaskExecutor)? { environment.tasks }
+    package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
+    /// The executor of a run with virtual time, or `nil`.
+    public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.clock.taskExecutor }
     /// The name of the radio, for people.
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }

@@ -21,8 +21,7 @@ import Testing
         }
     }
 
-    func snapshot(_ emulator: Emulator, _ label: String = "Test") async throws -> DeviceSnapshot
-    {
+    func snapshot(_ emulator: Emulator, _ label: String = "Test") async throws -> DeviceSnapshot {
         try #require(await emulator.snapshot(of: label))
     }
 

@@ -117,10 +117,7 @@ private final class ReplayStage: Sendable {
             path: capture, application: "test", reports: .init(warn: { _ in }, fail: { _ in }),
             now: { air.now.microseconds })
         func host(_ transport: any HCITransport) -> HostRadio {
-            HostRadio(
-                transport: transport,
-                sleep: { try await still.sleep(until: still.now.advanced(by: $0), tolerance: nil) },
-                now: { still.now.offset })
+            HostRadio(transport: transport, clock: still)
         }
         func configuration(_ number: UInt64) -> ControllerConfiguration {
             ControllerConfiguration(

@@ -62,12 +62,9 @@ import Testing
     @Test func `the timer sleeps once, and again if a deadline comes earlier`() async throws {
         let clock = ManualClock()
         let woken = Lock([UInt64]())
-        var timer = DeadlineTimer()
+        var timer = DeadlineTimer(RunClock(clock))
         func arm(_ seconds: Int?) {
-            timer.arm(
-                seconds.map { .seconds($0) }, now: { clock.now.offset },
-                sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
-                wake: { number in woken.withLock { $0.append(number) } })
+            timer.arm(seconds.map { .seconds($0) }) { number in woken.withLock { $0.append(number) } }
         }
         arm(5)
         try await clock.waitForSleepers(1)

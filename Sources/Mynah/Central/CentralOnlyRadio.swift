@@ -8,7 +8,7 @@ actor CentralOnlyRadio: PeripheralRadio {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { central.unownedExecutor }
 
-    nonisolated var taskExecutor: (any TaskExecutor)? { central.taskExecutor }
+    nonisolated var preferredExecutor: (any TaskExecutor)? { central.preferredExecutor }
 
     init(_ central: any CentralRadio) {
         self.central = central

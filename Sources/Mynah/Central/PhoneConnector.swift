@@ -117,7 +117,7 @@ final class PhoneConnector {
         _ link: PhoneLink
     ) {
         // It keeps the radio and not the phone, which may go meanwhile.
-        let task = Task(executorPreference: radio.taskExecutor) {
+        let task = Task(executorPreference: radio.preferredExecutor) {
             let outcome: LinkInitiator.Outcome
             do throws(RadioError) {
                 _ = try await radio.connect(address, timeout: timeout)

@@ -99,12 +99,17 @@ final class PhoneScanner {
         phone.meter.update(on: phone)
         guard phone.central.radioState == .poweredOn else { return }
         epoch += 1
-        let task = self.task ?? Task { await takeSteps(on: phone) }
-        self.task = task
-        if let error = await task.value { throw error }
+        if let error = await steps(on: phone).value { throw error }
     }
 
-    private func takeSteps(on phone: isolated Phone) async -> RadioError? {
+    private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
+        if let task { return task }
+        let new = phone.task { await $0.central.scanner.takeSteps(on: $0) }
+        task = new
+        return new
+    }
+
+    fileprivate func takeSteps(on phone: isolated Phone) async -> RadioError? {
         defer { task = nil }
         while let radio = phone.central.radio, phone.central.radioState == .poweredOn {
             let scan = compose(on: phone)

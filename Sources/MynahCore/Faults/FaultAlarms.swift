@@ -49,7 +49,7 @@ struct FaultAlarms: Sendable {
         guard let first = alarms.first?.due, wakeTime.map({ first < $0 }) ?? true else { return }
         task?.cancel()
         wakeTime = first
-        task = Task(executorPreference: radio.taskExecutor) { [clock, weak radio] in
+        task = Task(executorPreference: radio.preferredExecutor) { [clock, weak radio] in
             guard (try? await clock.sleep(until: .init(offset: first))) != nil else { return }
             await radio?.wake()
         }

@@ -10,7 +10,7 @@ struct FaultWork: Sendable {
         jobs.append(job)
         guard !isRunning else { return }
         isRunning = true
-        Task(executorPreference: radio.taskExecutor) { [weak radio] in
+        Task(executorPreference: radio.preferredExecutor) { [weak radio] in
             while let job = await radio?.nextJob(), let radio { await job(radio) }
         }
     }

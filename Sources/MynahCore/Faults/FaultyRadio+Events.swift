@@ -210,8 +210,8 @@ extension FaultyRadio {
             return held(.answer(snapshot(change(outcome), request)), for: decision.delay)
         case .later(let pending):
             let reply = PendingReply()
-            pending.whenAnswered { [taskExecutor] outcome in
-                Task(executorPreference: taskExecutor) { [weak self] in
+            pending.whenAnswered { [preferredExecutor] outcome in
+                Task(executorPreference: preferredExecutor) { [weak self] in
                     guard let part = await self?.snapshot(change(outcome), request) else { return }
                     reply.answer(part)
                 }

@@ -48,7 +48,7 @@ package actor FaultyRadio: ControllableRadio {
     /// The executor of the radio that it wraps.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { wrapped.unownedExecutor }
 
-    package nonisolated var taskExecutor: (any TaskExecutor)? { wrapped.taskExecutor }
+    package nonisolated var preferredExecutor: (any TaskExecutor)? { wrapped.preferredExecutor }
 
     /// A layer around a radio that has not been started.
     ///

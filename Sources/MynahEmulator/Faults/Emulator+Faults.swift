@@ -9,7 +9,8 @@ extension Emulator {
     /// A layer around a radio for the faults of its devices and those that a test adds; `nil` if there are
     /// none and no test can add any.
     static func layer(
-        around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: RunClock, _ link: EmulatorLink
+        around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: RunClock,
+        _ link: EmulatorLink
     ) -> FaultyRadio? {
         let isNeeded = devices.contains { !$0.faults.isEmpty || $0.requestNumbers != nil }
         guard isNeeded, let radio = radio as? any ControllableRadio else { return nil }

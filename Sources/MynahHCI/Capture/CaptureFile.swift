@@ -1,6 +1,6 @@
 import Glibc
 public import MynahCore
-import MynahSupport
+package import MynahSupport
 
 /// A pcapng file or pipe that a capture goes to, written by a thread of its own.
 ///
@@ -42,9 +42,29 @@ public final class CaptureFile: Sendable {
     private let output: CaptureOutput
     private let reports: Reports
     private let state: Lock<State>
-    /// Microseconds from the start of the monotonic clock to 1970, so that times in the file never go back.
-    private let epoch: Int64
-    private let now: @Sendable () -> Int64
+    private let time: Time
+
+    /// The times in a file, which never go back.
+    struct Time: Sendable {
+        /// From 1970 to the beginning of `now`, in microseconds.
+        var epoch: Int64
+        /// The time of a clock that never goes back, in microseconds.
+        var now: @Sendable () -> Int64
+
+        /// The times of a monotonic clock; the calendar's time is read once.
+        init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
+            self.now = now
+            epoch = RunClock.real.wallMicroseconds - now()
+        }
+
+        /// The times of a run.
+        init(_ clock: RunClock) {
+            self.init()
+            guard clock.virtual != nil else { return }
+            now = { clock.wallMicroseconds }
+            epoch = 0
+        }
+    }
 
     /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains
     /// keys.
@@ -60,25 +80,36 @@ public final class CaptureFile: Sendable {
     package convenience init(
         path: String, application: String, reports: Reports, now: @escaping @Sendable () -> Int64
     ) throws(RadioError) {
-        self.init(try CaptureOutput(path: path), named: path, application: application, reports, now: now)
+        self.init(
+            try CaptureOutput(path: path), named: path, application: application, reports,
+            time: Time(now: now))
     }
 
-    /// Writes to a descriptor, which stays open.
-    package convenience init(descriptor: Int32, named name: String, application: String, reports: Reports) {
-        self.init(CaptureOutput(borrowing: descriptor), named: name, application: application, reports)
+    /// A file at `path` whose times are a run's.
+    package convenience init(
+        path: String, application: String, reports: Reports, clock: RunClock
+    ) throws(RadioError) {
+        self.init(
+            try CaptureOutput(path: path), named: path, application: application, reports, time: Time(clock))
+    }
+
+    /// Writes to a descriptor, which stays open; the times are a run's.
+    package convenience init(
+        descriptor: Int32, named name: String, application: String, reports: Reports, clock: RunClock = .real
+    ) {
+        self.init(
+            CaptureOutput(borrowing: descriptor), named: name, application: application, reports,
+            time: Time(clock))
     }
 
     init(
         _ output: CaptureOutput, named name: String, application: String, _ reports: Reports,
-        limit: Int = 8 << 20, now: @escaping @Sendable () -> Int64 = { EventLoop.now }
+        limit: Int = 8 << 20, time: Time = Time()
     ) {
-        self.now = now
+        self.time = time
         self.output = output
         self.name = name
         self.reports = reports
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        epoch = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - now()
         var queue = CaptureQueue(limit: limit)
         queue.begin(application: application)
         state = Lock(State(queue: queue))
@@ -114,7 +145,7 @@ public final class CaptureFile: Sendable {
     func add(_ data: [UInt8], to interface: Interface) {
         change { state in
             state.queue.addPacket(
-                interface.number, microseconds: UInt64(max(0, epoch + now())), data)
+                interface.number, microseconds: UInt64(max(0, time.epoch + time.now())), data)
         }
     }
 

@@ -1,5 +1,5 @@
 import MynahCore
-import MynahSupport
+package import MynahSupport
 
 /// An air for several threads, with the time of the system's clock or of a test.
 ///
@@ -33,10 +33,34 @@ public final class LiveAir: Sendable {
         var deliveries: [Delivery] = []
         /// Somebody is delivering, and will go on until nothing waits.
         var isDelivering = false
-        /// For when the alarm is set.
+        /// The time that the alarm is set for, or `nil` if it is not set.
         var armed: AirTime?
-        /// Nil: its time is moved by hand.
-        var clock: AirClock?
+        var source: Source
+    }
+
+    private enum Source: Sendable {
+        case machine(AirClock)
+        case manual
+        /// A run's time, and what it was when the air began.
+        case virtual(VirtualTime, start: Int64)
+
+        /// The time on the air, if the next event is due at `due`; `nil` if the caller moves it.
+        mutating func now(due: AirTime?) -> AirTime? {
+            switch self {
+            case .machine(var clock):
+                defer { self = .machine(clock) }
+                return clock.time(at: EventLoop.now, due: due)
+            case .manual: return nil
+            case .virtual(let time, let start): return AirTime(microseconds: time.microseconds - start)
+            }
+        }
+    }
+
+    /// A wait for the next event.
+    private enum Wait: Sendable {
+        /// Until a time of the machine's clock, in microseconds.
+        case machine(Int64)
+        case virtual(VirtualTime, Duration)
     }
 
     private let state: Lock<State>
@@ -45,14 +69,23 @@ public final class LiveAir: Sendable {
     private let alarm: Lock<EventLoop.Alarm?>
 
     /// An empty air; all its random numbers follow from the seed.
-    public init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
-        state = Lock(State(air: Air(seed: seed), clock: time == .real ? AirClock(start: EventLoop.now) : nil))
-        self.time = time
-        loop = .shared
-        alarm = Lock(nil)
+    public convenience init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
+        self.init(seed, time, time == .real ? .machine(AirClock(start: EventLoop.now)) : .manual)
         guard time == .real else { return }
         let made = loop.alarm { [weak self] in self?.ring() }
         alarm.withLock { $0 = made }
+    }
+
+    /// An empty air with a run's virtual time; all its random numbers follow from the seed.
+    package convenience init(seed: UInt64, time: VirtualTime) {
+        self.init(seed, .real, .virtual(time, start: time.microseconds))
+    }
+
+    private init(_ seed: UInt64, _ time: Time, _ source: Source) {
+        state = Lock(State(air: Air(seed: seed), source: source))
+        self.time = time
+        loop = .shared
+        alarm = Lock(nil)
     }
 
     deinit {
@@ -153,25 +186,33 @@ public final class LiveAir: Sendable {
     }
 
     private func enter(_ body: (inout Air) -> Void) {
-        let (isMine, moment) = state.withLock { state in
+        let (isMine, wait) = state.withLock { state in
             // Events that were due earlier come first.
-            if let clock = Self.clock(&state) { state.air.pass(to: clock) }
+            if let now = state.source.now(due: state.air.due) { state.air.pass(to: now) }
             body(&state.air)
-            var moment: Int64?
-            if let start = state.clock?.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true
-            {
-                state.armed = due
-                moment = start &+ due.microseconds
-            }
-            return (Self.settle(&state), moment)
+            let wait = Self.arm(&state)
+            return (Self.settle(&state), wait)
         }
-        if let moment, let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
+        switch wait {
+        case .machine(let moment): if let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
+        case .virtual(let time, let due): time.schedule(at: due) { [weak self] in self?.ring() }
+        case nil: break
+        }
         if isMine { deliver() }
     }
 
-    private static func clock(_ state: inout State) -> AirTime? {
-        let due = state.air.due
-        return state.clock?.time(at: EventLoop.now, due: due)
+    /// Notes that the next event is waited for; returns `nil` if it is already, or if there is none.
+    private static func arm(_ state: inout State) -> Wait? {
+        guard let due = state.air.due, state.armed.map({ due < $0 }) ?? true else { return nil }
+        switch state.source {
+        case .machine(let clock):
+            state.armed = due
+            return .machine(clock.start &+ due.microseconds)
+        case .virtual(let time, let start):
+            state.armed = due
+            return .virtual(time, .microseconds(start &+ due.microseconds))
+        case .manual: return nil
+        }
     }
 
     /// Lines up what the air wants done; returns whether the caller is to deliver it.

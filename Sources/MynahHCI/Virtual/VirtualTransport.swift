@@ -32,6 +32,9 @@ public final class VirtualTransport: HCITransport {
     /// The station of the controller on the air, or `nil` if it is switched off.
     package var station: Station? { state.withLock { $0.station } }
 
+    /// Whether its controller is on this air.
+    package func isOn(_ air: LiveAir) -> Bool { air === self.air }
+
     /// Switches the controller on.
     public func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void

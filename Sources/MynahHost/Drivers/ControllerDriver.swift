@@ -191,7 +191,9 @@ final class ControllerDriver {
         drive { session, _, actions in session.end(callError, &actions) }
         sinks.report(.unsupported, after: error)
         links?.reportRoom()
-        if let inlet { recovery = Task(executorPreference: environment.tasks) { await inlet.recover() } }
+        if let inlet {
+            recovery = Task(executorPreference: environment.clock.taskExecutor) { await inlet.recover() }
+        }
     }
 
     /// The transport was closed from another thread, and the radio is about to stop.
@@ -201,7 +203,9 @@ final class ControllerDriver {
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {
-            guard (try? await environment.clock.sleep(for: pause)) != nil, stage == .lost else { return false }
+            guard (try? await environment.clock.sleep(for: pause)) != nil, stage == .lost else {
+                return false
+            }
             pause = min(pause * 2, Self.longestRecoveryPause)
             stage = .recovering
             do throws(RadioError) {

@@ -36,7 +36,7 @@ final class HostTimer {
 
     init(_ environment: Environment) {
         self.environment = environment
-        timer = DeadlineTimer(environment.clock, executor: environment.tasks)
+        timer = DeadlineTimer(environment.clock)
     }
 
     /// When something is due, or `nil` if it is not waited for.

@@ -31,7 +31,7 @@ extension LinkDriver {
         OwnAddress.Source(
             policy: environment.options.address, publicAddress: publicAddress,
             staticAddress: { self.secure { $0.staticAddress(&$2) } },
-            resolvingKey: security.bonds.identityResolvingKey, random: security.random)
+            resolvingKey: security.bonds.identityResolvingKey, random: security.random.split())
     }
 
     /// The other side, or the user, has taken too long.
@@ -110,7 +110,8 @@ extension LinkDriver {
 
     /// Reads the bonds that were kept.
     func loadBonds() {
-        if let file = environment.options.bonds { secure { $0.load(file.load(), &$2) } }
+        guard let file = environment.options.bonds else { return }
+        secure { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
     }
 
     /// Lets the bonds be written; what is reported from here on can wait until they are.

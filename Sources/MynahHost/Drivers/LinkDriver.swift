@@ -48,7 +48,8 @@ final class LinkDriver {
         security = SecurityManager(
             .init(
                 isPairable: options.isPairable, hasSecureConnections: options.hasSecureConnections,
-                file: options.bonds?.path))
+                file: options.bonds?.path),
+            random: environment.random)
         client = GATTClient(timeout: options.transactionTimeout)
     }
 

@@ -16,7 +16,7 @@ final class HostChannel: L2CAPChannel {
 
     deinit {
         let (radio, key) = (radio, end.key)
-        Task(executorPreference: radio.taskExecutor) { await radio.drop(key) }
+        Task(executorPreference: radio.preferredExecutor) { await radio.drop(key) }
     }
 
     func send(_ bytes: [UInt8]) async throws(RadioError) {

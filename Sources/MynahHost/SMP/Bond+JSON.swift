@@ -16,6 +16,7 @@ extension Bond {
             members.append(.init("usedAddress", .string("\(usedAddress)")))
             members.append(.init("usedAddressType", .string(usedAddress.kind.rawValue)))
         }
+        add("simulated", isSimulated ? .bool(true) : nil)
         add("ownLongTermKey", ownKey?.json)
         add("peerLongTermKey", peerKey?.json)
         add("identityResolvingKey", identityResolvingKey.map { .string(Hex.encode($0.bytes)) })
@@ -47,6 +48,7 @@ extension Bond {
             throw FieldError(name: "keySize")
         }
         keySize = size
+        isSimulated = json["simulated"]?.boolValue ?? false
         isAuthenticated = json["authenticated"]?.boolValue ?? false
         isSecureConnections = json["secureConnections"]?.boolValue ?? false
         usedAddress = try Self.field("usedAddress", json) { text in

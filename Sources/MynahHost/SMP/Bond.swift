@@ -17,6 +17,8 @@ struct Bond: Hashable, Sendable {
         var counter: UInt32 = 0
     }
 
+    /// Whether its keys follow from a seed, so that they protect nothing.
+    var isSimulated = false
     /// The address that the peer is known by.
     var identity: DeviceAddress
     /// The address that it paired with, if that is neither private nor its identity address: some

@@ -32,21 +32,25 @@ public struct BondFile: Sendable {
 
     /// The contents of a file of bonds.
     struct Contents {
-        /// Nil: nothing that can be used.
-        var store: BondStore?
         /// A warning for the user.
         var warning: String?
+        /// The bonds, or `nil` if there is nothing that can be used.
+        var store: BondStore?
         /// `false` if an unusable file could not be renamed: it must not be overwritten.
         var mayReplace = true
     }
 
-    func load() -> Contents {
+    /// The bonds; those of a run with virtual time are left out, with a warning, unless they are accepted.
+    func load(acceptsSimulated: Bool) -> Contents {
         if file.exists { former.withLock { $0 = nil } }
         let file = former.withLock { $0 } ?? file
         let problem: String
         do {
             guard let bytes = try file.read() else { return Contents() }
-            return Contents(store: try BondStore(try JSON(parsing: bytes)))
+            var store = try BondStore(try JSON(parsing: bytes))
+            if acceptsSimulated { return Contents(store: store) }
+            guard !store.isSimulated else { throw Self.simulatedIdentity }
+            return Contents(warning: Self.warning(about: store.removeSimulated(), in: file), store: store)
         } catch let error as JSON.ParseError {
             problem = "it is not JSON: \(error)"
         } catch {
@@ -58,6 +62,18 @@ public struct BondFile: Sendable {
                 + (place.map { "the file was renamed to \($0)" }
                     ?? "it could not be renamed, and new bonds are not saved"),
             mayReplace: place != nil)
+    }
+
+    private static let simulatedIdentity = RadioError(
+        .stateDirectory,
+        "a run with --clock fast or manual made the keys of this phone, and they follow from its seed")
+
+    private static func warning(about peers: [DeviceAddress], in file: KeptFile) -> String? {
+        guard !peers.isEmpty else { return nil }
+        let names = peers.map(\.description).joined(separator: ", ")
+        return
+            "the bond with \(names) in \(file.path) is not used: a run with --clock fast or manual made it, "
+            + "and its keys follow from the seed; pair again"
     }
 
     /// Replaces what it holds, soon; `failed` is called on another thread, once while the reason is the same.

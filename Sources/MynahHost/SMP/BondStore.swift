@@ -9,6 +9,8 @@ struct BondStore: Hashable, Sendable {
 
     /// The key that our private addresses are made with, given to every peer; losing it loses all bonds.
     let identityResolvingKey: SecretKey
+    /// Whether that key follows from a seed.
+    let isSimulated: Bool
     /// A static address for a controller that has no public one, so that it is the same the next time.
     var staticAddress: DeviceAddress?
     /// In the order of their last use.
@@ -17,6 +19,7 @@ struct BondStore: Hashable, Sendable {
     /// An empty store with an identity of its own.
     init(from random: inout SecurityRandom) {
         identityResolvingKey = SecretKey(from: &random)
+        isSimulated = random.isSimulated
     }
 
     /// The bond with the peer that uses this address now, which is its identity address or one that its IRK
@@ -63,6 +66,12 @@ struct BondStore: Hashable, Sendable {
         return true
     }
 
+    /// Removes bonds whose keys follow from a seed, and returns the identity addresses of their peers.
+    mutating func removeSimulated() -> [DeviceAddress] {
+        defer { bonds.removeAll(where: \.isSimulated) }
+        return bonds.filter(\.isSimulated).map(\.identity)
+    }
+
     /// Forgets a peer.
     mutating func forget(_ address: DeviceAddress) {
         guard let identity = self[address]?.identity else { return }
@@ -75,9 +84,10 @@ struct BondStore: Hashable, Sendable {
             [
                 .init("version", .integer(Self.version)),
                 .init("identityResolvingKey", .string(Hex.encode(identityResolvingKey.bytes))),
-            ] + (staticAddress.map { [.init("staticAddress", .string("\($0)"))] } ?? []) + [
-                .init("bonds", .array(bonds.map(\.json)))
-            ])
+            ] + (isSimulated ? [.init("simulated", .bool(true))] : [])
+                + (staticAddress.map { [.init("staticAddress", .string("\($0)"))] } ?? []) + [
+                    .init("bonds", .array(bonds.map(\.json)))
+                ])
     }
 
     /// A store from a file.
@@ -94,6 +104,7 @@ struct BondStore: Hashable, Sendable {
             throw RadioError(.stateDirectory, "the bonds have no identityResolvingKey")
         }
         identityResolvingKey = key
+        isSimulated = json["simulated"]?.boolValue ?? false
         if let field = json["staticAddress"] {
             guard let address = field.stringValue.flatMap({ DeviceAddress($0, kind: .random) }),
                 address.isStatic

@@ -9,11 +9,13 @@ struct KeyExchange: Sendable {
     private var hasSent = false
     private(set) var bond: Bond
 
-    init(_ context: PairingContext, longTermKey: SecretKey, own: PairingIdentity) {
+    init(_ context: PairingContext, longTermKey: SecretKey, own: PairingIdentity, isSimulated: Bool) {
         self.context = context
         self.own = own
         expected = context.keys(of: context.isInitiator ? .responder : .initiator).codes
-        bond = Bond(identity: context.isInitiator ? context.responder : context.initiator)
+        bond = Bond(
+            isSimulated: isSimulated,
+            identity: context.isInitiator ? context.responder : context.initiator)
         bond.keySize = context.keySize
         bond.isAuthenticated = context.method.isAuthenticated
         bond.isSecureConnections = context.isSecureConnections

@@ -151,7 +151,8 @@ struct PairingMachine: Sendable {
             return settle([], at: now)
         case .encrypting(let key, let context):
             guard isEncrypted else { return end(.encryptionFailed, at: now) }
-            var exchange = KeyExchange(context, longTermKey: key, own: identity)
+            var exchange = KeyExchange(
+                context, longTermKey: key, own: identity, isSimulated: random.isSimulated)
             let actions = [.secured(context.security)] + exchange.start(&random)
             return settle(exchanged(exchange, context, actions, at: now), at: now)
         default:

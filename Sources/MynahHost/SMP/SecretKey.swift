@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// 128 secret bits, least significant byte first as in PDUs; they show in no description, no dump and no log.
@@ -34,15 +35,29 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Where keys, nonces and passkeys come from: the system, or a seed in tests.
+/// The source of keys, nonces and passkeys: the system, or a seed on an air that no real device can reach.
 struct SecurityRandom: RandomNumberGenerator, Sendable {
     private var base: any RandomNumberGenerator & Sendable
+    /// Whether the numbers follow from a seed, so that keys made of them protect nothing.
+    let isSimulated: Bool
 
     init(_ base: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
         self.base = base
+        isSimulated = false
+    }
+
+    /// Numbers that follow from a seed: for `PrivateAir` alone.
+    init(simulated seed: UInt64) {
+        base = SeededRandom(seed: seed)
+        isSimulated = true
     }
 
     mutating func next() -> UInt64 { base.next() }
+
+    /// A generator for another purpose, so that no number is used twice.
+    mutating func split() -> SecurityRandom {
+        isSimulated ? SecurityRandom(simulated: next()) : self
+    }
 
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }

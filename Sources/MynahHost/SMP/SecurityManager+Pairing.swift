@@ -89,7 +89,7 @@ extension SecurityManager {
         for action in wanted { take(action, index, at: now, &actions) }
     }
 
-    private func machine(of entry: Entry) -> PairingMachine {
+    private mutating func machine(of entry: Entry) -> PairingMachine {
         var pairing = PairingMachine.Configuration()
         pairing.ioCapability = ioCapability
         pairing.wantsAuthentication = ioCapability != .noInputNoOutput
@@ -100,7 +100,7 @@ extension SecurityManager {
             identity: PairingIdentity(
                 address: entry.addresses.identity, resolvingKey: bonds.identityResolvingKey),
             own: entry.addresses.own, peer: entry.addresses.peer,
-            attempts: self[attempts: entry.addresses.peer], random: random)
+            attempts: self[attempts: entry.addresses.peer], random: random.split())
     }
 
     private mutating func take(

@@ -91,15 +91,13 @@ package struct Deadlines<Key: Hashable & Sendable>: Sendable {
 /// One task that sleeps until the earliest of several deadlines.
 package struct DeadlineTimer: Sendable {
     private let clock: RunClock
-    private let executor: (any TaskExecutor)?
     private var task: Task<Void, Never>?
     private var wakeTime = Duration.zero
     private var number: UInt64 = 0
 
-    /// A timer whose task prefers an executor, or the concurrent pool if that is `nil`.
-    package init(_ clock: RunClock, executor: (any TaskExecutor)? = nil) {
+    /// A timer that is not armed.
+    package init(_ clock: RunClock) {
         self.clock = clock
-        self.executor = executor
     }
 
     /// Sleeps until a time and then calls `wake` with a number for `woke`; a task that wakes earlier than
@@ -111,7 +109,7 @@ package struct DeadlineTimer: Sendable {
         task?.cancel()
         number += 1
         wakeTime = time
-        task = Task(executorPreference: executor) { [clock, number] in
+        task = Task(executorPreference: clock.taskExecutor) { [clock, number] in
             guard (try? await clock.sleep(until: .init(offset: time))) != nil else { return }
             await wake(number)
         }

@@ -81,8 +81,8 @@ package struct RunClock: Clock {
         }
     }
 
-    /// For tasks of the run that are isolated to no actor, or `nil` for the concurrent pool.
-    package var taskExecutor: (any TaskExecutor)? { virtual?.tasks }
+    /// The executor that every task of the run has to prefer, or `nil` with the machine's time.
+    package var taskExecutor: (any TaskExecutor)? { virtual?.executor }
 
     /// When virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.
     package static let virtualStart: Int64 = 1_767_225_600

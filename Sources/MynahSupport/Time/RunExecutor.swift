@@ -8,8 +8,9 @@ import Glibc
 /// needs no change of thread. If another thread is already at work, that thread also handles the new packet.
 /// Jobs of actors that no thread brings run on the concurrent pool.
 ///
-/// With virtual time, all work is on one thread of the run, and the time moves when no work is left.
-package final class RunExecutor: SerialExecutor {
+/// With virtual time, all work is on one thread of the run, and the time moves when no work is left. All tasks
+/// prefer this executor then: one that did not would be resumed on the concurrent pool.
+package final class RunExecutor: SerialExecutor, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
         /// Of a task that prefers to be here, and is isolated to nothing.
@@ -41,7 +42,7 @@ package final class RunExecutor: SerialExecutor {
         self.timeline = timeline
     }
 
-    /// Queues a job of an actor.
+    /// Queues a job of an actor, or with virtual time of any task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if add(.job(job)) { callWorker() }
@@ -128,7 +129,9 @@ package final class RunExecutor: SerialExecutor {
 
     private func carryOut(_ work: Work) {
         switch work {
-        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .job(let job) where timeline == nil: job.runSynchronously(on: asUnownedSerialExecutor())
+        case .job(let job):
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         case .guest(let job, let executor): job.runSynchronously(on: executor.asUnownedTaskExecutor())
         case .body(let body): body()
         }
@@ -146,7 +149,7 @@ package final class RunExecutor: SerialExecutor {
     }
 }
 
-/// Lets a task continue on a `RunExecutor` between its calls of actors.
+/// Lets a task continue on a `RunExecutor` between its calls of actors, with the machine's time.
 ///
 /// It is a separate object because a job that ran under both would be queued anew at each `await` of a task
 /// that does not prefer it, and other work could come between.

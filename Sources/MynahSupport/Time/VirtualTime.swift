@@ -14,14 +14,11 @@ package struct VirtualTime: Sendable {
     private let timeline: Timeline
     /// The executor of everything that takes part in the run.
     package let executor: RunExecutor
-    /// For tasks of the run that are isolated to no actor.
-    package let tasks: RunTaskExecutor
 
     /// A time at its beginning.
     package init(_ pace: Pace) {
         timeline = Timeline(pace)
         executor = RunExecutor(timeline: timeline)
-        tasks = RunTaskExecutor(executor)
     }
 
     /// When the time moves.
@@ -65,8 +62,8 @@ package struct VirtualTime: Sendable {
     /// whatever the work waits for. Requests are carried out one after the other, in order.
     package func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            timeline.add { [timeline, tasks] in
-                Task(executorPreference: tasks) {
+            timeline.add { [timeline, executor] in
+                Task(executorPreference: executor) {
                     let value = await body()
                     timeline.finish { continuation.resume(returning: value) }
                 }

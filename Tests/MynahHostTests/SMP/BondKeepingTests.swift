@@ -73,13 +73,13 @@ import Glibc
         await rig.device.stop()
         await rig.stop()
         let new = BondFile(path: temporary.path + "/new.json", formerPath: path, writer: FileWriter())
-        let store = try #require(new.load().store)
+        let store = try #require(new.load(acceptsSimulated: false).store)
         #expect(store.identityResolvingKey == identity && store.bonds.count == 1)
         #expect(!KeptFile(path: new.path).exists)
         new.save(store) { Issue.record("\($0)") }
         await new.writer.settle()
         #expect(!KeptFile(path: path).exists)
-        #expect(try #require(new.load().store).bonds == store.bonds)
+        #expect(try #require(new.load(acceptsSimulated: false).store).bonds == store.bonds)
     }
 
     @Test func `bonds and subscriptions outlive the device`() async throws {
@@ -218,7 +218,7 @@ import Glibc
         async throws
     {
         #expect(mkdir(path, 0o700) == 0)
-        let contents = BondFile(path: path).load()
+        let contents = BondFile(path: path).load(acceptsSimulated: false)
         #expect(contents.warning?.contains("it cannot be read") == true && contents.store == nil)
         let (rig, _) = try await SecureRig.paired(HostRadio.Options.keeping("/proc/nowhere/bonds.json"))
         try await rig.deviceSink.wait(for: "warning bondsNotKept")

@@ -1,0 +1,26 @@
+import MynahSupport
+
+/// Work for an actor, which starts in the order in which it was added.
+///
+/// Each piece of work has a task of its own, so one that waits holds up no other. Swift promises no order
+/// between tasks: whichever comes to the actor first starts what was added first.
+package final class WorkQueue<Owner: Actor>: Sendable {
+    /// A piece of work.
+    package typealias Work = @Sendable (isolated Owner) async -> Void
+
+    private let waiting = Lock<[Work]>([])
+
+    /// A queue without work.
+    package init() {}
+
+    /// Adds work; the caller starts a task that calls `startNext`.
+    package func add(_ work: @escaping Work) {
+        waiting.withLock { $0.append(work) }
+    }
+
+    /// Starts what was added first, and returns when it is done.
+    package func startNext(on owner: isolated Owner) async {
+        let work = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        await work?(owner)
+    }
+}

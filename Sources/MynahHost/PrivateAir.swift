@@ -1,0 +1,43 @@
+import MynahCore
+package import MynahHCI
+package import MynahSupport
+
+/// The air of a run with virtual time, which no other process and no real device can reach.
+///
+/// Only here do keys, nonces and passkeys follow from a seed. The controllers of its radios are on this air,
+/// and cannot be anywhere else.
+package final class PrivateAir: Sendable {
+    /// The air.
+    package let air: LiveAir
+    private let seed: UInt64
+    private let time: VirtualTime
+
+    /// An empty air; all random numbers on it, those of its radios included, follow from the seed.
+    package init(seed: UInt64, time: VirtualTime) {
+        self.seed = seed
+        self.time = time
+        air = LiveAir(seed: ValueSeed.of(seed, "air"), time: time)
+    }
+
+    /// A controller on the air.
+    package func transport() -> VirtualTransport {
+        air.transport(
+            ControllerConfiguration(
+                address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes))
+    }
+
+    /// A radio on the air, whose random numbers follow from the seed and the radio's name.
+    ///
+    /// `capture` records its controller on an interface with this name.
+    package func radio(
+        _ name: String, on transport: VirtualTransport, options: HostRadioOptions,
+        capture: (file: CaptureFile, interface: String)? = nil
+    ) -> HostRadio {
+        precondition(transport.isOn(air), "the controller of a simulated radio is on its own air")
+        let recorded = capture.map { $0.file.transport(transport, named: $0.interface) } ?? transport
+        return HostRadio(
+            Environment(
+                transport: recorded, options: options, logger: HostRadio.logger, clock: RunClock(time),
+                random: SecurityRandom(simulated: ValueSeed.of(seed, "radio " + name))))
+    }
+}
