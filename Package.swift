@@ -97,17 +97,27 @@ let package = Package(
 
         // Level 6
         .target(
-            name: "MynahConsole",
+            name: "MynahRun",
             dependencies: [
-                "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+                "MynahLifecycle", "MynahProfiles", "MynahSupport",
             ]),
 
         // Level 7
+        .target(
+            name: "MynahConsole",
+            dependencies: [
+                "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
+                "MynahSupport",
+            ]),
+
+        // Level 8
         .executableTarget(
             name: "MynahCLI",
             dependencies: [
                 "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
-                "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahRun",
+                "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -188,10 +198,16 @@ let package = Package(
                 "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
+            name: "MynahRunTests",
+            dependencies: [
+                "MynahRun", "Mynah", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
+                "MynahLifecycle", "MynahProfiles", "MynahSupport", "MynahTestSupport",
+            ]),
+        .testTarget(
             name: "MynahConsoleTests",
             dependencies: [
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
-                "MynahSupport", "MynahTestSupport",
+                "MynahRun", "MynahSupport", "MynahTestSupport",
             ], exclude: ["Screens"]),
         // The program is run, not linked; it is built because it is a product.
         .testTarget(

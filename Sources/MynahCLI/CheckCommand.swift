@@ -1,6 +1,8 @@
 import ArgumentParser
 import MynahConsole
 import MynahProfiles
+import MynahRun
+import MynahSupport
 
 /// `mynah check`.
 struct CheckCommand: ParsableCommand {

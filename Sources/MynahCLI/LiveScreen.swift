@@ -64,7 +64,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     }
 
     /// How the terminal is used, for the signals that end, stop and continue the process.
-    var use: Interruption.TerminalUse {
+    var use: Signals.TerminalUse {
         .init(giveBack: { self.giveBack() }, takeAgain: { self.takeAgain() })
     }
 

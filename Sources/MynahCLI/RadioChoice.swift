@@ -1,29 +1,11 @@
 import ArgumentParser
 import MynahCore
 import MynahHCI
+import MynahRun
 import MynahSupport
 
-/// The value of `--radio` in commands that use a radio.
-enum RadioChoice: Equatable, Sendable {
-    /// An adapter, else a live Android emulator, else the virtual radio.
-    case auto
-    /// bluetoothd, over D-Bus.
-    case bluez
-    /// Our own host on a virtual controller; all processes of this user are on one air.
-    case virtual
-    /// Our own host on a controller of an Android emulator's radio; `nil`: the instance that is found.
-    case netsim(instance: Int?)
-    /// Our own host on the controller that this transport reaches.
-    case hci(HCITransportAddress)
-
-    /// Whether BlueZ's adapters may play it.
-    var usesAdapters: Bool { self == .auto || self == .bluez }
-
-    /// The misuse of an option of BlueZ with another radio.
-    static func isForBlueZ(_ option: String) -> String {
-        "\(option) is for BlueZ, and --radio selects another radio"
-    }
-
+// How `--radio` is written.
+extension RadioChoice {
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
 

@@ -1,3 +1,4 @@
+import MynahRun
 import ArgumentParser
 
 /// The options of every command that uses a radio.

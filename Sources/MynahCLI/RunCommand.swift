@@ -1,15 +1,13 @@
 import ArgumentParser
 import Logging
 import Mynah
-import MynahConsole
 import MynahControl
 import MynahCore
 import MynahEmulator
 import MynahHCI
 import MynahProfiles
+import MynahRun
 import MynahSupport
-
-import Glibc
 
 /// The format of events.
 enum EventFormat: String, CaseIterable {
@@ -166,12 +164,27 @@ struct RunCommand: AsyncParsableCommand {
         help: "BlueZ 5.80 or later only: opens a socket for each subscriber, so that events name it.")
     var nameSubscribers = false
 
-    private var radio: RadioChoice { options.radio }
-    private var capture: CaptureTarget? { options.capture }
+    /// The radios that the options ask for.
+    private var radios: RadioPlan {
+        var radios = RadioPlan(options.radio)
+        radios.adapters = adapter
+        radios.address = address
+        radios.capture = options.capture
+        radios.notificationRate = notificationRate
+        radios.namesSubscribers = nameSubscribers
+        return radios
+    }
+
+    /// The wishes of the options, before it is known which devices they are for.
+    private struct Wishes {
+        var actions: [PlannedAction]
+        var matches: [EventMatch]
+        var timeout: Duration?
+    }
 
     // Not in `validate()`, which runs before the parser reports an unknown option: its value would be
     // taken for a profile.
-    private func checkUsage() throws -> Plan {
+    private func wishes() throws -> Wishes {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
@@ -179,8 +192,10 @@ struct RunCommand: AsyncParsableCommand {
         if let problem = scenarioOptions.problem(hasUntil: !until.isEmpty) {
             throw Exit.wrongUsage(problem, of: Self.self)
         }
-        if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
-        return Plan(
+        if let problem = options.capture?.problem(with: events) {
+            throw Exit.wrongUsage(problem, of: Self.self)
+        }
+        return Wishes(
             actions: try planned.map(action), matches: try until.map(match),
             timeout: try CentralOptions.duration(timeout, "--timeout", of: Self.self))
     }
@@ -203,101 +218,19 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// The changes that are planned for the run, and the conditions of its end.
-    private struct Plan {
-        var actions: [PlannedAction]
-        var matches: [EventMatch]
-        var timeout: Duration?
-
-        var setsPower: Bool { actions.contains(where: \.setsPower) }
-    }
-
-    /// The actions, each with the apps that it is for.
-    private func targeted(_ actions: [PlannedAction], among names: DeviceNames) throws -> [RunPlayer.Planned]
-    {
-        try actions.map { action in
-            do throws(PlannedAction.Problem) {
-                return (action, try action.target(among: names))
-            } catch {
-                throw Exit.wrongUsage(error.message, of: Self.self)
-            }
-        }
-    }
-
-    /// The matches, with devices as events call them.
-    private func named(_ matches: [EventMatch], among names: DeviceNames) throws -> [EventMatch] {
-        try matches.map { match in
-            guard let device = match.device else { return match }
-            do throws(DeviceNames.Problem) {
-                return match.naming(try names.device(named: device).label)
-            } catch {
-                throw Exit.wrongUsage("--until \(match.text): \(error.message)", of: Self.self)
-            }
-        }
-    }
-
-    /// The scenario that the run plays, or `nil` if it plays none.
-    private func scenario(of profiles: [Profile], _ names: DeviceNames) throws -> ScenarioRun? {
-        guard let text = scenarioOptions.scenario else { return nil }
-        do throws(ScenarioChoice.Problem) {
-            return ScenarioRun(try ScenarioChoice(text, in: profiles, names))
+    /// The run of the profiles that the options ask for.
+    private func plan(_ wishes: Wishes) throws -> RunPlan {
+        var plan = RunPlan(
+            try played(try ProfileLoading.load(profiles)), version: MynahCommand.configuration.version)
+        (plan.state, plan.seed, plan.timeout) = (state, seed, wishes.timeout)
+        let misuse = plan.misuse(of: radios, wishes.actions, hasStateDirectory: stateDir != nil)
+        if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
+        do throws(RunPlan.Problem) {
+            try plan.add(wishes.actions, until: wishes.matches, scenario: scenarioOptions.scenario)
         } catch {
-            throw Exit.wrongUsage("--scenario: \(error.message)", of: Self.self)
+            throw Exit.wrongUsage(error.message, of: Self.self)
         }
-    }
-
-    /// Writes the report about the scenario; returns `false` after an error.
-    private func writeReport(_ watch: RunWatch, _ failure: RadioError?) -> Bool {
-        guard let path = scenarioOptions.report, let report = watch.report(failure?.description) else {
-            return true
-        }
-        do throws(KeptFile.Problem) {
-            try ScenarioRun.write(report, to: path)
-            return true
-        } catch {
-            StandardError.print("error: \(PrintableText.of(error.description))")
-            return false
-        }
-    }
-
-    /// The error if the options do not fit these profiles, else `nil`.
-    private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
-        let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
-        let needed =
-            "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
-        if case .hci = radio, groups.count > 1 {
-            return "\(needed), and --radio hci: is one radio"
-        }
-        if !usesAdapters, !adapter.isEmpty {
-            return RadioChoice.isForBlueZ("--adapter")
-        }
-        if !usesAdapters, let option = optionsForBlueZ.first {
-            return RadioChoice.isForBlueZ(option)
-        }
-        if usesAdapters, address != nil {
-            return
-                "--address is for --radio virtual, netsim and hci:; bluetoothd chooses an adapter's address"
-        }
-        if usesAdapters, groups.count > 1, adapter.count != groups.count {
-            return "\(needed): repeat --adapter \(groups.count) times, in their order, "
-                + "or choose --radio virtual or netsim"
-        }
-        if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
-        if radio == .bluez, plan.setsPower { return RadioMaker.noPowerOfBlueZ.description }
-        if adapter.count > groups.count {
-            let radios = "\(groups.count) radio\(groups.count == 1 ? "" : "s")"
-            return "--adapter is given \(adapter.count) times for \(radios)"
-        }
-        guard !groups.contains(where: { $0[0].app != nil }) else {
-            return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
-        }
-        let options = [
-            ("--state", state != nil), ("--at", plan.actions.contains { $0.isOfApp }),
-            ("--state-dir", stateDir != nil && radio == .bluez),
-        ]
-        return options.first { $0.1 }.map {
-            "\($0.0) needs a profile with app:, and no profile here has one"
-        }
+        return plan
     }
 
     /// The profiles that are played: those of the files, or the copies of one.
@@ -320,76 +253,37 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether an app of them is a central, which BlueZ does not play.
-    private static func playsCentrals(_ groups: [[Profile]]) -> Bool {
-        groups.contains { $0.contains { !$0.centrals.isEmpty } }
-    }
-
-    /// The given options that only BlueZ supports.
-    private var optionsForBlueZ: [String] {
-        (nameSubscribers ? ["--name-subscribers"] : [])
-            + (notificationRate == nil ? [] : ["--notification-rate"])
-    }
-
     func run() async throws {
-        let plan = try checkUsage()
-        let interruption = Interruption()
-        let profiles = try played(try ProfileLoading.load(profiles))
-        let groups = RunGroups(profiles)
-        if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
-        let watch = RunWatch(
-            try named(plan.matches, among: groups.names), scenario: try scenario(of: profiles, groups.names),
-            timeout: plan.timeout, interruption)
-        let planned = try targeted(plan.actions, among: groups.names)
+        let wishes = try wishes()
+        let signals = Signals()
+        var plan = try plan(wishes)
         // The report of an earlier run must not stay if this one is killed.
-        guard writeReport(watch, nil) else { throw Exit.problems }
-        let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
+        guard scenarioOptions.write(plan.firstReport) else { throw Exit.problems }
+        let issues = plan.issues(on: options.radio)
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(options.logLevel)
-        let stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
+        plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
             try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
         }
-        let control = try Exit.reportingErrors { () throws(ControlError) in
-            try ControlSession(controlOptions, isServer: false)
+        plan.control = try Exit.reportingErrors { () throws(ControlError) in
+            try controlOptions.plan(isServer: false)
         }
-        let format = events ?? (capture == .standardOutput ? .off : .text)
-        let output = RunOutput(
-            format: format, profiles: profiles, watch: watch, journal: control?.journal,
-            interruption: interruption)
-        let captured = capture.map {
-            Capture(
-                $0, namesDevices: groups.groups.count > 1 || control != nil,
-                reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
-        }
-        let maker = RunMaker(
-            output, stateDirectory, seed: seed, state: state,
-            namesDevices: groups.groups.count > 1 || control != nil, isControlled: control != nil)
-        let runs = zip(groups.groups, groups.labels).map { maker.run($0, labels: $1) }
-        // No other run may use it until this one has ended.
-        defer { withExtendedLifetime(stateDirectory) {} }
-        let player = RunPlayer(
-            runs, maker,
-            RadioChooser(
-                choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
-                notice: { output.warn($0) }),
-            planned, output, watch
-        ) { chosen in makeRadios(chosen, plan, captured, output, stateDirectory) }
-        watch.start()
-        let failure = await player.play(until: interruption) { () async throws(RadioError) in
-            guard let control else { return }
-            output.served(at: try await control.serve(player), isServer: false)
-        }
-        await control?.end()
-        output.end()
-        let isReported = writeReport(watch, failure)
+        let format = events ?? (options.capture == .standardOutput ? .off : .text)
+        let output = RunOutput(format: format, for: plan, signals: signals)
+        // No other run may use its state directory until this one has ended.
+        defer { withExtendedLifetime(plan) {} }
+        let end = await output.play(plan, radios, until: signals.interruption)
+        let isReported = scenarioOptions.write(end.report)
         if let problem = output.problem { throw Exit.unwritable(problem) }
-        if let failure {
+        if let failure = end.failure {
             StandardError.print("error: \(failure)")
-            if radio.usesAdapters, let hint = Self.hint(for: failure.code) { StandardError.print(hint) }
+            if options.radio.usesAdapters, let hint = Self.hint(for: failure.code) {
+                StandardError.print(hint)
+            }
             throw Exit.problems
         }
-        if let problem = watch.complaint ?? watch.problem { throw Exit.failure(problem) }
+        if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
         if !isReported { throw Exit.problems }
     }
 
@@ -402,21 +296,5 @@ struct RunCommand: AsyncParsableCommand {
             "hint: `mynah doctor` lists what to fix"
         default: nil
         }
-    }
-
-    private func makeRadios(
-        _ chosen: ChosenRadio, _ plan: Plan, _ capture: Capture?, _ output: RunOutput,
-        _ stateDirectory: StateDirectory?
-    ) -> RadioMaker {
-        if chosen != .bluez, let option = optionsForBlueZ.first {
-            output.warn(
-                RadioWarning("optionIgnored", "\(option) is for BlueZ and has no effect on this radio"))
-        }
-        let rate = notificationRate ?? 2000
-        return RadioMaker(
-            RadioMaker.Options(
-                choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
-                namesSubscribers: nameSubscribers, stateDirectory: stateDirectory, address: address,
-                capture: capture, setsPower: plan.setsPower, notice: { output.warn($0) }))
     }
 }

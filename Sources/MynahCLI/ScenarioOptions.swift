@@ -1,6 +1,7 @@
 import ArgumentParser
 import MynahConsole
 import MynahProfiles
+import MynahRun
 import MynahSupport
 
 /// The options of a run that plays a scenario.
@@ -27,6 +28,18 @@ struct ScenarioOptions: ParsableArguments {
             return "--until and --scenario cannot be combined: a scenario ends the run itself"
         }
         return nil
+    }
+
+    /// Writes a report to the file of `--report`, if both are there; returns `false` after an error.
+    func write(_ text: String?) -> Bool {
+        guard let report, let text else { return true }
+        do throws(KeptFile.Problem) {
+            try ReportFile.write(text, to: report)
+            return true
+        } catch {
+            StandardError.print("error: \(PrintableText.of(error.description))")
+            return false
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahSupport
 
 /// The attributes of a run's screen in columns: a narrow terminal has fewer.
 struct AttributeTable {

@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 /// Finds a device by its address, its name, or a prefix of either.
 package struct DeviceSearch {

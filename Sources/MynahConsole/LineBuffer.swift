@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// A line that is being typed, without a terminal: it takes keys and returns actions.
 package struct LineBuffer: Sendable {
     /// The action of a key.

@@ -1,4 +1,6 @@
 package import MynahEmulator
+import MynahRun
+import MynahSupport
 
 extension ScreenModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {

@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// Messages that standard error would write over a live screen: the last ones, for the screen's bottom and
 /// for its end.
 package struct ScreenNotes: Sendable {

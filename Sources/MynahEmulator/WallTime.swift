@@ -1,5 +1,5 @@
 import Glibc
-import MynahSupport
+package import MynahSupport
 
 /// A moment of the calendar, to the microsecond.
 public struct WallTime: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct WallTime: Hashable, Sendable {
     }
 
     /// The time of a run.
-    static func now(_ clock: RunClock) -> WallTime { WallTime(microseconds: clock.wallMicroseconds) }
+    package static func now(_ clock: RunClock) -> WallTime { WallTime(microseconds: clock.wallMicroseconds) }
 
     /// The time of the machine.
     public static func now() -> WallTime {

@@ -9,8 +9,9 @@ enum ArchitectureRules {
         "Mynah": 3, "MynahHost": 3,
         "MynahEmulator": 4,
         "MynahControl": 5, "MynahImport": 5,
-        "MynahConsole": 6,
-        "MynahCLI": 7,
+        "MynahRun": 6,
+        "MynahConsole": 7,
+        "MynahCLI": 8,
     ]
 
     /// The modules that each module may import, ours and others.
@@ -32,13 +33,18 @@ enum ArchitectureRules {
         ],
         // The codecs of packets, to read captures of them.
         "MynahImport": ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"],
+        "MynahRun": [
+            "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+            "MynahLifecycle", "MynahProfiles", "MynahSupport",
+        ],
         "MynahConsole": [
-            "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+            "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
+            "MynahSupport",
         ],
         "MynahCLI": [
             "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
             "MynahHost", "MynahImport",
-            "MynahLifecycle", "MynahProfiles", "MynahSupport", "ArgumentParser",
+            "MynahLifecycle", "MynahProfiles", "MynahRun", "MynahSupport", "ArgumentParser",
         ],
     ]
 
@@ -47,7 +53,7 @@ enum ArchitectureRules {
     /// Where Apple's big library, and its small parts, may be used.
     static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "Dispatch"]
     static let aboveFoundation: Set<String> = ["MynahCLI", "MynahControl"]
-    /// The modules that only the executable may name: the radios, and their parts.
+    /// The modules that only the run and the executable may name: the radios, and their parts.
     static let backends: Set<String> = ["MynahBlueZ", "MynahHost", "MynahHCI", "MynahDBus"]
     /// Where the compiler's checks may be waived.
     static let unchecked = ["Sources/MynahDBus/", "Sources/MynahSupport/Lock.swift"]

@@ -123,8 +123,6 @@ enum RoomLimits {
         "Sources/MynahCLI/Central/DeviceFinder.swift": 1,
         "Sources/MynahCLI/Central/ScanCommand.swift": 1,
         "Sources/MynahCLI/RunOutput.swift": 1,
-        "Sources/MynahCLI/RadioWork.swift": 1,
-        "Sources/MynahCLI/RunPlayer.swift": 2,
         "Sources/MynahControl/HTTP/HTTPConnectionHandler.swift": 1,
         "Sources/MynahCore/CentralRadio.swift": 1,
         "Sources/MynahCore/Faults/FaultAlarms.swift": 1,
@@ -141,6 +139,8 @@ enum RoomLimits {
         "Sources/MynahHost/HostRadio+Central.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 1,
         "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
+        "Sources/MynahRun/Radio/RadioWork.swift": 1,
+        "Sources/MynahRun/RunSession.swift": 2,
     ]
 }
 

@@ -1,6 +1,7 @@
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
+import MynahRun
 import MynahSupport
 import Testing
 

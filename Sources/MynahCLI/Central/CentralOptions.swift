@@ -3,6 +3,7 @@ import Mynah
 import MynahCore
 import MynahHCI
 import MynahProfiles
+import MynahRun
 import MynahSupport
 
 /// Options that scan, connect and record share, as values.
@@ -55,7 +56,7 @@ enum CentralOptions {
                 choice: chosen,
                 capture: options.capture.map {
                     Capture(
-                        $0,
+                        $0, version: MynahCommand.configuration.version,
                         reports: .init(
                             warn: { Self.print($0) }, fail: { StandardError.print("error: \($0)") }))
                 }, notice: { Self.print($0) })

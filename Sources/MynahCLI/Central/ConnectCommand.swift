@@ -4,6 +4,7 @@ import MynahConsole
 import MynahCore
 import MynahHost
 import MynahProfiles
+import MynahRun
 import MynahSupport
 
 import Glibc
@@ -87,12 +88,13 @@ struct ConnectCommand: AsyncParsableCommand {
         // No other process may write into it until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
         let maker = RadioMaker(making)
-        let interruption = Interruption()
-        let terminal = terminal(interruption)
+        let signals = Signals()
+        let interruption = signals.interruption
+        let terminal = terminal(signals)
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(questions: terminal, passkey: passkey)
         let output = ConnectOutput(
-            format: format, terminal: terminal, interruption: interruption,
+            format: format, terminal: terminal, signals: signals,
             making.stateDirectory?.writer ?? FileWriter())
         sink.tells(output)
         let isFailed = Lock(false)
@@ -103,7 +105,7 @@ struct ConnectCommand: AsyncParsableCommand {
             let manager = CentralManager(
                 radio: radio, identity: CentralOptions.identity(asks: terminal != nil, passkey), sink: sink)
             failure = await RadioWork.play(
-                until: interruption,
+                until: interruption, clock: .real,
                 interrupted: {
                     sink.tells(nil)
                     input.end()
@@ -154,10 +156,10 @@ struct ConnectCommand: AsyncParsableCommand {
     }
 
     /// The line editor of a user who types commands and reads the results, or `nil` if there is none.
-    private func terminal(_ interruption: Interruption) -> LineTerminal? {
+    private func terminal(_ signals: Signals) -> LineTerminal? {
         guard commands.isEmpty, format == .text, isatty(1) == 1 else { return nil }
         return Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
-            LineTerminal($0, isPlain: !Descriptor.isScreen, interruption: interruption)
+            LineTerminal($0, isPlain: !Descriptor.isScreen, signals: signals)
         }
     }
 

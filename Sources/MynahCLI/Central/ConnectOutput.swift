@@ -1,5 +1,6 @@
 import MynahConsole
 import MynahCore
+import MynahRun
 import MynahSupport
 
 /// The output of `mynah connect`: above the prompt, as lines, or as objects.
@@ -14,16 +15,16 @@ final class ConnectOutput: Sendable {
     private let held: HeldReports<ConnectEvent>
 
     /// An event and those after it wait until `writer` has written the state that it reports.
-    init(format: ScanFormat, terminal: LineTerminal?, interruption: Interruption, _ writer: FileWriter) {
+    init(format: ScanFormat, terminal: LineTerminal?, signals: Signals, _ writer: FileWriter) {
         let kind: Kind
         if let terminal, format == .text {
             kind = .prompt(terminal)
         } else {
-            let output = EventOutput { interruption.interrupt() }
+            let output = EventOutput { signals.interruption.interrupt() }
             kind = format == .json ? .objects(output) : .lines(output)
         }
         self.kind = kind
-        held = HeldReports(for: writer) { warning in
+        held = HeldReports(for: writer, clock: .real) { warning in
             Self.say("warning: \(warning.message)", kind)
             return nil
         } pass: {

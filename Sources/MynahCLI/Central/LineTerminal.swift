@@ -1,5 +1,6 @@
 import Dispatch
 import MynahConsole
+import MynahRun
 import MynahSupport
 
 import Glibc
@@ -33,11 +34,11 @@ final class LineTerminal: QuestionAsker {
     /// The lines that were entered.
     let lines = LineFeed()
 
-    init(_ keyboard: Keyboard, isPlain: Bool, interruption: Interruption) {
+    init(_ keyboard: Keyboard, isPlain: Bool, signals: Signals) {
         self.keyboard = keyboard
         self.isPlain = isPlain
-        output = EventOutput { interruption.interrupt() }
-        interruption.looksAfter(
+        output = EventOutput { signals.interruption.interrupt() }
+        signals.looksAfter(
             .init(
                 giveBack: { [weak self] in self?.giveBack() }, takeAgain: { [weak self] in self?.takeAgain() }
             ))

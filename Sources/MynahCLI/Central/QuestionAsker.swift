@@ -32,9 +32,9 @@ final class PlainQuestions: QuestionAsker {
 
     /// `nil` unless a user sees standard error and types into standard input, which a program in the
     /// background cannot read.
-    init?(_ interruption: Interruption) {
+    init?(_ signals: Signals) {
         guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
-        interruption.looksAfter(
+        signals.looksAfter(
             .init(
                 giveBack: { [weak self] in self?.state.withLock { $0.isGivenBack = true } },
                 takeAgain: { [weak self] in self?.showAgain() }))

@@ -4,6 +4,7 @@ import MynahConsole
 import MynahCore
 import MynahHost
 import MynahImport
+import MynahRun
 import MynahSupport
 
 /// `mynah record`.
@@ -86,8 +87,9 @@ struct RecordCommand: AsyncParsableCommand {
         let capture = LiveCapture { destination.warn($0) }
         making.tap = { capture.transport($0) }
         let maker = RadioMaker(making)
-        let interruption = Interruption()
-        let questions = PlainQuestions(interruption)
+        let signals = Signals()
+        let interruption = signals.interruption
+        let questions = PlainQuestions(signals)
         let sink = ConnectSink(questions: questions, passkey: passkey)
         let recorded = Lock<RecordSession?>(nil)
         var failure: RadioError?
@@ -98,8 +100,9 @@ struct RecordCommand: AsyncParsableCommand {
             options.pairsWhenAsked = false
             let identity = CentralOptions.identity(asks: questions != nil, passkey)
             let manager = CentralManager(radio: radio, identity: identity, options: options, sink: sink)
-            failure = await RadioWork.play(until: interruption, stop: { await manager.stop() }) {
-                () throws(RadioError) in
+            failure = await RadioWork.play(
+                until: interruption, clock: .real, stop: { await manager.stop() }
+            ) { () throws(RadioError) in
                 try await manager.start()
                 let finder = DeviceFinder(
                     device: device, timeout: DeviceFinder.patience, reports: Self.reports)

@@ -4,6 +4,7 @@ import MynahConsole
 import MynahCore
 import MynahHost
 import MynahProfiles
+import MynahRun
 import MynahSupport
 
 /// `mynah scan`.
@@ -62,20 +63,21 @@ struct ScanCommand: AsyncParsableCommand {
             }
         }
         let maker = RadioMaker(making)
-        let interruption = Interruption()
+        let signals = Signals()
+        let interruption = signals.interruption
         let radio = try Exit.reportingErrors { () throws(RadioError) in try maker.host() }
         let output = ScanOutput(
             format: format,
             model: ScanModel(
                 place: "on the \(making.choice.name)", known: services, wanted: filter,
                 hearsOwnDevices: making.choice == .virtual),
-            tellsAll: all, interruption: interruption,
+            tellsAll: all, signals: signals,
             whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
         let manager = CentralManager(radio: radio, sink: output)
         let hasListened = Lock(false)
         let failure = await RadioWork.play(
-            until: interruption, stop: { await manager.stop() }
+            until: interruption, clock: .real, stop: { await manager.stop() }
         ) { () throws(RadioError) in
             try await manager.start()
             try await scan(manager, services)

@@ -2,6 +2,7 @@ import Mynah
 import MynahConsole
 import MynahCore
 import MynahEmulator
+import MynahRun
 import MynahSupport
 
 import Glibc
@@ -27,19 +28,19 @@ final class ScanOutput: CentralManagerSink {
 
     /// With `tellsAll` each advertising event is reported, not only changes.
     init(
-        format: ScanFormat, model: ScanModel, tellsAll: Bool, interruption: Interruption,
+        format: ScanFormat, model: ScanModel, tellsAll: Bool, signals: Signals,
         whenLost: @escaping @Sendable (RadioError) -> Void
     ) {
         self.tellsAll = tellsAll
         self.whenLost = whenLost
         if format == .json {
-            kind = .objects(EventOutput { interruption.interrupt() }, Lock(model))
+            kind = .objects(EventOutput { signals.interruption.interrupt() }, Lock(model))
         } else if Descriptor.isScreen, !tellsAll, let keyboard = Keyboard() {
             let screen = LiveScreen(model, keyboard: keyboard)
-            interruption.looksAfter(screen.use)
+            signals.looksAfter(screen.use)
             kind = .screen(screen)
         } else {
-            kind = .lines(EventOutput { interruption.interrupt() }, Lock(model))
+            kind = .lines(EventOutput { signals.interruption.interrupt() }, Lock(model))
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MynahControl
+import MynahRun
 
 /// The options of the control API.
 struct ControlOptions: ParsableArguments {
@@ -46,8 +47,7 @@ struct ControlOptions: ParsableArguments {
         }
     }
 
-    /// The address, or `nil` if nothing is served; `isServer`: the default is the user's socket.
-    func address(isServer: Bool) throws(ControlError) -> ControlAddress? {
+    private func address(isServer: Bool) throws(ControlError) -> ControlAddress? {
         switch control {
         case .off?: nil
         case .address(let address)?: address
@@ -55,10 +55,12 @@ struct ControlOptions: ParsableArguments {
         }
     }
 
-    /// The text of the token, or `nil` if there is none.
-    func token() throws(ControlError) -> String? {
-        try controlTokenFile.map { path throws(ControlError) in
+    /// The API that is served, or `nil` if none is; `isServer`: the default is the user's socket.
+    func plan(isServer: Bool) throws(ControlError) -> ControlPlan? {
+        guard let address = try address(isServer: isServer) else { return nil }
+        let token = try controlTokenFile.map { path throws(ControlError) in
             try ControlToken.read(path, isServer: true)
         }
+        return ControlPlan(address, token: token, profiles: ProfileDirectory(profileDirectory))
     }
 }

@@ -1,10 +1,8 @@
 import ArgumentParser
 import Mynah
-import MynahConsole
 import MynahControl
 import MynahCore
-import MynahEmulator
-import MynahHCI
+import MynahRun
 import MynahSupport
 
 /// `mynah serve`.
@@ -77,47 +75,25 @@ struct ServeCommand: AsyncParsableCommand {
         if events != .off, Descriptor.isOutputClosed {
             throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
-        let interruption = Interruption()
+        let signals = Signals()
         Logs.begin(options.logLevel)
-        let watch = RunWatch([], timeout: nil, interruption)
-        let stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
+        var plan = RunPlan([], version: MynahCommand.configuration.version)
+        plan.seed = seed
+        plan.isServer = true
+        plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
             try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
         }
-        guard
-            let control = try Exit.reportingErrors({ () throws(ControlError) in
-                try ControlSession(controlOptions, isServer: true)
-            })
-        else { return }
-        let output = RunOutput(
-            format: events, profiles: [], watch: watch, journal: control.journal, hasScreen: false,
-            interruption: interruption)
-        let captured = options.capture.map {
-            Capture(
-                $0, namesDevices: true,
-                reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
+        plan.control = try Exit.reportingErrors { () throws(ControlError) in
+            try controlOptions.plan(isServer: true)
         }
-        // No other run may use it until this one has ended.
-        defer { withExtendedLifetime(stateDirectory) {} }
-        let player = RunPlayer(
-            [],
-            RunMaker(
-                output, stateDirectory, seed: seed, state: nil, namesDevices: true, isControlled: true),
-            RadioChooser(
-                choice: options.radio, adapters: adapter, playsCentrals: false,
-                notice: { output.warn($0) }),
-            [], output, watch
-        ) { [adapter] chosen in
-            RadioMaker(
-                RadioMaker.Options(
-                    choice: chosen, adapters: adapter, notificationRate: 2000,
-                    stateDirectory: stateDirectory, capture: captured, notice: { output.warn($0) }))
-        }
-        let failure = await player.play(until: interruption) { () async throws(RadioError) in
-            output.served(at: try await control.serve(player), isServer: true)
-        }
-        await control.end()
-        output.end()
+        var radios = RadioPlan(options.radio)
+        radios.adapters = adapter
+        radios.capture = options.capture
+        let output = RunOutput(format: events, for: plan, hasScreen: false, signals: signals)
+        // No other run may use its state directory until this one has ended.
+        defer { withExtendedLifetime(plan) {} }
+        let end = await output.play(plan, radios, until: signals.interruption)
         if let problem = output.problem { throw Exit.unwritable(problem) }
-        if let failure { throw Exit.failure("\(failure)") }
+        if let failure = end.failure { throw Exit.failure("\(failure)") }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MynahConsole
+import MynahRun
 import MynahSupport
 
 /// `mynah doctor`.

@@ -3,6 +3,7 @@ import MynahConsole
 import MynahCore
 import MynahHCI
 import MynahProfiles
+import MynahRun
 
 import Glibc
 

@@ -1,6 +1,7 @@
 package import Mynah
 package import MynahCore
 import MynahEmulator
+import MynahSupport
 
 /// An attribute of the connected device, as it was typed.
 package struct AttributePath: Hashable, Sendable {

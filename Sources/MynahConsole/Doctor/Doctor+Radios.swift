@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahRun
 import MynahSupport
 
 /// The checks of other radios than BlueZ, of the profile, and of tools.

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahRun
 
 /// The checks of `mynah doctor`: functions of what was found out about a machine.
 package struct Doctor: Sendable {

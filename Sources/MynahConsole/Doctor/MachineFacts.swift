@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahProfiles
+package import MynahRun
 
 /// Something that a probe looked for.
 package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {

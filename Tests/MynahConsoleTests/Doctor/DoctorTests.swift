@@ -1,6 +1,7 @@
 import MynahConsole
 import MynahCore
 import MynahProfiles
+import MynahRun
 import Testing
 
 /// The verdict of each check on the facts.

@@ -1,6 +1,7 @@
 import MynahConsole
 import MynahCore
 import MynahProfiles
+import MynahRun
 
 /// Machines for the checks of `mynah doctor`.
 enum SampleMachine {

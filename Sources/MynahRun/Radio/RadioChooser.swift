@@ -1,17 +1,16 @@
 import MynahBlueZ
-import MynahConsole
-import MynahCore
-import MynahHCI
+package import MynahCore
+package import MynahHCI
 
 /// The radio that a command uses, once `auto` is decided.
-enum ChosenRadio: Equatable, Sendable {
+package enum ChosenRadio: Equatable, Sendable {
     case bluez
     case virtual
     case netsim(NetsimPlace)
     case hci(HCITransportAddress)
 
     /// For people.
-    var name: String {
+    package var name: String {
         switch self {
         case .bluez: "BlueZ"
         case .virtual: RadioNames.virtual
@@ -22,19 +21,29 @@ enum ChosenRadio: Equatable, Sendable {
 }
 
 /// Settles which radio a command uses: `run`, `scan` and `connect` share it.
-struct RadioChooser: Sendable {
+package struct RadioChooser: Sendable {
     var choice: RadioChoice
     /// BlueZ's adapters that the user named.
     var adapters: [String] = []
     /// Whether an app of the run is a central, which BlueZ does not play.
     var playsCentrals = false
-    /// Takes what the user should know of the choice; called on any thread.
     var notice: @Sendable (RadioWarning) -> Void
+
+    /// Settles a choice; `notice` takes what the user should know of it, on any thread.
+    package init(
+        choice: RadioChoice, adapters: [String] = [], playsCentrals: Bool = false,
+        notice: @escaping @Sendable (RadioWarning) -> Void
+    ) {
+        self.choice = choice
+        self.adapters = adapters
+        self.playsCentrals = playsCentrals
+        self.notice = notice
+    }
 
     /// The radio that plays a device.
     ///
     /// Nothing may be launched before it is known, so BlueZ is looked for first.
-    func forDevice() async throws(RadioError) -> ChosenRadio {
+    package func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         if playsCentrals {
             return try take { AutoRadio.forPhone("a profile with central:", emulator: $0) }
@@ -54,7 +63,7 @@ struct RadioChooser: Sendable {
     }
 
     /// The radio of a phone, which BlueZ does not serve.
-    func forPhone(_ command: String) throws(RadioError) -> ChosenRadio {
+    package func forPhone(_ command: String) throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         return try take { AutoRadio.forPhone(command, emulator: $0) }
     }

@@ -1,46 +1,15 @@
-import ArgumentParser
 import MynahCore
-import MynahHCI
+package import MynahHCI
 import MynahSupport
 
-import Glibc
-
 /// The target of `--capture`.
-enum CaptureTarget: Equatable, Sendable {
+package enum CaptureTarget: Equatable, Sendable {
     case standardOutput
     case file(String)
-
-    static let completion = CompletionKind.file(extensions: ["pcapng"])
-
-    static func parse(_ text: String) throws -> CaptureTarget {
-        if text == "-" { return .standardOutput }
-        guard text.hasSuffix(".pcapng") else {
-            throw ValidationError(
-                "the format is pcapng: use a name that ends in .pcapng, or - for standard output"
-            )
-        }
-        return .file(text)
-    }
-
-    /// The error if standard output cannot take the capture with these events, else `nil`.
-    func problem(with events: EventFormat?) -> String? {
-        guard self == .standardOutput else { return nil }
-        if let events, events != .off {
-            return
-                "--capture - and --events \(events.rawValue) both write to standard output: "
-                + "capture to a file, or leave out --events"
-        }
-        if isatty(1) == 1 {
-            return
-                "--capture - writes binary data, and standard output is a terminal: "
-                + "add a pipe, as in `| wireshark -k -i -`"
-        }
-        return nil
-    }
 }
 
 /// The capture of a command, opened by `begin` or when its first radio is made.
-final class Capture: Sendable {
+package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
         var hasAir = false
@@ -48,13 +17,19 @@ final class Capture: Sendable {
 
     private let target: CaptureTarget
     private let namesDevices: Bool
+    private let version: String
     private let reports: CaptureFile.Reports
     private let state = Lock(State())
 
+    /// A capture that is not open yet; `version` is the program's.
+    ///
     /// `namesDevices`: the command may have several radios, and an interface has the names of its devices.
-    init(_ target: CaptureTarget, namesDevices: Bool = false, reports: CaptureFile.Reports) {
+    package init(
+        _ target: CaptureTarget, namesDevices: Bool = false, version: String, reports: CaptureFile.Reports
+    ) {
         self.target = target
         self.namesDevices = namesDevices
+        self.version = version
         self.reports = reports
     }
 
@@ -68,13 +43,13 @@ final class Capture: Sendable {
     }
 
     /// Records the air, which all virtual radios of a command share.
-    func record(_ air: SharedAir) throws(RadioError) {
+    func record(_ air: LiveAir) throws(RadioError) {
         let file = try file()
         let isNew = state.withLock { state in
             defer { state.hasAir = true }
             return !state.hasAir
         }
-        if isNew { file.record(air.air, named: "air") }
+        if isNew { file.record(air, named: "air") }
     }
 
     /// Writes the rest and closes the file.
@@ -86,7 +61,7 @@ final class Capture: Sendable {
         let result = state.withLock { state in
             Result<CaptureFile, RadioError> { () throws(RadioError) in
                 if let file = state.file { return file }
-                let application = "Mynah \(MynahCommand.configuration.version)"
+                let application = "Mynah \(version)"
                 let new =
                     switch target {
                     case .standardOutput:

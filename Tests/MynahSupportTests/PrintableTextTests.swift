@@ -1,4 +1,4 @@
-import MynahConsole
+import MynahSupport
 import Testing
 
 @Suite struct PrintableTextTests {

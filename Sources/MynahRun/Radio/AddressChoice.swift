@@ -1,7 +1,7 @@
 import MynahHost
 
 /// The address that a device on our own host is known by.
-enum AddressChoice: String, CaseIterable {
+package enum AddressChoice: String, CaseIterable, Sendable {
     /// The controller's public address, or where it has none a static random one.
     case identity
     /// Resolvable private addresses, which change as an iPhone's do.

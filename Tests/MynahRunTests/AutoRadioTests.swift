@@ -1,4 +1,4 @@
-import MynahConsole
+import MynahRun
 import MynahCore
 import Testing
 

@@ -1,15 +1,22 @@
-import Dispatch
-import MynahConsole
-import MynahCore
-import MynahEmulator
-import MynahProfiles
 import Mynah
-import MynahSupport
+package import MynahCore
+import MynahEmulator
+import MynahHCI
+import MynahProfiles
+package import MynahSupport
 
-import Glibc
+/// How a run ended.
+package struct RunEnd: Sendable {
+    /// The error that ended it, or `nil`.
+    package var failure: RadioError?
+    /// Why it did not reach its goal, or `nil` if it did or had none; names in it may have any characters.
+    package var complaint: String?
+    /// The report about its scenario, in JUnit's XML, or `nil` if it had none.
+    package var report: String?
+}
 
-/// Plays the devices of a run, from their start to their end.
-final class RunPlayer: Sendable {
+/// A run, from the choice of its radio until it is interrupted: devices start, come, go and stop.
+package final class RunSession: Sendable {
     /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
@@ -33,20 +40,20 @@ final class RunPlayer: Sendable {
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
-    /// An action, and the apps that it is for.
-    typealias Planned = (action: PlannedAction, target: AppTarget)
-
-    private let runs: [Run]
-    private let chooser: RadioChooser
-    private let makeRadios: @Sendable (ChosenRadio) -> RadioMaker
-    private let planned: [Planned]
-    private let output: RunOutput
+    private let plan: RunPlan
+    private let radioPlan: RadioPlan
+    let outputs: RunOutputs
+    let clock: RunClock
+    private let interruption: Interruption
     private let watch: RunWatch
+    private let control: ControlSession?
+    private let events: RunEvents
+    /// Makes what is added later.
+    let maker: RunMaker
+    private let runs: [Run]
     private let radioMaker = Lock<RadioMaker?>(nil)
     /// Apps are added to a phone that plays, and removed from it, one after the other.
     let phoneTurns = TurnQueue()
-    /// Makes what is added later.
-    let maker: RunMaker
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let playing = Lock<[Playing]?>([])
     /// How many of the runs have begun to start.
@@ -61,58 +68,86 @@ final class RunPlayer: Sendable {
         /// Whether it is being removed: if it is starting, that fails and is no failure of the run.
         let isLeaving = Lock(false)
 
-        init(_ index: Int, _ run: Run, on radio: any PeripheralRadio) {
+        init(_ index: Int, _ run: Run, on radio: any PeripheralRadio, _ clock: RunClock) {
             self.index = index
             self.run = run
             emulator = Emulator(
-                run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
+                run.devices, on: radio, clock: clock, stateDirectory: run.stateDirectory,
                 seed: run.seed, observer: run.observer)
         }
     }
 
-    /// Plays them on the radio that the chooser settles on.
-    init(
-        _ runs: [Run], _ maker: RunMaker, _ chooser: RadioChooser, _ planned: [Planned], _ output: RunOutput,
-        _ watch: RunWatch, makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
+    /// A run as it is planned, until something interrupts it.
+    package init(
+        _ plan: RunPlan, radios: RadioPlan, outputs: RunOutputs, clock: RunClock = .real,
+        until interruption: Interruption
     ) {
-        self.runs = runs
+        self.plan = plan
+        radioPlan = radios
+        self.outputs = outputs
+        self.clock = clock
+        self.interruption = interruption
+        watch = RunWatch(plan, interruption, clock: clock)
+        control = plan.control.map { ControlSession($0, version: plan.version, clock: clock) }
+        events = RunEvents(outputs, watch, control?.journal, clock: clock)
+        let maker = RunMaker(plan, events, clock: clock)
         self.maker = maker
-        self.chooser = chooser
-        self.makeRadios = makeRadios
-        self.planned = planned
-        self.output = output
-        self.watch = watch
+        runs = zip(plan.groups.groups, plan.groups.labels).map { maker.run($0, labels: $1) }
     }
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
     ///
-    /// `serve` is called when the radio is chosen, before a device starts.
-    func play(
-        until interruption: Interruption,
-        serve: @escaping @Sendable () async throws(RadioError) -> Void = { () throws(RadioError) in }
-    ) async -> RadioError? {
+    /// The control API is served when the radio is chosen, before a device starts.
+    package func play() async -> RunEnd {
+        watch.start()
         let failure = await RadioWork.play(
-            until: interruption,
-            stop: { [self] in await stop(forgetting: interruption.cause == SIGINT) }
+            until: interruption, clock: clock,
+            stop: { [self] in await stop(forgetting: interruption.cause == .quit) }
         ) { [self] () throws(RadioError) in
-            let chosen = try await chooser.forDevice()
+            let radios = try await chooseRadios()
             // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
-            let radios = makeRadios(chosen)
             radioMaker.withLock { $0 = radios }
             try radios.begin()
-            try await serve()
-            let starting = Task { await start() }
+            if let control {
+                events.served(at: try await control.serve(self), isServer: plan.isServer)
+            }
+            let starting = Task(executorPreference: clock.taskExecutor) { [self] in await start() }
             if let failure = await starting.value { throw failure }
         }
         radioMaker.withLock { $0 }?.end()
-        return failure
+        await control?.end()
+        events.end()
+        return RunEnd(
+            failure: failure, complaint: watch.complaint ?? watch.problem,
+            report: watch.report(failure?.description))
+    }
+
+    private func chooseRadios() async throws(RadioError) -> RadioMaker {
+        let chooser = RadioChooser(
+            choice: radioPlan.choice, adapters: radioPlan.adapters, playsCentrals: plan.playsCentrals,
+            notice: { [events] in events.warn($0) })
+        let chosen = try await chooser.forDevice()
+        if chosen != .bluez, let option = radioPlan.optionsForBlueZ.first {
+            events.warn(
+                RadioWarning("optionIgnored", "\(option) is for BlueZ and has no effect on this radio"))
+        }
+        let capture = radioPlan.capture.map {
+            Capture(
+                $0, namesDevices: plan.namesDevices, version: plan.version,
+                reports: .init(warn: { [events] in events.warn($0) }, fail: { [events] in events.fail($0) }))
+        }
+        var options = RadioMaker.Options(chosen, of: radioPlan, for: plan, capture: capture) { [events] in
+            events.warn($0)
+        }
+        options.clock = clock
+        return RadioMaker(options)
     }
 
     /// Starts one after the other; returns the first failure.
     private func start() async -> RadioError? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         do throws(RadioError) {
-            if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
+            if plan.planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
             for index in runs.indices {
                 let run = runs[index]
                 let labels = run.devices.map(\.label)
@@ -143,7 +178,7 @@ final class RunPlayer: Sendable {
     }
 
     private func play(_ run: Run, _ index: Int, on radio: any PeripheralRadio) async throws(RadioError) {
-        let new = Playing(index, run, on: radio)
+        let new = Playing(index, run, on: radio, clock)
         let isOver = playing.withLock { playing in
             playing?.append(new)
             begun.withLock { $0 += 1 }
@@ -151,17 +186,17 @@ final class RunPlayer: Sendable {
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
         do throws(RadioError) {
-            try await start(new)
+            try await start(new, RadioCheck(print: outputs.print))
         } catch {
             guard new.isLeaving.withLock({ $0 }) else { throw error }
-            output.detach(new.emulator)
+            outputs.keys?.detach(new.emulator)
         }
     }
 
-    func start(_ playing: Playing, _ check: RadioCheck = RadioCheck()) async throws(RadioError) {
+    func start(_ playing: Playing, _ check: RadioCheck) async throws(RadioError) {
         let emulator = playing.emulator
         // Before `ready` is reported: after it, a script may press a key.
-        let keys = output.attach(emulator, apps: playing.run.apps)
+        let keys = outputs.keys?.attach(emulator, apps: playing.run.apps)
         if let scenario = watch.scenario?.choice,
             playing.run.devices.contains(where: { $0.label == scenario.device })
         {
@@ -171,7 +206,9 @@ final class RunPlayer: Sendable {
             try check.check(playing.run.profiles, capabilities)
         }
         if let keys {
-            Task { for await each in keys { await emulator.carryOut(each.action, on: each.target) } }
+            Task(executorPreference: clock.taskExecutor) {
+                for await each in keys { await emulator.carryOut(each.action, on: each.target) }
+            }
         }
     }
 
@@ -219,7 +256,7 @@ final class RunPlayer: Sendable {
 
     /// Forgets what plays on a radio; others may use a radio of its number by now.
     func drop(_ gone: Playing) {
-        output.detach(gone.emulator)
+        outputs.keys?.detach(gone.emulator)
         playing.withLock { $0?.removeAll { $0.emulator === gone.emulator } }
     }
 
@@ -227,24 +264,22 @@ final class RunPlayer: Sendable {
     private func begin() async {
         watch.begin()
         for emulator in (playing.withLock { $0 } ?? []).map(\.emulator) {
-            for case (let planned, let target) in planned {
-                guard case .action(let action) = planned.effect,
-                    planned.isFor(phone: emulator.playsApps, ofRunWithPhone: runs.contains(where: \.isPhone))
+            for planned in plan.planned {
+                guard case .action(let action) = planned.action.effect,
+                    planned.action.isFor(phone: emulator.playsApps, ofRunWithPhone: plan.hasPhone)
                 else { continue }
-                await emulator.plan(action, on: target, after: planned.delay)
+                await emulator.plan(action, on: planned.target, after: planned.action.delay)
             }
         }
-        for case (let planned, let target) in planned {
-            guard case .range(let change) = planned.effect else { continue }
-            if case .peripheral(let name, let label) = target {
-                await move(name, of: label, change, after: planned.delay)
+        for planned in plan.planned {
+            guard case .range(let change) = planned.action.effect else { continue }
+            if case .peripheral(let name, let label) = planned.target {
+                await move(name, of: label, change, after: planned.action.delay)
                 continue
             }
-            let (seconds, attoseconds) = planned.delay.components
-            let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [self] in
+            clock.after(planned.action.delay) { [self] in
                 guard let radios = radioMaker.withLock({ $0 }) else { return }
-                for index in indices(of: target) { radios.move(index, change) }
+                for index in indices(of: planned.target) { radios.move(index, change) }
             }
         }
     }

@@ -1,7 +1,7 @@
-public import MynahCore
+package import MynahCore
 
 /// The radio that `--radio auto` selects from those that were found.
-public enum AutoRadio: Hashable, Sendable {
+package enum AutoRadio: Hashable, Sendable {
     /// BlueZ, whose name `ready` reports.
     case bluez
     /// An Android emulator's radio, with what the user should know.
@@ -12,7 +12,7 @@ public enum AutoRadio: Hashable, Sendable {
     case failed(RadioError)
 
     /// The result of the search for an Android emulator.
-    public enum Emulator: Hashable, Sendable {
+    package enum Emulator: Hashable, Sendable {
         /// The emulator is running, with this name.
         case alive(String)
         /// No emulator is running, for this reason.
@@ -23,7 +23,7 @@ public enum AutoRadio: Hashable, Sendable {
     ///
     /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter,
     /// or who named one, needs that one fixed, not replaced: `needsBlueZ`.
-    public static func forDevice(
+    package static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {
         guard let trouble else { return .bluez }
@@ -47,7 +47,7 @@ public enum AutoRadio: Hashable, Sendable {
     }
 
     /// For a command that is a phone, which BlueZ does not serve.
-    public static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
+    package static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
         switch emulator {
         case .alive(let name):
             .emulator(

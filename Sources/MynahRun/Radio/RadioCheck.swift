@@ -4,7 +4,13 @@ import MynahSupport
 
 /// Checks profiles against the radio that is to play them, before anything is registered.
 final class RadioCheck: Sendable {
+    private let print: @Sendable (String) -> Void
     private let found = Lock<[ProfileIssue]>([])
+
+    /// A check that hands its messages to `print`.
+    init(print: @escaping @Sendable (String) -> Void) {
+        self.print = print
+    }
 
     /// The parts of the profile that the radio would play differently; none if it can play the profile.
     var shortcomings: [ProfileIssue] { found.withLock { $0 } }
@@ -13,7 +19,7 @@ final class RadioCheck: Sendable {
     func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
         for profile in profiles {
             let issues = profile.issues(with: capabilities, isChosen: true)
-            for issue in issues { StandardError.print(issue.description) }
+            for issue in issues { print(issue.description) }
             guard !issues.contains(where: { $0.severity == .error }) else {
                 found.withLock { $0 = issues }
                 throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")

@@ -1,3 +1,4 @@
+import MynahRun
 import MynahSupport
 
 import Glibc
@@ -23,14 +24,10 @@ private func nextArrival() -> Int32 {
     return Int32(byte)
 }
 
-/// The signals that end a run, as something to wait for.
-final class Interruption: Sendable {
-    private enum State {
-        case waiting(CheckedContinuation<Void, Never>?)
-        case interrupted(signal: Int32?)
-    }
-
-    private let state = Lock<State>(.waiting(nil))
+/// The signals that end a run and that stop the process.
+final class Signals: Sendable {
+    /// The interruption that a signal causes.
+    let interruption = Interruption()
     private let terminal = Lock<TerminalUse?>(nil)
 
     init() {
@@ -45,12 +42,13 @@ final class Interruption: Sendable {
             &thread, nil,
             { context in
                 guard let context else { return nil }
-                let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
-                Interruption.unblock([SIGINT, SIGTERM])
-                interruption.interrupt(by: interruption.nextEnd())
+                let signals = Unmanaged<Signals>.fromOpaque(context).takeRetainedValue()
+                Signals.unblock([SIGINT, SIGTERM])
+                let first = signals.nextEnd()
+                signals.interruption.interrupt(by: first == SIGINT ? .quit : .terminated)
                 // A second signal ends the process at once, also while services are being withdrawn.
-                let number = interruption.nextEnd()
-                interruption.terminal.withLock { $0 }?.giveBack()
+                let number = signals.nextEnd()
+                signals.terminal.withLock { $0 }?.giveBack()
                 _exit(128 + number)
             }, box.toOpaque())
         precondition(code == 0, "the signal thread could not be started")
@@ -110,37 +108,5 @@ final class Interruption: Sendable {
         signal(SIGTSTP, SIG_DFL)
         pthread_kill(pthread_self(), SIGTSTP)
         signal(SIGTSTP, tellOfArrival)
-    }
-
-    /// Ends the run, by a signal or as one would.
-    func interrupt(by signal: Int32? = nil) {
-        let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard case .waiting(let continuation) = state else { return nil }
-            state = .interrupted(signal: signal)
-            return continuation
-        }
-        continuation?.resume()
-    }
-
-    /// The signal that ended it; `nil` if it has not ended, or ended without a signal.
-    var cause: Int32? {
-        state.withLock { if case .interrupted(let signal) = $0 { signal } else { nil } }
-    }
-
-    /// Whether it has happened.
-    var isInterrupted: Bool {
-        state.withLock { if case .interrupted = $0 { true } else { false } }
-    }
-
-    /// Returns when it happens; for one waiter.
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isLate: Bool = state.withLock { state in
-                guard case .waiting = state else { return true }
-                state = .waiting(continuation)
-                return false
-            }
-            if isLate { continuation.resume() }
-        }
     }
 }

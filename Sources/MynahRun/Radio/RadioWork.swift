@@ -1,18 +1,19 @@
-import MynahCore
+package import MynahCore
+package import MynahSupport
 
 /// Work on radios, from its start until the user or a failure ends it: `run`, `scan` and `connect` share it.
-enum RadioWork {
+package enum RadioWork {
     /// Starts the work, waits for the interruption and stops everything; returns the failure that ended it.
     ///
     /// `work` returns when everything is started, or later. `stop` is called once, even while the work
     /// starts: it makes a start fail, and that failure is not returned. The first failure interrupts.
     /// `interrupted` is called before the work is cancelled, which wakes it from a wait.
-    static func play(
-        until interruption: Interruption, interrupted: @escaping @Sendable () -> Void = {},
+    package static func play(
+        until interruption: Interruption, clock: RunClock, interrupted: @escaping @Sendable () -> Void = {},
         stop: @escaping @Sendable () async -> Void,
         _ work: @escaping @Sendable () async throws(RadioError) -> Void
     ) async -> RadioError? {
-        let starting = Task<RadioError?, Never> {
+        let starting = Task<RadioError?, Never>(executorPreference: clock.taskExecutor) {
             do throws(RadioError) {
                 try await work()
                 return nil
@@ -20,7 +21,7 @@ enum RadioWork {
                 return error
             }
         }
-        let stopping = Task {
+        let stopping = Task(executorPreference: clock.taskExecutor) {
             await interruption.wait()
             interrupted()
             starting.cancel()

@@ -1,16 +1,15 @@
-import Mynah
+package import Mynah
 import MynahBlueZ
-import MynahConsole
-import MynahCore
-import MynahHCI
-import MynahHost
+package import MynahCore
+package import MynahHCI
+package import MynahHost
 import MynahSupport
 
 /// Makes the radios that a command uses.
-final class RadioMaker: Sendable {
+package final class RadioMaker: Sendable {
     /// The user's choices.
-    struct Options {
-        var choice: ChosenRadio
+    package struct Options: Sendable {
+        package var choice: ChosenRadio
         /// BlueZ's, in order.
         var adapters: [String] = []
         /// For BlueZ; `nil` if there is no limit.
@@ -18,7 +17,7 @@ final class RadioMaker: Sendable {
         /// For BlueZ.
         var namesSubscribers = false
         /// The directory for the bonds of Mynah's own host, or `nil` if they are in memory only.
-        var stateDirectory: StateDirectory?
+        package var stateDirectory: StateDirectory?
         /// The address policy of Mynah's own host.
         ///
         /// `nil` means private for a phone and identity for an accessory.
@@ -26,16 +25,29 @@ final class RadioMaker: Sendable {
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
         /// Wraps the transport of Mynah's own host, to capture it, or `nil` if it is not captured.
-        var tap: (@Sendable (any HCITransport) -> any HCITransport)?
+        package var tap: (@Sendable (any HCITransport) -> any HCITransport)?
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
+        /// The clock of the radios.
+        var clock = RunClock.real
+        /// The air of virtual radios; `nil` for the one that this user's processes share.
+        var air: LiveAir?
         /// Takes what the user should know and what stops no radio; called on any thread.
-        var notice: @Sendable (RadioWarning) -> Void
+        package var notice: @Sendable (RadioWarning) -> Void
+
+        /// The chosen radio, with nothing else chosen.
+        package init(
+            choice: ChosenRadio, capture: Capture? = nil, notice: @escaping @Sendable (RadioWarning) -> Void
+        ) {
+            self.choice = choice
+            self.capture = capture
+            self.notice = notice
+        }
     }
 
     private let options: Options
     /// Made when it is wanted first.
-    private let air: Lock<SharedAir?>
+    private let shared: Lock<SharedAir?>
     /// The controllers on the air, by the number of their devices.
     private let stations = Lock<[Int: Station]>([:])
 
@@ -47,9 +59,9 @@ final class RadioMaker: Sendable {
         var devices: [DeviceAddress: AirDistance] = [:]
     }
 
-    init(_ options: Options) {
+    package init(_ options: Options) {
         self.options = options
-        air = Lock(nil)
+        shared = Lock(nil)
     }
 
     private var choice: ChosenRadio { options.choice }
@@ -148,14 +160,14 @@ final class RadioMaker: Sendable {
     }
 
     /// The radios are not used any more: nothing of them is left in the directory of the air.
-    func end() {
+    package func end() {
         stations.withLock { $0 = [:] }
-        air.withLock { $0 }?.leave()
+        shared.withLock { $0 }?.leave()
         options.capture?.end()
     }
 
     /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
-    func host(
+    package func host(
         _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity,
         devices: [String] = []
     ) throws(RadioError) -> HostRadio {
@@ -181,29 +193,30 @@ final class RadioMaker: Sendable {
                     RadioWarning(
                         "waitingForController", "waiting for a controller to connect to \(place)"))
             }
-            return HostRadio(transport: try recorded(transport, devices), options: host)
+            return HostRadio(
+                transport: try recorded(transport, devices), options: host, clock: options.clock)
         case .netsim(let place):
             host.name = "own host on the \(choice.name)"
             host.controller = "the \(choice.name)"
             let transport = NetsimTransport(place) { notice(RadioWarning("waitingForEmulator", $0)) }
-            return HostRadio(transport: try recorded(transport, devices), options: host)
+            return HostRadio(
+                transport: try recorded(transport, devices), options: host, clock: options.clock)
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
             host.isSimulated = true
-            let air = try sharedAir()
-            let station = air.transport(cipher: ControllerConfiguration.aes)
+            let (station, air) = try station()
             stations.withLock { $0[index] = Station(transport: station) }
             let transport = try recorded(station, devices)
             try options.capture?.record(air)
-            return HostRadio(transport: transport, options: host)
+            return HostRadio(transport: transport, options: host, clock: options.clock)
         }
     }
 
     /// The directory of the air that our own host is on; `nil` if it is on no air.
-    var airDirectory: String? { air.withLock { $0?.directory } }
+    package var airDirectory: String? { shared.withLock { $0?.directory } }
 
     /// The place where Mynah's own host listens, for a message.
-    var listeningPlace: String {
+    package var listeningPlace: String {
         switch choice {
         case .hci, .netsim: "by the \(choice.name)"
         case .virtual, .bluez: airDirectory.map { "on the air in \($0)" } ?? "on the virtual radio"
@@ -217,7 +230,7 @@ final class RadioMaker: Sendable {
         return options.tap?(recorded) ?? recorded
     }
 
-    static let noCaptureOfBlueZ = RadioError(
+    package static let noCaptureOfBlueZ = RadioError(
         .unsupported, "--capture cannot record BlueZ, only Mynah's own host",
         remedy: "run `btmon -w FILE` for BlueZ's HCI, or choose --radio virtual, netsim or hci:TRANSPORT")
 
@@ -225,12 +238,21 @@ final class RadioMaker: Sendable {
         .unsupported, "--at cannot turn BlueZ's adapter off, because other programs use it too",
         remedy: "choose --radio virtual, netsim or hci:TRANSPORT")
 
+    /// A new controller on the air, and the part of the air that is in this process.
+    private func station() throws(RadioError) -> (VirtualTransport, LiveAir) {
+        let configuration = ControllerConfiguration(
+            address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes)
+        if let air = options.air { return (air.transport(configuration), air) }
+        let air = try sharedAir()
+        return (air.transport(configuration), air.air)
+    }
+
     private func sharedAir() throws(RadioError) -> SharedAir {
-        let made = air.withLock { air in
+        let made = shared.withLock { shared in
             Result<SharedAir, RadioError> { () throws(RadioError) in
-                if let air { return air }
+                if let shared { return shared }
                 let new = try SharedAir(notice: options.notice)
-                air = new
+                shared = new
                 return new
             }
         }

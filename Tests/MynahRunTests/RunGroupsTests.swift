@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahProfiles
 import Testing
 
-@testable import MynahConsole
+@testable import MynahRun
 
 @Suite struct RunGroupsTests {
     private static func profile(_ name: String, _ app: String? = nil) throws -> Profile {

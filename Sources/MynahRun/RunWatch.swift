@@ -1,14 +1,12 @@
-import Dispatch
-import MynahConsole
 import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
 /// Ends a run when what `--until` waits for has come, when its scenario has ended, or when `--timeout` is
 /// over.
-final class RunWatch: Sendable {
+final class RunWatch: RunObserver {
     /// Whether it waits for events.
-    let awaitsEvents: Bool
+    let takesEvents: Bool
     /// The scenario that the run plays, or `nil` if it plays none.
     let scenario: ScenarioRun?
     private let goal: Lock<RunGoal>
@@ -18,28 +16,29 @@ final class RunWatch: Sendable {
     private let isLate = Lock(false)
     private let timeout: Duration?
     private let interruption: Interruption
+    private let clock: RunClock
 
     /// The time that a run has to be ready, even if --timeout is shorter.
     private static let patience = Duration.seconds(30)
 
-    init(
-        _ matches: [EventMatch], scenario: ScenarioRun? = nil, timeout: Duration?,
-        _ interruption: Interruption
-    ) {
-        awaitsEvents = !matches.isEmpty || scenario != nil
-        self.scenario = scenario
-        goal = Lock(RunGoal(matches))
-        self.timeout = timeout
+    /// A watch over a run, which it ends by interrupting it.
+    init(_ plan: RunPlan, _ interruption: Interruption, clock: RunClock) {
+        takesEvents = !plan.matches.isEmpty || plan.scenario != nil
+        scenario = plan.scenario.map { ScenarioRun($0, clock: clock) }
+        goal = Lock(RunGoal(plan.matches))
+        timeout = plan.timeout
         self.interruption = interruption
+        self.clock = clock
     }
 
     /// Takes an event after it was written, so that it is there when the run ends.
     ///
     /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
     /// from the other.
-    func take(_ event: DeviceEvent) {
+    func take(_ event: DeviceEvent, of device: String?) {
+        let event = event.named(device)
         if scenario?.take(event, isOver: interruption.isInterrupted) == true { interruption.interrupt() }
-        guard awaitsEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
+        guard takesEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
         if goal.withLock({ $0.take(event) }) { interruption.interrupt() }
     }
 
@@ -52,7 +51,7 @@ final class RunWatch: Sendable {
     /// It must be ready within `--timeout`, or within `patience` if that is longer.
     func start() {
         guard let timeout else { return }
-        wait(max(timeout, Self.patience)) { [self] in
+        clock.after(max(timeout, Self.patience)) { [self] in
             guard !isReady.withLock({ $0 }), goal.withLock({ $0.timeIsUp() }) else { return }
             isLate.withLock { $0 = true }
             interruption.interrupt()
@@ -63,16 +62,9 @@ final class RunWatch: Sendable {
     func begin() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
-        wait(timeout) { [self] in
+        clock.after(timeout) { [self] in
             if goal.withLock({ $0.timeIsUp() }) { interruption.interrupt() }
         }
-    }
-
-    private func wait(_ time: Duration, _ body: @escaping @Sendable () -> Void) {
-        let (seconds, attoseconds) = time.components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        DispatchQueue.global().asyncAfter(
-            deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
     }
 
     /// Nobody reads the events any more, which ends the run.
@@ -102,7 +94,7 @@ final class RunWatch: Sendable {
     /// The error if the run did not reach its goal, else `nil`.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
-        let list = PrintableText.of(missed.joined(separator: "; "))
+        let list = missed.joined(separator: "; ")
         guard end != .cutShort else { return "not seen before standard output was closed: \(list)" }
         guard let timeout else { return nil }
         guard !isLate.withLock({ $0 }) else {

@@ -1,17 +1,16 @@
 import MynahCore
-import MynahConsole
-import MynahControl
-import MynahEmulator
+package import MynahControl
+package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
 // Devices that come and go while others play.
-extension RunPlayer: ControlledRun {
-    var radios: [String] { radioName.map { [$0] } ?? [] }
+extension RunSession: ControlledRun {
+    package var radios: [String] { radioName.map { [$0] } ?? [] }
 
-    var requestNumbers: RequestNumbers? { maker.requestNumbers }
+    package var requestNumbers: RequestNumbers? { maker.requestNumbers }
 
-    var devices: [ControlledDevice] {
+    package var devices: [ControlledDevice] {
         played.flatMap { playing in
             zip(playing.run.devices, playing.run.profiles).map { device, profile in
                 ControlledDevice(
@@ -24,7 +23,7 @@ extension RunPlayer: ControlledRun {
         }
     }
 
-    func add(_ source: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String {
+    package func add(_ source: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String {
         let profile = try load(source)
         guard profile.app != nil else { return try await addRadio(profile, seed) }
         await phoneTurns.begin()
@@ -33,7 +32,7 @@ extension RunPlayer: ControlledRun {
         return try await addApp(profile, to: phone, seed)
     }
 
-    func remove(_ device: ControlledDevice) async throws(ControlProblem) {
+    package func remove(_ device: ControlledDevice) async throws(ControlProblem) {
         // The last app takes its phone along.
         let turns = device.emulator.playsApps ? phoneTurns : nil
         await turns?.begin()
@@ -56,23 +55,24 @@ extension RunPlayer: ControlledRun {
         _ = change(playing.index) { run, _ in run.forget(label) }
     }
 
-    func awaitEvents() async { await maker.writer.settle() }
+    package func awaitEvents() async { await maker.writer.settle() }
 
     /// Plays an accessory, or the first app of a phone, on a radio of its own.
     private func addRadio(_ profile: Profile, _ seed: UInt64?) async throws(ControlProblem) -> String {
         let new: Playing?
         do throws(RadioError) {
-            new = try append { [maker] index, labels, radios throws(RadioError) in
+            new = try append { [maker, clock] index, labels, radios throws(RadioError) in
                 let label = DeviceLabels.next(profile.name, after: labels)
                 try radios.checkHasRoom(for: index)
                 let radio = try radios.peripheralRadio(index, [label], isPhone: profile.app != nil)
-                return Playing(index, maker.run([profile], labels: [label], seed: seed), on: radio)
+                let run = maker.run([profile], labels: [label], seed: seed)
+                return Playing(index, run, on: radio, clock)
             }
         } catch {
             throw ControlProblem(409, error.description)
         }
         guard let new else { throw ControlProblem(409, "the run is starting, or ends") }
-        let check = RadioCheck()
+        let check = RadioCheck(print: outputs.print)
         do throws(RadioError) {
             try await start(new, check)
         } catch {
@@ -103,7 +103,7 @@ extension RunPlayer: ControlledRun {
             return device
         }
         guard let device else { throw ControlProblem(409, "the phone is being removed") }
-        let check = RadioCheck()
+        let check = RadioCheck(print: outputs.print)
         do throws(RadioError) {
             try await phone.emulator.add(device) { capabilities throws(RadioError) in
                 try check.check([profile], capabilities)

@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahProfiles
 import Testing
 
-@testable import MynahConsole
+@testable import MynahRun
 
 @Suite struct RunStateTests {
     private static func profile(_ app: String) throws -> Profile {

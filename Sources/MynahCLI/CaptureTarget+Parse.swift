@@ -1,0 +1,35 @@
+import ArgumentParser
+import MynahRun
+
+import Glibc
+
+// How `--capture` is written.
+extension CaptureTarget {
+    static let completion = CompletionKind.file(extensions: ["pcapng"])
+
+    static func parse(_ text: String) throws -> CaptureTarget {
+        if text == "-" { return .standardOutput }
+        guard text.hasSuffix(".pcapng") else {
+            throw ValidationError(
+                "the format is pcapng: use a name that ends in .pcapng, or - for standard output"
+            )
+        }
+        return .file(text)
+    }
+
+    /// The error if standard output cannot take the capture with these events, else `nil`.
+    func problem(with events: EventFormat?) -> String? {
+        guard self == .standardOutput else { return nil }
+        if let events, events != .off {
+            return
+                "--capture - and --events \(events.rawValue) both write to standard output: "
+                + "capture to a file, or leave out --events"
+        }
+        if isatty(1) == 1 {
+            return
+                "--capture - writes binary data, and standard output is a terminal: "
+                + "add a pipe, as in `| wireshark -k -i -`"
+        }
+        return nil
+    }
+}

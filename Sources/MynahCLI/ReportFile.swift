@@ -1,0 +1,30 @@
+import MynahSupport
+
+import Glibc
+
+/// The file of `--report`.
+enum ReportFile {
+    /// Why a report cannot be written to a file, as far as that is known before, or `nil`.
+    private static func problem(with path: String) -> String? {
+        var status = stat()
+        if path.isEmpty { return "the path is empty; name a file for --report" }
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "no regular file"
+            return "\(path) is \(kind); name a file for --report"
+        }
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard access(directory, W_OK) != 0 else { return nil }
+        return "\(path) cannot be written: \(String(cString: strerror(errno)))"
+    }
+
+    /// Writes it in one step; throws if that fails.
+    static func write(_ text: String, to path: String) throws(KeptFile.Problem) {
+        if let problem = problem(with: path) { throw KeptFile.Problem(description: problem) }
+        try KeptFile(path: path).replace(Array(text.utf8))
+        // It is for others too, unlike what a program keeps for itself.
+        let mask = umask(0o077)
+        umask(mask)
+        chmod(path, 0o666 & ~mask)
+    }
+}

@@ -1,0 +1,58 @@
+package import MynahControl
+import MynahCore
+import MynahSupport
+
+/// Where the control API of a run is served, and to whom.
+package struct ControlPlan: Sendable {
+    package var address: ControlAddress
+    /// The token that clients must send; `nil` if they need none.
+    package var token: String?
+    /// The profiles that clients may add.
+    package var profiles: ProfileDirectory
+
+    /// An API at an address.
+    package init(_ address: ControlAddress, token: String? = nil, profiles: ProfileDirectory) {
+        self.address = address
+        self.token = token
+        self.profiles = profiles
+    }
+}
+
+/// The control API of a run, from its address to its end.
+final class ControlSession: Sendable {
+    /// The events of the run.
+    let journal = Journal()
+    private let plan: ControlPlan
+    private let version: String
+    private let clock: RunClock
+    private let server = Lock<HTTPServer?>(nil)
+
+    /// A session as it is planned; `version` is the program's.
+    init(_ plan: ControlPlan, version: String, clock: RunClock) {
+        self.plan = plan
+        self.version = version
+        self.clock = clock
+    }
+
+    /// Serves the API of a run; returns the address, as `ready` reports it.
+    func serve(_ run: any ControlledRun) async throws(RadioError) -> String {
+        let api = ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
+        var options = HTTPServer.Options()
+        options.token = plan.token
+        let server = HTTPServer(plan.address, options: options, precheck: { ControlAPI.refusal(of: $0) }) {
+            await api.answer($0)
+        }
+        self.server.withLock { $0 = server }
+        do throws(ControlError) {
+            return try await server.start().description
+        } catch {
+            throw RadioError(.unreachable, error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Ends the waits, and then the server.
+    func end() async {
+        journal.end()
+        await server.withLock { $0 }?.stop()
+    }
+}

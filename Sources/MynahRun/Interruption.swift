@@ -1,0 +1,54 @@
+import MynahSupport
+
+/// The end of a run, as something to wait for.
+package final class Interruption: Sendable {
+    /// Who ends the run from outside.
+    package enum Cause: Sendable {
+        /// Its user, who wants nothing of it to be kept.
+        case quit
+        /// A shutdown or the like: what would be restored is kept.
+        case terminated
+    }
+
+    private enum State {
+        case waiting(CheckedContinuation<Void, Never>?)
+        case interrupted(Cause?)
+    }
+
+    private let state = Lock<State>(.waiting(nil))
+
+    /// One that has not happened.
+    package init() {}
+
+    /// Ends the run; without a cause, the run ends itself.
+    package func interrupt(by cause: Cause? = nil) {
+        let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
+            guard case .waiting(let continuation) = state else { return nil }
+            state = .interrupted(cause)
+            return continuation
+        }
+        continuation?.resume()
+    }
+
+    /// Who ended it; `nil` if it has not ended, or ended itself.
+    package var cause: Cause? {
+        state.withLock { if case .interrupted(let cause) = $0 { cause } else { nil } }
+    }
+
+    /// Whether it has happened.
+    package var isInterrupted: Bool {
+        state.withLock { if case .interrupted = $0 { true } else { false } }
+    }
+
+    /// Returns when it happens; for one waiter.
+    package func wait() async {
+        await withCheckedContinuation { continuation in
+            let isLate: Bool = state.withLock { state in
+                guard case .waiting = state else { return true }
+                state = .waiting(continuation)
+                return false
+            }
+            if isLate { continuation.resume() }
+        }
+    }
+}

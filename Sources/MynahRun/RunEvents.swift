@@ -1,0 +1,89 @@
+import MynahControl
+import MynahCore
+import MynahEmulator
+import MynahSupport
+
+/// Hands the events of a run to everything that takes them.
+final class RunEvents: Sendable {
+    private let outputs: RunOutputs
+    /// The outputs, and then what the run itself needs of the events.
+    private let observers: [any RunObserver]
+    private let clock: RunClock
+    /// The address of the control API, once it is served.
+    private let control = Lock<String?>(nil)
+
+    /// `journal` takes all events if there is a control API.
+    init(_ outputs: RunOutputs, _ watch: RunWatch, _ journal: Journal?, clock: RunClock) {
+        self.outputs = outputs
+        self.clock = clock
+        observers = outputs.observers + [watch] + (journal.map { [JournalKeeper(journal: $0)] } ?? [])
+        for observer in outputs.observers { observer.begin { watch.outputClosed() } }
+    }
+
+    /// Takes a device's events, or `nil` if they are not wanted.
+    ///
+    /// An event waits until the files that its effect is kept in are in place, and those after it wait too.
+    func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
+        let observers = observers.filter(\.takesEvents)
+        guard !observers.isEmpty else { return nil }
+        let held = HeldReports<DeviceEvent>(for: writer, clock: clock) { [self] in
+            event(.warning, $0.code, $0.message)
+        } pass: { [control] event in
+            var event = event
+            if event.name == .ready, let address = control.withLock({ $0 }) {
+                event.fields.append(.init("control", .string(address)))
+            }
+            for observer in observers { observer.take(event, of: device) }
+        }
+        return { held.report($0) }
+    }
+
+    /// Reports an event of the run itself: no device has caused it.
+    private func tell(_ event: DeviceEvent) {
+        for observer in observers where observer.takesEvents { observer.take(event, of: nil) }
+    }
+
+    /// The control API is served from now on.
+    ///
+    /// `isServer` is `true` for a run that is ready without a device.
+    func served(at address: String, isServer: Bool) {
+        control.withLock { $0 = address }
+        guard isServer, areShown else { return }
+        tell(DeviceEvent(time: .now(clock), name: .ready, fields: [.init("control", .string(address))]))
+    }
+
+    /// Reports a warning of the run itself, as a message if no events are shown.
+    func warn(_ warning: RadioWarning) {
+        tell(.warning, warning.code, warning.message)
+    }
+
+    /// Reports an error of the run itself that does not end it, as a message if no events are shown.
+    func fail(_ error: RadioError) {
+        tell(.error, error.code.rawValue, error.description)
+    }
+
+    private func tell(_ name: DeviceEvent.Name, _ code: String, _ message: String) {
+        if !areShown { outputs.print("\(name.rawValue): \(message)") }
+        tell(event(name, code, message))
+    }
+
+    private var areShown: Bool { outputs.observers.contains(where: \.takesEvents) }
+
+    private func event(_ name: DeviceEvent.Name, _ code: String, _ message: String) -> DeviceEvent {
+        DeviceEvent(
+            time: .now(clock), name: name,
+            fields: [.init("code", .string(code)), .init("message", .string(message))])
+    }
+
+    /// Returns when everything is written.
+    func end() {
+        for observer in outputs.observers { observer.end() }
+    }
+}
+
+/// Keeps the events of a run for the control API.
+private struct JournalKeeper: RunObserver {
+    let journal: Journal
+
+    func take(_ event: DeviceEvent, of device: String?) { journal.append(event, of: device) }
+}

@@ -1,0 +1,45 @@
+import Mynah
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+/// Makes what a run plays out of profiles: those it begins with, and those that are added later.
+struct RunMaker: Sendable {
+    private let plan: RunPlan
+    private let events: RunEvents
+    private let clock: RunClock
+    let writer: FileWriter
+    /// The user's seed, or a random one.
+    private let valueSeed: UInt64
+    /// Numbers the requests that a test answers; `nil` if no test can answer.
+    let requestNumbers: RequestNumbers?
+
+    init(_ plan: RunPlan, _ events: RunEvents, clock: RunClock) {
+        self.plan = plan
+        self.events = events
+        self.clock = clock
+        writer = plan.stateDirectory?.writer ?? FileWriter()
+        valueSeed = plan.seed ?? UInt64.random(in: 0...UInt64.max)
+        requestNumbers = plan.control == nil ? nil : RequestNumbers()
+    }
+
+    /// The device of a profile; `label` is what events call it.
+    func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
+        let isRepeatable = (seed ?? plan.seed) != nil
+        var device = EmulatedDevice(
+            profile, seed: seed ?? valueSeed, label: label,
+            clockStart: isRepeatable ? GeneratorRun.repeatableStart : clock.wallMicroseconds / 1_000_000)
+        plan.state?.apply(to: &device.app)
+        device.requestNumbers = requestNumbers
+        return device
+    }
+
+    /// The devices of one radio: an accessory, or the apps of a phone.
+    func run(_ profiles: [Profile], labels: [String], seed: UInt64? = nil) -> RunSession.Run {
+        RunSession.Run(
+            devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) },
+            profiles: profiles, stateDirectory: profiles[0].app != nil ? plan.stateDirectory : nil,
+            seed: seed ?? plan.seed,
+            observer: events.observer(of: labels.joined(separator: ", "), writer))
+    }
+}

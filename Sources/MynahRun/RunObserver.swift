@@ -1,0 +1,57 @@
+package import MynahEmulator
+
+/// Takes what happens in a run, and shows or keeps it.
+package protocol RunObserver: Sendable {
+    /// Whether it takes events; if nobody does, none are made.
+    var takesEvents: Bool { get }
+
+    /// The run exists: `closed` is to be called when nobody reads any more, which ends the run.
+    func begin(closed: @escaping @Sendable () -> Void)
+
+    /// Takes an event of a device, or of the run itself if `device` is `nil`.
+    func take(_ event: DeviceEvent, of device: String?)
+
+    /// Returns when everything is written.
+    func end()
+}
+
+extension RunObserver {
+    package var takesEvents: Bool { true }
+
+    package func begin(closed: @escaping @Sendable () -> Void) {}
+
+    package func end() {}
+}
+
+/// The keys that the user of a run presses.
+package protocol RunKeys: Sendable {
+    /// Lets numbers that are typed go to the devices of an emulator, and returns what is asked of its apps.
+    ///
+    /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there are no keys.
+    func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>?
+
+    /// Gives keys and numbers no more to devices that have been removed.
+    func detach(_ emulator: Emulator)
+}
+
+/// The action of a key, and the apps that it is for.
+package typealias KeyedAction = (action: UserAction, target: AppTarget)
+
+/// Where a run reports, and from where it is controlled by hand.
+package struct RunOutputs: Sendable {
+    package var observers: [any RunObserver]
+    /// `nil` if there is no terminal to type on.
+    package var keys: (any RunKeys)?
+    /// Takes messages for the user that are no events.
+    package var print: @Sendable (String) -> Void
+
+    /// Outputs to observers, which take events in this order.
+    package init(
+        _ observers: [any RunObserver], keys: (any RunKeys)? = nil,
+        print: @escaping @Sendable (String) -> Void
+    ) {
+        self.observers = observers
+        self.keys = keys
+        self.print = print
+    }
+}
