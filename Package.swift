@@ -185,10 +185,7 @@ let package = Package(
         .testTarget(
             name: "MynahControlTests",
             dependencies: [
-                "MynahControl", "Mynah", "MynahCore", "MynahEmulator", "MynahHost", "MynahLifecycle",
-                "MynahProfiles", "MynahSupport", "MynahTestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "MynahControl", "MynahEmulator", "MynahLifecycle", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahImportTests",
@@ -200,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "MynahRunTests",
             dependencies: [
-                "MynahRun", "Mynah", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
+                "MynahRun", "Mynah", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
                 "MynahLifecycle", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(

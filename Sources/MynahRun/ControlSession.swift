@@ -4,14 +4,15 @@ import MynahSupport
 
 /// Where the control API of a run is served, and to whom.
 package struct ControlPlan: Sendable {
-    package var address: ControlAddress
+    /// `nil` if only this process reaches it.
+    package var address: ControlAddress?
     /// The token that clients must send; `nil` if they need none.
     package var token: String?
     /// The profiles that clients may add.
     package var profiles: ProfileDirectory
 
-    /// An API at an address.
-    package init(_ address: ControlAddress, token: String? = nil, profiles: ProfileDirectory) {
+    /// An API at an address, or for this process alone.
+    package init(_ address: ControlAddress?, token: String? = nil, profiles: ProfileDirectory) {
         self.address = address
         self.token = token
         self.profiles = profiles
@@ -34,12 +35,18 @@ final class ControlSession: Sendable {
         self.clock = clock
     }
 
-    /// Serves the API of a run; returns the address, as `ready` reports it.
-    func serve(_ run: any ControlledRun) async throws(RadioError) -> String {
-        let api = ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
+    /// The API of a run.
+    func api(of run: any ControlledRun) -> ControlAPI {
+        ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
+    }
+
+    /// Serves the API of a run; returns the address, as `ready` reports it, or `nil` if it has none.
+    func serve(_ run: any ControlledRun) async throws(RadioError) -> String? {
+        guard let address = plan.address else { return nil }
+        let api = api(of: run)
         var options = HTTPServer.Options()
         options.token = plan.token
-        let server = HTTPServer(plan.address, options: options, precheck: { ControlAPI.refusal(of: $0) }) {
+        let server = HTTPServer(address, options: options, precheck: { ControlAPI.refusal(of: $0) }) {
             await api.answer($0)
         }
         self.server.withLock { $0 = server }

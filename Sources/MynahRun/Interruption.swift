@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The end of a run, as something to wait for.
 package final class Interruption: Sendable {
-    /// Who ends the run from outside.
+    /// The end of the run from outside.
     package enum Cause: Sendable {
         /// Its user, who wants nothing of it to be kept.
         case quit
@@ -30,7 +30,7 @@ package final class Interruption: Sendable {
         continuation?.resume()
     }
 
-    /// Who ended it; `nil` if it has not ended, or ended itself.
+    /// The cause from outside; `nil` if it has not happened, or the run ended itself.
     package var cause: Cause? {
         state.withLock { if case .interrupted(let cause) = $0 { cause } else { nil } }
     }

@@ -1,4 +1,5 @@
 import Mynah
+package import MynahControl
 package import MynahCore
 import MynahEmulator
 import MynahHCI
@@ -108,8 +109,8 @@ package final class RunSession: Sendable {
             // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
             radioMaker.withLock { $0 = radios }
             try radios.begin()
-            if let control {
-                events.served(at: try await control.serve(self), isServer: plan.isServer)
+            if let address = try await control?.serve(self) {
+                events.served(at: address, isServer: plan.isServer)
             }
             let starting = Task(executorPreference: clock.taskExecutor) { [self] in await start() }
             if let failure = await starting.value { throw failure }
@@ -121,6 +122,9 @@ package final class RunSession: Sendable {
             failure: failure, complaint: watch.complaint ?? watch.problem,
             report: watch.report(failure?.description))
     }
+
+    /// The control API, for requests from this process; `nil` if none is planned.
+    package var api: ControlAPI? { control?.api(of: self) }
 
     private func chooseRadios() async throws(RadioError) -> RadioMaker {
         let chooser = RadioChooser(

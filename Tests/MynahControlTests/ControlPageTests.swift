@@ -105,8 +105,7 @@ import Testing
     private func served(
         token: String? = nil, _ test: (ControlAddress) async throws -> Void
     ) async throws {
-        let run = FakeRun()
-        let api = ControlAPI(run, run.journal, version: "1")
+        let api = ControlAPI(NoDevices(), Journal(), version: "1")
         var options = ServerRig.patient
         options.token = token
         let server = HTTPServer(

@@ -1,7 +1,7 @@
 import MynahCore
 package import MynahProfiles
 
-// What is known to be wrong before a radio is looked for.
+// Mistakes that are known before a radio is looked for.
 extension RunPlan {
     /// The errors of profiles that cannot be played together, or on this radio.
     package func issues(on radio: RadioChoice) -> [ProfileIssue] {

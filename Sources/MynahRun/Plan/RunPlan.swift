@@ -3,7 +3,7 @@ package import MynahEmulator
 package import MynahProfiles
 import MynahSupport
 
-/// What a run plays, and until when.
+/// The devices that a run plays, and the conditions of its end.
 package struct RunPlan: Sendable {
     /// Something that the user asks for and that these profiles do not have.
     package struct Problem: Error, Hashable, Sendable {

@@ -1,15 +1,18 @@
+import Dispatch
+import Mynah
 import MynahSupport
 import MynahTestSupport
 import Testing
 
 @testable import MynahControl
+@testable import MynahRun
 
 /// The reset of all devices.
 @Suite(.timeLimit(.minutes(15))) struct ControlAPIResetTests {
     @Test func `a reset brings everything back, and numbers of events go on`() async throws {
         let rig = try await APIRig([APIRig.lock, APIRig.app])
-        try await rig.connect()
-        try await rig.write([1])
+        let phone = try await rig.connect()
+        try await phone.write([1])
         try await rig.send("POST /v1/devices/Lock/advertise", #"{"localName": "Ned"}"#)
         try await rig.send("POST /v1/devices/App/app", #"{"state": "quit"}"#)
         let before =
@@ -24,35 +27,44 @@ import Testing
         #expect(try await rig.send("GET /v1/events").json["events"] == .array([]))
         let after = try await rig.send("POST /v1/mark", #"{"name": "after"}"#).json["seq"]?.integerValue ?? 0
         #expect(after > before)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a reset passes over a device that does not play yet`() async throws {
-        let rig = try await APIRig(on: FakeRun(holdsStarting: true))
-        let radio = try rig.radio()
-        try await until("the device starts") { await radio.heldCount == 1 }
+        let plan = try RunRig.plan([RunRig.lock], isControlled: true)
+        let folder = try TemporaryDirectory()
+        let run = RunRig(plan, radios: try RunRig.missingController(in: folder))
+        let rig = try await APIRig(playing: run)
+        try await until("the device starts") { !run.session.devices.isEmpty }
         let answer = try await rig.send("POST /v1/reset")
         #expect(answer.status == 200, "\(answer.text)")
-        await radio.release()
-        try await until("the device plays") { try await rig.send("GET /v1/devices/Lock").status == 200 }
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `the events of a reset are gone too if they waited for a file`() async throws {
-        let rig = try await APIRig()
-        try await rig.connect()
-        rig.run.holdEvents()
-        #expect(try await rig.send("POST /v1/reset").status == 200)
-        await rig.run.awaitEvents()
+        let folder = try TemporaryDirectory()
+        let directory = try StateDirectory(path: folder.path + "/state")
+        let rig = try await APIRig(state: directory)
+        let phone = try await rig.connect()
+        let disk = DispatchSemaphore(value: 0)
+        directory.writer.replace(KeptFile(path: folder.path + "/slow")) {
+            disk.wait()
+            return []
+        } failed: { _ in
+        }
+        async let answer = rig.send("POST /v1/reset")
+        try await until("the link has ended") { !phone.isConnected }
+        disk.signal()
+        #expect(try await answer.status == 200)
         #expect(try await rig.send("GET /v1/events").json["events"] == .array([]))
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test(arguments: ["values", "bonds", "connections", "journal"])
     func `a part that is reset leaves the others as they are`(part: String) async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        try await rig.write([1])
+        let phone = try await rig.connect()
+        try await phone.write([1])
         #expect(try await rig.send("POST /v1/reset", "{\"\(part)\": true}").status == 200)
         let value = try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"]
         #expect(value == (part == "values" ? "00" : "01"))
@@ -60,7 +72,7 @@ import Testing
         #expect(centrals == (part == "connections" ? 0 : 1))
         let events = try await rig.send("GET /v1/events").json["events"]?.arrayValue ?? []
         #expect(events.contains { $0["event"] == "write" } == (part != "journal"))
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test(arguments: [
@@ -73,8 +85,8 @@ import Testing
         body: String, values: Bool, connections: Bool
     ) async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        try await rig.write([1])
+        let phone = try await rig.connect()
+        try await phone.write([1])
         #expect(try await rig.send("POST /v1/reset", body).status == 200)
         let value = try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"]
         #expect(value == (values ? "00" : "01"))
@@ -82,6 +94,6 @@ import Testing
         #expect(centrals == (connections ? 0 : 1))
         let events = try await rig.send("GET /v1/events").json["events"]?.arrayValue ?? []
         #expect(events.contains { $0["event"] == "write" })
-        await rig.run.stop()
+        await rig.stop()
     }
 }

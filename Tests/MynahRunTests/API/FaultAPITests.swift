@@ -3,7 +3,7 @@ import Testing
 
 @testable import MynahControl
 
-/// Faults over the API, on a radio without air.
+/// Faults over the API.
 @Suite(.timeLimit(.minutes(15))) struct FaultAPITests {
     private static let faults =
         APIRig.lock + """
@@ -41,21 +41,22 @@ import Testing
         #expect(texts(try await rig.send("GET /v1/devices/Lock/faults")).count == 2)
         #expect(try await rig.send("POST /v1/reset", #"{"faults": true}"#).status == 200)
         #expect(texts(try await rig.send("GET /v1/devices/Lock/faults")) == profile)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a fault that a request turned on is applied, counted and in the journal`() async throws {
         let rig = try await APIRig([Self.faults])
-        try await rig.connect()
+        let phone = try await rig.connect()
         try await rig.send("PATCH /v1/devices/Lock/faults/gone", #"{"off": false}"#)
-        try await rig.write([1])
-        try await rig.write([2])
+        try await phone.write([1])
+        // The fault ends the link.
+        _ = try? await phone.write([2])
         let found = try await rig.send(
             "POST /v1/wait", #"{"match": {"event": "fault.applied", "fault": "gone"}, "within": "30 s"}"#)
         #expect(found.json["events"]?.arrayValue?.first?["on"] == "write")
         let listed = try await rig.send("GET /v1/devices/Lock/faults")
         #expect(texts(listed).first == #"{"name":"gone","off":false,"applied":1}"#)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test(arguments: [
@@ -96,7 +97,7 @@ import Testing
         let rig = try await APIRig([Self.faults])
         let answer = try await rig.send("\(method) /v1/devices/Lock/faults\(path)", body)
         #expect(answer.status == 400 && answer.detail == detail, "\(answer.detail)")
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a device or a fault that does not exist is 404`() async throws {
@@ -105,6 +106,6 @@ import Testing
         let answer = try await rig.send("PATCH /v1/devices/Lock/faults/gone", #"{"off": true}"#)
         #expect(answer.status == 404 && answer.detail == #"Lock has no fault "gone"; it has none"#)
         #expect(texts(try await rig.send("GET /v1/devices/Lock/faults")) == [])
-        await rig.run.stop()
+        await rig.stop()
     }
 }

@@ -5,17 +5,20 @@ import MynahTestSupport
 import Testing
 
 @testable import MynahControl
+@testable import MynahRun
 
 /// The instance and its devices; the rig compares each answer with the route's schema.
 @Suite(.timeLimit(.minutes(15))) struct ControlAPIDeviceTests {
     @Test func `the instance, its health and its document are answered`() async throws {
         let rig = try await APIRig([APIRig.lock, APIRig.lock])
         let instance = try await rig.send("GET /v1")
-        #expect(instance.json.text == #"{"mynah":"1.2.3","radios":["fake"],"devices":["Lock","Lock~2"]}"#)
+        #expect(
+            instance.json.text
+                == #"{"mynah":"1.2.3","radios":["virtual radio"],"devices":["Lock","Lock~2"]}"#)
         #expect(try await rig.send("GET /v1/health").json.text == #"{"status":"ok","devices":2}"#)
         #expect(
             try await rig.send("GET /v1/openapi.json").json.text == OpenAPI.document(version: "1.2.3").text)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a device is found by its name and by its file's`() async throws {
@@ -26,7 +29,7 @@ import Testing
         let list = try await rig.send("GET /v1/devices").json["devices"]?.arrayValue ?? []
         #expect(list.map { $0["device"] } == ["Lock", "App"])
         #expect(list.map { $0["app"]?["state"] } == [nil, "foreground"])
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a device's name in events goes before the name of another device's file`() async throws {
@@ -34,19 +37,18 @@ import Testing
         let rig = try await APIRig([APIRig.lock, other])
         let answer = try await rig.send("GET /v1/devices/lock-file")
         #expect(answer.json["device"]?.stringValue == "lock-file")
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a device with a connected central has everything that is known of it`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        let radio = try rig.radio()
-        await radio.simulate(.mtuChanged(rig.peer.id, 185))
-        await radio.simulate(.subscribed(try await rig.key("2A37"), rig.peer.id, .notification))
+        let phone = try await rig.connect()
+        let mtu = try await phone.exchangeMTU()
+        try await phone.subscribe("2A37")
         let device = try await rig.send("GET /v1/devices/Lock").json
         let central = device["centrals"]?.arrayValue?.first
-        #expect(central?["mtu"] == .integer(185) && central?["subscriptions"] == .array(["180D/2A37"]))
-        await rig.run.stop()
+        #expect(central?["mtu"] == .integer(mtu) && central?["subscriptions"] == .array(["180D/2A37"]))
+        await rig.stop()
     }
 
     @Test func `a device is added as an object, and removed`() async throws {
@@ -63,8 +65,8 @@ import Testing
                 == #"{"value":"64","fields":{"level":100}}"#)
         #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 200)
         #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 404)
-        #expect(rig.run.devices.map(\.label) == ["Lock"])
-        await rig.run.stop()
+        #expect(rig.run.session.devices.map(\.label) == ["Lock"])
+        await rig.stop()
     }
 
     // MARK: Profiles' files
@@ -88,7 +90,7 @@ import Testing
             // It does not tell whether the file is there.
             #expect(!answer.detail.contains("mynah-state") && !answer.detail.contains("No such"))
         }
-        #expect(rig.run.devices.isEmpty)
+        #expect(rig.run.session.devices.isEmpty)
         for path in ["lock.yaml", "\(inside.path)/lock.yaml", "./lock.yaml"] {
             let answer = try await rig.send(
                 "POST /v1/devices", #"{"profile": "\#(path)"}"#, isUnixSocket: false)
@@ -96,7 +98,7 @@ import Testing
         }
         let trusted = try await rig.send("POST /v1/devices", #"{"profile": "\#(outside.path)/lock.yaml"}"#)
         #expect(trusted.status == 201)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `without a directory of profiles no file is named over TCP`() async throws {

@@ -9,15 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ControlAPIValueTests {
     @Test func `a value is set, sent and read`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        let radio = try rig.radio()
-        await radio.simulate(.subscribed(try await rig.key("2A37"), rig.peer.id, .notification))
+        let phone = try await rig.connect()
+        try await phone.subscribe("2A37")
         for path in ["2A37", "180D/2A37", "180d/heart-rate-measurement"] {
             let answer = try await rig.send(
                 "PUT /v1/devices/Lock/values/\(path)", #"{"hex": "00 63", "notify": true}"#)
             #expect(answer.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":1}"#)
         }
-        #expect(await radio.sent.map(\.value) == [[0, 99], [0, 99], [0, 99]])
+        #expect(try await phone.values.take(3) == [[0, 99], [0, 99], [0, 99]])
         let fields = try await rig.send(
             "PUT /v1/devices/Lock/values/2A37",
             #"{"fields": {"heartRate": 300, "contact": true, "rrIntervals": ["0.5 s", 1]}}"#)
@@ -27,7 +26,7 @@ import Testing
         #expect(
             try await rig.send("GET /v1/devices/Lock/values/2A39").json.text
                 == #"{"value":"41","fields":{"command":65}}"#)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a layout has the names of attributes and the fields of their values`() async throws {
@@ -53,16 +52,17 @@ import Testing
             attributes.last?["names"] == .array(["Heart Rate", "6D796E61-0201-4C61-8000-6C6162000000"]))
         #expect(attributes.last?["fields"] == .array([]))
         #expect(try await rig.send("GET /v1/devices/Nothing/layout").status == 404)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `links end, bonds go, advertising changes and an app changes its state`() async throws {
-        let rig = try await APIRig([APIRig.lock, APIRig.app])
-        try await rig.connect()
-        await (try rig.radio()).bond(rig.peer)
+        let open = APIRig.lock.replacing("keyboardOnly", with: "noInputNoOutput")
+        let rig = try await APIRig([open, APIRig.app])
+        let phone = try await rig.connect()
+        try await phone.pair()
         #expect(try await rig.send("POST /v1/devices/Lock/disconnect", "{}").status == 200)
         #expect(try await rig.send("POST /v1/devices/Lock/forget").status == 200)
-        #expect(await (try rig.radio()).bondedAddresses == [])
+        #expect(try await rig.send("GET /v1/devices/Lock").json["centrals"] == .array([]))
         let silent = try await rig.send("POST /v1/devices/Lock/advertise", #"{"on": false}"#)
         #expect(silent.json["advertising"]?["on"] == .bool(false))
         let renamed = try await rig.send(
@@ -75,6 +75,6 @@ import Testing
         let terminated = try await rig.send("POST /v1/devices/App/app", #"{"state": "terminated"}"#)
         #expect(terminated.json["app"]?["state"] == "terminated")
         #expect(try await rig.send("GET /v1/devices/App/values/2A19").status < 500)
-        await rig.run.stop()
+        await rig.stop()
     }
 }

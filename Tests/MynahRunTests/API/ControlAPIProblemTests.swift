@@ -10,7 +10,7 @@ import Testing
         let answer = try await rig.send("GET /v1/devises")
         #expect(answer.status == 404)
         #expect(answer.detail == "there is no path /v1/devises; GET /v1/openapi.json lists all of them")
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a method that a path does not take is 405 with Allow`() async throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(answer.status == 405)
         #expect(answer.headers["Allow"] == "GET, DELETE")
         #expect(answer.detail == "/v1/devices/Lock takes GET, DELETE, not PATCH")
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test(arguments: [
@@ -96,7 +96,7 @@ import Testing
         let answer = try await rig.send(line, body)
         #expect(answer.status == status)
         #expect(answer.detail == detail)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test(arguments: [
@@ -122,44 +122,6 @@ import Testing
         let answer = try await rig.send("\(method) \(path)", body)
         #expect(answer.status == status, "\(answer.text)")
         #expect(!answer.detail.isEmpty)
-        await rig.run.stop()
-    }
-
-    @Test func `a body that is not UTF-8 is refused`() async {
-        let problem = await thrown { () throws(ControlProblem) in
-            _ = try ControlBody(
-                parsing: Array(#"{"name": ""#.utf8) + [0xFF] + Array(#""}"#.utf8), known: ["name"])
-        }
-        #expect(problem?.status == 400 && problem?.detail == "the body is not UTF-8")
-    }
-
-    @Test func `a whole number may be written with a fraction of zero`() throws {
-        let body = try ControlBody(
-            parsing: Array(#"{"a": 2.0, "b": 2.5, "c": 1e300}"#.utf8), known: ["a", "b", "c"])
-        #expect(try body.number("a", in: 0...3) == 2)
-        for name in ["b", "c"] {
-            #expect(throws: ControlProblem.self) { try body.number(name, in: 0 ... .max) }
-        }
-    }
-
-    @Test(arguments: [
-        (String(repeating: "a", count: 200), 200, false), (String(repeating: "a", count: 201), 200, true),
-        (String(repeating: "é", count: 200), 200, true),
-        ("a" + String(repeating: "é", count: 100), 199, true),
-        // One character of 401 bytes is left out whole.
-        ("b" + "a" + String(repeating: "\u{301}", count: 200), 1, true),
-    ])
-    func `a client's text is shortened to 200 bytes, and no character is cut`(
-        text: String, length: Int, isCut: Bool
-    ) {
-        let shortened = ControlProblem.shortened(text)
-        #expect(shortened.hasSuffix("…") == isCut)
-        #expect((isCut ? String(shortened.dropLast()) : shortened).utf8.count == length)
-        #expect(text.hasPrefix(isCut ? String(shortened.dropLast()) : shortened))
-    }
-
-    @Test func `the titles of problems are those of RFC 9110`() {
-        let titles = [413, 415, 422].map { ControlProblem($0, "").json["title"]?.stringValue }
-        #expect(titles == ["Content Too Large", "Unsupported Media Type", "Unprocessable Content"])
+        await rig.stop()
     }
 }

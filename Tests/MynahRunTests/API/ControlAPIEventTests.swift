@@ -1,16 +1,18 @@
+import MynahEmulator
 import MynahSupport
 import MynahTestSupport
 import Testing
 
 @testable import MynahControl
+@testable import MynahRun
 
 /// Past and future events.
 @Suite(.timeLimit(.minutes(15))) struct ControlAPIEventTests {
     @Test func `a wait finds an event that has happened, and goes on from its next`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        try await rig.write([1])
-        try await rig.write([2])
+        let phone = try await rig.connect()
+        try await phone.write([1])
+        try await phone.write([2])
         let first = try await rig.send("POST /v1/wait", #"{"match": "write value=01"}"#)
         #expect(first.json["events"]?.arrayValue?.compactMap { $0["value"] } == ["01"])
         let next = try #require(first.json["next"]?.integerValue)
@@ -18,35 +20,35 @@ import Testing
             "POST /v1/wait",
             #"{"match": {"event": "write", "device": "lock-file"}, "since": \#(next), "within": "10 min"}"#)
         #expect(second.json["events"]?.arrayValue?.compactMap { $0["value"] } == ["02"])
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a wait ends with an event that comes later`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
+        let phone = try await rig.connect()
         async let answer = rig.send("POST /v1/wait", #"{"match": "write value=07", "within": "10 min"}"#)
-        try await rig.write([7])
+        try await phone.write([7])
         #expect(try await answer.json["events"]?.arrayValue?.count == 1)
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a wait in vain says what came nearest and what was seen`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        try await rig.write([1])
+        let phone = try await rig.connect()
+        try await phone.write([1])
         let answer = try await rig.send("POST /v1/wait", #"{"match": "write value=02", "within": "0 s"}"#)
         #expect(answer.status == 408)
         #expect(answer.json["nearest"]?.arrayValue?.first?["differs"] == .array(["value"]))
         #expect(answer.json["seen"]?["write"] == .integer(1))
-        await rig.run.stop()
+        await rig.stop()
     }
 
     @Test func `a verification counts what has happened since the last mark`() async throws {
         let rig = try await APIRig()
-        try await rig.connect()
-        try await rig.write([1])
+        let phone = try await rig.connect()
+        try await phone.write([1])
         let mark = try await rig.send("POST /v1/mark", #"{"name": "second"}"#)
-        try await rig.write([2])
+        try await phone.write([2])
         let one = try await rig.send("POST /v1/verify", #"{"match": "write", "exactly": 1}"#)
         #expect(one.json.text == #"{"count":1}"#)
         let never = try await rig.send("POST /v1/verify", #"{"match": "write", "never": true}"#)
@@ -60,13 +62,19 @@ import Testing
         #expect(page.json["events"]?.arrayValue?.count == 1)
         let rest = try await rig.send("GET /v1/events")
         #expect(rest.json["events"]?.arrayValue?.first?["seq"] == mark.json["seq"])
-        await rig.run.stop()
+        await rig.stop()
+    }
+
+    /// A change of the MTU to this number, which tells it from others.
+    private func numbered(_ number: Int) -> DeviceEvent {
+        DeviceEvent(
+            time: WallTime(microseconds: 0), name: .mtuChanged, fields: [.init("mtu", .integer(number))])
     }
 
     @Test func `events that are not kept any more are counted in every answer`() async throws {
-        let run = FakeRun()
+        let run = RunRig.unplayed
         let journal = Journal(capacity: 2, epoch: "e")
-        for number in 1...5 { journal.append(Events.numbered(number)) }
+        for number in 1...5 { journal.append(numbered(number)) }
         let api = ControlAPI(run, journal, version: "1")
         func answer(_ operation: Operation, _ body: String) async throws -> JSON {
             let route = try #require(Route.all.first { $0.operation == operation })
@@ -90,70 +98,7 @@ import Testing
         #expect(try await answer(.verify, "{\(match)}")["lost"] == .integer(3))
         #expect(try await answer(.verify, "{\(match), \"never\": true}")["lost"] == .integer(3))
         _ = journal.mark("end")
-        for number in 6...9 { journal.append(Events.numbered(number)) }
+        for number in 6...9 { journal.append(numbered(number)) }
         #expect(try await answer(.getReport, "")["lost"] == .integer(2))
-    }
-
-    @Test func `a stream without events gets a comment every 15 s, and after a mark or a reset`() async throws
-    {
-        let journal = Journal(epoch: "e")
-        let clock = ManualClock()
-        let api = ControlAPI(FakeRun(), journal, version: "1", clock: clock)
-        let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
-        guard case .stream(let body) = response.body else {
-            Issue.record("the response is not a stream")
-            return
-        }
-        let written = Mailbox<String>("pieces of the stream")
-        let task = Task {
-            await body(
-                HTTPStreamWriter { bytes in
-                    written.put(String(decoding: bytes, as: UTF8.self))
-                    return true
-                })
-        }
-        #expect(try await written.take() == [":\n\n"])
-        for _ in 0..<2 {
-            try await until("the stream waits") { journal.waiterCount == 1 && clock.sleeperCount == 1 }
-            clock.advance(by: .seconds(15))
-            #expect(try await written.take() == [":\n\n"])
-        }
-        for change in [{ _ = journal.mark("a") }, { journal.clear() }] {
-            try await until("the stream waits again") { journal.waiterCount == 1 }
-            change()
-            #expect(try await written.take() == [": changed\n\n"])
-        }
-        try await until("the stream waits again") { journal.waiterCount == 1 }
-        journal.append(Events.numbered(1))
-        #expect(try await written.take().first?.hasPrefix("id: e-1\n") == true)
-        journal.end()
-        await task.value
-        #expect(clock.sleeperCount == 0)
-    }
-
-    @Test func `a comment that cannot be written ends a stream`() async throws {
-        let journal = Journal()
-        let clock = ManualClock()
-        let api = ControlAPI(FakeRun(), journal, version: "1", clock: clock)
-        let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
-        guard case .stream(let body) = response.body else {
-            Issue.record("the response is not a stream")
-            return
-        }
-        let count = Lock(0)
-        let task = Task {
-            await body(
-                HTTPStreamWriter { _ in
-                    count.withLock { count in
-                        count += 1
-                        return count == 1
-                    }
-                })
-        }
-        try await until("the stream waits") { journal.waiterCount == 1 && clock.sleeperCount == 1 }
-        clock.advance(by: .seconds(15))
-        await task.value
-        #expect(count.withLock { $0 } == 2)
-        #expect(journal.waiterCount == 0)
     }
 }
