@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahEmulator
+package import MynahRun
 package import MynahSupport
 
 /// A device, as its advertising describes it.

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahEmulator
+package import MynahRun
 import MynahSupport
 
 /// The devices that were heard, and the table of them.

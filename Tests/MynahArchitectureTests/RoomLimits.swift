@@ -99,13 +99,13 @@ enum RoomLimits {
         "Sources/Mynah/PhoneMeter.swift": 1,
         "Sources/Mynah/ServiceRegistry.swift": 1,
         "Sources/MynahBlueZ/BlueZRadio.swift": 1,
-        "Sources/MynahCLI/Central/ConnectSink.swift": 1,
         "Sources/MynahCore/Actor+OwnExecutor.swift": 2,
         "Sources/MynahCore/Faults/FaultyRadio.swift": 2,
         "Sources/MynahCore/Faults/FaultyRadio+Effects.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 2,
         "Sources/MynahHost/HostRadio.swift": 1,
+        "Sources/MynahRun/Central/ConnectSink.swift": 1,
     ]
 
     /// The sources that may start tasks that no other task waits for, and how many each.
@@ -120,8 +120,6 @@ enum RoomLimits {
         "Sources/Mynah/PhoneLink.swift": 2,
         "Sources/MynahBlueZ/Advertiser.swift": 1,
         "Sources/MynahBlueZ/RecoveryLoop.swift": 1,
-        "Sources/MynahCLI/Central/DeviceFinder.swift": 1,
-        "Sources/MynahCLI/Central/ScanCommand.swift": 1,
         "Sources/MynahCLI/RunOutput.swift": 1,
         "Sources/MynahControl/HTTP/HTTPConnectionHandler.swift": 1,
         "Sources/MynahCore/CentralRadio.swift": 1,
@@ -139,6 +137,7 @@ enum RoomLimits {
         "Sources/MynahHost/HostRadio+Central.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 1,
         "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
+        "Sources/MynahRun/Central/DeviceFinder.swift": 1,
         "Sources/MynahRun/Radio/RadioWork.swift": 1,
         "Sources/MynahRun/RunSession.swift": 2,
     ]

@@ -5,6 +5,7 @@ import MynahSupport
 import Testing
 
 @testable import MynahConsole
+@testable import MynahRun
 
 @Suite struct ConnectEventTests {
     private static let time = WallTime(microseconds: 1_000_000)

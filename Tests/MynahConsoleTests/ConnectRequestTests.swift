@@ -3,6 +3,7 @@ import MynahCore
 import Testing
 
 @testable import MynahConsole
+@testable import MynahRun
 
 @Suite struct ConnectRequestTests {
     @Test(

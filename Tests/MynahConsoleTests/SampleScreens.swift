@@ -1,11 +1,11 @@
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
-import MynahRun
 import MynahSupport
 import Testing
 
 @testable import MynahConsole
+@testable import MynahRun
 
 /// The models of the screens that files show.
 enum SampleScreens {

@@ -5,6 +5,7 @@ import MynahSupport
 import Testing
 
 @testable import MynahConsole
+@testable import MynahRun
 
 @Suite struct ScanModelTests {
     /// A scan that hears each packet, as a central manager puts them together.

@@ -78,6 +78,18 @@ import Testing
         await rig.end()
     }
 
+    @Test func `an app does not join a phone that starts, which keeps the apps that it had`() async throws {
+        let folder = try TemporaryDirectory()
+        let rig = RunRig(
+            try RunRig.plan([RunRig.app], isControlled: true),
+            radios: try RunRig.missingController(in: folder))
+        try await until("the phone starts") { !rig.session.devices.isEmpty }
+        let problem = await problem(Self.otherApp, of: rig)
+        #expect(problem?.detail == "an app can be added only to a phone that plays")
+        #expect(labels(rig) == ["App"])
+        await rig.end()
+    }
+
     @Test func `the last app takes its phone along, and the next has a new one`() async throws {
         let rig = try await begun()
         _ = try await add(RunRig.app, to: rig)

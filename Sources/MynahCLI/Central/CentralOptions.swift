@@ -1,5 +1,4 @@
 import ArgumentParser
-import Mynah
 import MynahCore
 import MynahHCI
 import MynahProfiles
@@ -26,16 +25,6 @@ enum CentralOptions {
         } catch {
             throw Exit.wrongUsage("\(option) \(text): the time \(error.message)", of: command)
         }
-    }
-
-    /// The hint if a device wants more security, and nobody can be asked for a passkey.
-    static let passkeyHint = "the device may need --passkey"
-
-    /// The identity of a phone, whose user sees numbers and types them if it asks.
-    static func identity(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
-        DeviceIdentity(
-            name: "Mynah",
-            ioCapability: asks ? .keyboardDisplay : passkey != nil ? .keyboardOnly : .noInputNoOutput)
     }
 
     /// The options of a phone's radio; prints to standard error which radio `auto` selects.

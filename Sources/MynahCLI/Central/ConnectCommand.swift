@@ -2,8 +2,7 @@ import ArgumentParser
 import Mynah
 import MynahConsole
 import MynahCore
-import MynahHost
-import MynahProfiles
+import MynahEmulator
 import MynahRun
 import MynahSupport
 
@@ -73,8 +72,10 @@ struct ConnectCommand: AsyncParsableCommand {
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         try checkUsage()
-        let scope = DiscoveryScope(
-            services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
+        var plan = ConnectPlan(device: device, timeout: timeout)
+        plan.services = try services.map { try CentralOptions.service($0, of: Self.self) }
+        plan.reportsServices = !quiet
+        plan.passkey = passkey
         Logs.begin(options.logLevel)
         var making = try CentralOptions.radio(options, of: Self.self, failing: printFailure)
         do throws(RadioError) {
@@ -87,59 +88,26 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         // No other process may write into it until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
-        let maker = RadioMaker(making)
         let signals = Signals()
-        let interruption = signals.interruption
         let terminal = terminal(signals)
-        let input = ConnectInput(commands: commands, terminal: terminal)
-        let sink = ConnectSink(questions: terminal, passkey: passkey)
         let output = ConnectOutput(
             format: format, terminal: terminal, signals: signals,
             making.stateDirectory?.writer ?? FileWriter())
-        sink.tells(output)
-        let isFailed = Lock(false)
-        var failure: RadioError?
-        do throws(RadioError) {
-            let radio = try maker.host()
-            output.say(Self.announcement(device, timeout ?? DeviceFinder.patience, radio.name))
-            let manager = CentralManager(
-                radio: radio, identity: CentralOptions.identity(asks: terminal != nil, passkey), sink: sink)
-            failure = await RadioWork.play(
-                until: interruption, clock: .real,
-                interrupted: {
-                    sink.tells(nil)
-                    input.end()
-                }, stop: { await manager.stop() },
-                { () throws(RadioError) in
-                    try await manager.start()
-                    let peripheral = try await DeviceFinder(
-                        device: device, timeout: timeout ?? DeviceFinder.patience
-                    )
-                    .find(manager) { sink.onDiscovery($0) }
-                    guard let peripheral else { return }
-                    let session = ConnectSession(
-                        manager: manager, peripheral: peripheral, sink: sink, output: output,
-                        timeout: timeout, scope: scope,
-                        entersPasskey: terminal != nil || passkey != nil,
-                        isEnding: { interruption.isInterrupted })
-                    let isGood = await Self.talk(session, input, terminal, sink)
-                    await session.settle()
-                    isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
-                    interruption.interrupt()
-                })
-        } catch {
-            failure = error
+        let session = ConnectSession(
+            plan, radios: RadioMaker(making), lines: ConnectInput(commands: commands, terminal: terminal),
+            questions: terminal, observer: output, until: signals.interruption)
+        let end = await session.play()
+        if let failure = end.failure, format == .json {
+            output.take(.problem(failure.description), at: .now())
         }
-        maker.end()
-        if let failure, format == .json { output.tell(.failed(failure.description)) }
         output.end()
         terminal?.end()
         if let problem = output.problem { throw Exit.unwritable(problem) }
-        if let failure {
+        if let failure = end.failure {
             if format != .json { StandardError.print("error: \(failure)") }
             throw Exit.problems
         }
-        if isFailed.withLock({ $0 }) { throw Exit.problems }
+        if end.isFailed { throw Exit.problems }
     }
 
     private func checkUsage() throws {
@@ -167,44 +135,5 @@ struct ConnectCommand: AsyncParsableCommand {
     private func printFailure(_ error: RadioError) {
         guard format == .json else { return StandardError.print("error: \(error)") }
         Descriptor.write(Array((ConnectEvent.failed(error.description).json.text + "\n").utf8), to: 1)
-    }
-
-    /// Printed before the radio starts, because it may take a while until a device is heard.
-    private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
-        let device = PrintableText.of(device)
-        return "looking for \"\(device)\" for up to \(timeout.text) (\(radio))"
-    }
-
-    /// Connects and carries out the lines; `false` if a failure ended it.
-    private static func talk(
-        _ session: ConnectSession, _ input: ConnectInput, _ terminal: LineTerminal?, _ sink: ConnectSink
-    ) async -> Bool {
-        do throws(RequestError) {
-            try await session.open()
-        } catch {
-            if !session.isEnding() { session.output.tell(.failed(error)) }
-            return false
-        }
-        if let terminal {
-            let name = await session.peripheral.name ?? session.peripheral.address.description
-            // A plain terminal edits its lines itself, and completes none.
-            terminal.print("help lists commands" + (Descriptor.isScreen ? ", Tab completes them" : ""))
-            terminal.begin(prompt: name) { ConnectRequest.completions(of: $0, in: sink.services) }
-        }
-        do throws(ConnectRequest.Problem) {
-            while let line = try await input.next(), !session.isEnding() {
-                switch await session.perform(line) {
-                case .done: continue
-                case .failed:
-                    guard let terminal else { return false }
-                    terminal.withdrawQuestion()
-                case .quit: return true
-                }
-            }
-            return true
-        } catch {
-            session.output.tell(.failed(error.message))
-            return false
-        }
     }
 }

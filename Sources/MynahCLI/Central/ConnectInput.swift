@@ -1,5 +1,6 @@
 import Dispatch
-import MynahConsole
+import Mynah
+import MynahRun
 import MynahSupport
 
 import Glibc
@@ -7,12 +8,14 @@ import Glibc
 /// The source of the commands for `mynah connect`: options, a prompt, or a pipe.
 ///
 /// A pipe is read when the lines before are carried out, so that its writer waits and nothing is stored.
-final class ConnectInput: Sendable {
+final class ConnectInput: ConnectLines {
     private let commands: Lock<[String]>
     private let feed: LineFeed
+    private let terminal: LineTerminal?
 
     init(commands: [String], terminal: LineTerminal?) {
         self.commands = Lock(commands.reversed())
+        self.terminal = terminal
         feed = terminal?.lines ?? LineFeed()
         guard terminal == nil else { return }
         guard commands.isEmpty else {
@@ -50,13 +53,21 @@ final class ConnectInput: Sendable {
         }
     }
 
-    /// The next line; `nil` at the end.
+    /// A user at a prompt sees the failure.
+    var continuesAfterFailure: Bool { terminal != nil }
+
+    func begin(_ device: String, services: @escaping @Sendable () -> [DiscoveredService]) {
+        guard let terminal else { return }
+        // A plain terminal edits its lines itself, and completes none.
+        terminal.print("help lists commands" + (Descriptor.isScreen ? ", Tab completes them" : ""))
+        terminal.begin(prompt: device) { ConnectRequest.completions(of: $0, in: services()) }
+    }
+
     func next() async throws(ConnectRequest.Problem) -> String? {
         if let command = commands.withLock({ $0.popLast() }) { return command }
         return try await feed.next()
     }
 
-    /// No more lines are wanted.
     func end() {
         commands.withLock { $0 = [] }
         feed.close()

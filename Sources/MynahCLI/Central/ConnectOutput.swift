@@ -1,10 +1,11 @@
 import MynahConsole
 import MynahCore
+import MynahEmulator
 import MynahRun
 import MynahSupport
 
 /// The output of `mynah connect`: above the prompt, as lines, or as objects.
-final class ConnectOutput: Sendable {
+final class ConnectOutput: ConnectObserver {
     private enum Kind: Sendable {
         case prompt(LineTerminal)
         case lines(EventOutput)
@@ -32,7 +33,7 @@ final class ConnectOutput: Sendable {
         }
     }
 
-    func tell(_ event: ConnectEvent) { held.report(event) }
+    func take(_ report: ConnectReport, at time: WallTime) { held.report(ConnectEvent(report, at: time)) }
 
     private static func tell(_ event: ConnectEvent, _ kind: Kind) {
         switch kind {
@@ -43,7 +44,6 @@ final class ConnectOutput: Sendable {
         }
     }
 
-    /// Reports what stops nothing and is not part of a script's input.
     func warn(_ warning: RadioWarning) {
         say("warning: \(warning.message)")
     }

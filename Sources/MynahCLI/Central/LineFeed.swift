@@ -1,4 +1,5 @@
 import MynahConsole
+import MynahRun
 import MynahSupport
 
 /// Lines for one reader, which takes them one by one; more bytes are requested only if no line is left.

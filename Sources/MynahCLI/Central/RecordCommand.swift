@@ -2,7 +2,7 @@ import ArgumentParser
 import Mynah
 import MynahConsole
 import MynahCore
-import MynahHost
+import MynahEmulator
 import MynahImport
 import MynahRun
 import MynahSupport
@@ -56,9 +56,6 @@ struct RecordCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RadioOptions<PhoneSide>
 
-    /// How many adverts and scan responses to hear, so that the interval is known.
-    private static let reports = 40
-
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         if device.isEmpty {
@@ -86,86 +83,15 @@ struct RecordCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(making.stateDirectory) {} }
         let capture = LiveCapture { destination.warn($0) }
         making.tap = { capture.transport($0) }
-        let maker = RadioMaker(making)
         let signals = Signals()
-        let interruption = signals.interruption
         let questions = PlainQuestions(signals)
-        let sink = ConnectSink(questions: questions, passkey: passkey)
-        let recorded = Lock<RecordSession?>(nil)
-        var failure: RadioError?
-        do throws(RadioError) {
-            let radio = try maker.host()
-            StandardError.print("looking for \"\(PrintableText.of(device))\" (\(radio.name))")
-            var options = CentralManager.Options()
-            options.pairsWhenAsked = false
-            let identity = CentralOptions.identity(asks: questions != nil, passkey)
-            let manager = CentralManager(radio: radio, identity: identity, options: options, sink: sink)
-            failure = await RadioWork.play(
-                until: interruption, clock: .real, stop: { await manager.stop() }
-            ) { () throws(RadioError) in
-                try await manager.start()
-                let finder = DeviceFinder(
-                    device: device, timeout: DeviceFinder.patience, reports: Self.reports)
-                guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else {
-                    return
-                }
-                let session = RecordSession(manager: manager, peripheral: peripheral) {
-                    StandardError.print($0)
-                }
-                recorded.withLock { $0 = session }
-                try await Self.record(session, sink, timeout)
-                interruption.interrupt()
-            }
-        } catch {
-            failure = error
-        }
-        maker.end()
+        let session = RecordSession(
+            RecordPlan(device: device, timeout: timeout, passkey: passkey), radios: RadioMaker(making),
+            questions: questions, observer: RecordMessages(), until: signals.interruption)
         try write(
-            capture, recorded.withLock { $0 }, failure,
-            hint: passkey == nil && questions == nil ? "; \(CentralOptions.passkeyHint)" : "", to: destination
+            capture, await session.play(),
+            hint: passkey == nil && questions == nil ? "; \(ConnectEvent.passkeyHint)" : "", to: destination
         )
-    }
-
-    /// Asks for everything, and listens until the time is over or the link ends.
-    private static func record(
-        _ session: RecordSession, _ sink: ConnectSink, _ timeout: Duration?
-    ) async throws(RadioError) {
-        let (ends, continuation) = AsyncStream<Never>.makeStream()
-        sink.onEvent { event in
-            switch event {
-            case .disconnected: continuation.finish()
-            case .lost(let error):
-                StandardError.print("error: \(error)")
-                continuation.finish()
-            case .warning(let warning): CentralOptions.print(warning)
-            case .pairing(_, .display(let number)):
-                StandardError.print(ConnectEvent.passkey("display", number).text())
-            case .pairing(_, .compare(let number)):
-                StandardError.print(ConnectEvent.passkey("compare", number).text())
-            default: break
-            }
-        }
-        defer { sink.onEvent(nil) }
-        do throws(RequestError) {
-            try await session.ask()
-        } catch {
-            throw error.asRadioError
-        }
-        guard !Task.isCancelled, await session.peripheral.isConnected else {
-            return await Self.warnOfEnd(session)
-        }
-        let length = timeout.map { "for \($0.text)" } ?? "until Ctrl-C"
-        StandardError.print("recording the values that it sends \(length)")
-        let overdue = timeout.map { DeviceFinder.timer($0) { continuation.finish() } }
-        defer { overdue?.cancel() }
-        for await _ in ends {}
-        await Self.warnOfEnd(session)
-    }
-
-    private static func warnOfEnd(_ session: RecordSession) async {
-        if !Task.isCancelled, await !session.peripheral.isConnected {
-            StandardError.print("warning: the device has ended the connection")
-        }
     }
 
     /// The way to pair again with a device that no longer has the bond in `--state-dir`.
@@ -177,18 +103,16 @@ struct RecordCommand: AsyncParsableCommand {
 
     /// Writes what was seen, and says what is missing.
     private func write(
-        _ capture: LiveCapture, _ session: RecordSession?, _ failure: RadioError?, hint: String,
-        to destination: ImportOutput
+        _ capture: LiveCapture, _ end: RecordSession.End, hint: String, to destination: ImportOutput
     ) throws {
-        guard let session else {
-            if let failure {
+        guard let (address, progress) = end.device else {
+            if let failure = end.failure {
                 destination.fail(failure.description)
                 throw Exit.problems
             }
             StandardError.print("no profile is written: nothing was asked of the device yet")
             throw Exit.problems
         }
-        let address = session.peripheral.address
         do throws(ImportProblem) {
             try destination.write(capture.profile(of: address, recordingFile: destination.recordingFile))
         } catch {
@@ -200,7 +124,7 @@ struct RecordCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         let missing: String
-        switch session.progress {
+        switch progress {
         case .listening: return
         case .began: missing = "its attributes were not all discovered"
         case .asking(let rest):
@@ -217,18 +141,19 @@ struct RecordCommand: AsyncParsableCommand {
                 throw Exit.problems
             }
         }
-        let reason = failure.map { "\($0); " } ?? ""
+        let reason = end.failure.map { "\($0); " } ?? ""
         destination.fail("\(reason)the profile has what was seen until then: \(missing)")
         throw Exit.problems
     }
 }
 
-extension RequestError {
-    /// The error of a radio, for what ends a command.
-    fileprivate var asRadioError: RadioError {
-        switch self {
-        case .failed(let error): error
-        case .refused: RadioError(.protocolViolation, description)
-        }
+/// The messages of a recording, on standard error.
+private struct RecordMessages: ConnectObserver {
+    func take(_ report: ConnectReport, at time: WallTime) {
+        StandardError.print(ConnectEvent(report, at: time).text())
     }
+
+    func warn(_ warning: RadioWarning) { CentralOptions.print(warning) }
+
+    func say(_ text: String) { StandardError.print(text) }
 }

@@ -1,9 +1,6 @@
 import ArgumentParser
-import Mynah
 import MynahConsole
 import MynahCore
-import MynahHost
-import MynahProfiles
 import MynahRun
 import MynahSupport
 
@@ -49,8 +46,10 @@ struct ScanCommand: AsyncParsableCommand {
     @OptionGroup var options: RadioOptions<PhoneSide>
 
     func run() async throws {
-        let services = try service.map { try CentralOptions.service($0, of: Self.self) }
-        let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
+        var plan = ScanPlan()
+        plan.services = try service.map { try CentralOptions.service($0, of: Self.self) }
+        plan.isActive = !passive
+        plan.timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         Logs.begin(options.logLevel)
         // The name of the radio is printed before a screen hides it.
         var making = try CentralOptions.radio(options, of: Self.self)
@@ -64,36 +63,22 @@ struct ScanCommand: AsyncParsableCommand {
         }
         let maker = RadioMaker(making)
         let signals = Signals()
-        let interruption = signals.interruption
-        let radio = try Exit.reportingErrors { () throws(RadioError) in try maker.host() }
+        let session = try Exit.reportingErrors { () throws(RadioError) in
+            try ScanSession(plan, radios: maker, until: signals.interruption)
+        }
         let output = ScanOutput(
             format: format,
             model: ScanModel(
-                place: "on the \(making.choice.name)", known: services, wanted: filter,
+                place: "on the \(making.choice.name)", known: plan.services, wanted: filter,
                 hearsOwnDevices: making.choice == .virtual),
             tellsAll: all, signals: signals,
             whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
-        let manager = CentralManager(radio: radio, sink: output)
-        let hasListened = Lock(false)
-        let failure = await RadioWork.play(
-            until: interruption, clock: .real, stop: { await manager.stop() }
-        ) { () throws(RadioError) in
-            try await manager.start()
-            try await scan(manager, services)
-            hasListened.withLock { $0 = true }
-            guard let timeout else { return }
-            Task {
-                // --timeout: as long as the user wants to listen.
-                guard (try? await Task.sleep(for: timeout)) != nil else { return }
-                interruption.interrupt()
-            }
-        }
-        maker.end()
+        let end = await session.play(output)
         output.end()
         if let problem = output.problem { throw Exit.unwritable(problem) }
-        if let failure { throw Exit.failure("\(failure)") }
-        if hasListened.withLock({ $0 }), output.hasHeardNothing { reportNothingHeard(maker) }
+        if let failure = end.failure { throw Exit.failure("\(failure)") }
+        if end.hasListened, output.hasHeardNothing { reportNothingHeard(maker) }
     }
 
     /// An empty list does not say which air was scanned, and another may be full of devices.
@@ -103,11 +88,5 @@ struct ScanCommand: AsyncParsableCommand {
         guard maker.airDirectory != nil else { return }
         StandardError.print(
             "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
-    }
-
-    private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {
-        try await manager.scanForPeripherals(
-            withServices: services.isEmpty ? nil : services,
-            options: ScanOptions(isActive: !passive, allowsDuplicates: true))
     }
 }

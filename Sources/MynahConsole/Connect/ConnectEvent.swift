@@ -1,6 +1,7 @@
 package import Mynah
 package import MynahCore
 package import MynahEmulator
+package import MynahRun
 package import MynahSupport
 
 /// Something that `mynah connect` reports: the result of a command, or what the device did by itself.

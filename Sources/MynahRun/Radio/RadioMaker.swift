@@ -3,7 +3,7 @@ import MynahBlueZ
 package import MynahCore
 package import MynahHCI
 package import MynahHost
-import MynahSupport
+package import MynahSupport
 
 /// Makes the radios that a command uses.
 package final class RadioMaker: Sendable {
@@ -29,9 +29,9 @@ package final class RadioMaker: Sendable {
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
         /// The clock of the radios.
-        var clock = RunClock.real
+        package var clock = RunClock.real
         /// The air of virtual radios; `nil` for the one that this user's processes share.
-        var air: LiveAir?
+        package var air: LiveAir?
         /// Takes what the user should know and what stops no radio; called on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 

@@ -31,5 +31,6 @@ package struct Sighting: Sendable {
             scanResponse: discovery.scanResponse, isConnectable: discovery.isConnectable)
     }
 
-    var address: DeviceAddress { report.address }
+    /// The address that it advertises with.
+    package var address: DeviceAddress { report.address }
 }

@@ -1,20 +1,8 @@
 import Dispatch
+import MynahRun
 import MynahSupport
 
 import Glibc
-
-/// Asks the user the questions of a pairing.
-protocol QuestionAsker: Sendable {
-    /// Asks for a line.
-    ///
-    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is
-    /// asked again with the hint.
-    func ask(
-        _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?)
-
-    /// Withdraws the question: nothing waits for its answer any more.
-    func withdrawQuestion()
-}
 
 /// Asks on standard error, and takes the answers from standard input; for a command without a prompt.
 final class PlainQuestions: QuestionAsker {

@@ -1,18 +1,10 @@
 import Mynah
-import MynahConsole
 import MynahCore
+import MynahEmulator
 import MynahSupport
 
-/// The services that `connect` discovers.
-struct DiscoveryScope: Sendable {
-    /// The types of the primary services to discover; empty for everything.
-    var services: [BluetoothUUID]
-    /// Whether it is printed once it is discovered.
-    var isPrinted: Bool
-}
-
-/// Carries out the commands of `mynah connect`.
-struct ConnectSession: Sendable {
+/// A device that a phone is connected to, and the commands that are carried out on it.
+struct ConnectedDevice: Sendable {
     /// The result of a command.
     enum Outcome {
         case done
@@ -23,49 +15,52 @@ struct ConnectSession: Sendable {
     let manager: CentralManager
     let peripheral: Peripheral
     let sink: ConnectSink
-    let output: ConnectOutput
-    let timeout: Duration?
-    private let scope: DiscoveryScope
-    /// Whether a passkey that a pairing wants can be given, by the user or an option.
+    private let observer: any ConnectObserver
+    private let plan: ConnectPlan
+    private let clock: RunClock
+    /// Whether a passkey that a pairing wants can be given, by the user or the plan.
     private let entersPasskey: Bool
-    /// Whether the user has ended the program, which makes requests fail.
-    let isEnding: @Sendable () -> Bool
+    private let interruption: Interruption
     /// Whether a write without response was sent, and no request since.
     private let hasSent = Lock(false)
 
     init(
-        manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, output: ConnectOutput,
-        timeout: Duration?, scope: DiscoveryScope, entersPasskey: Bool,
-        isEnding: @escaping @Sendable () -> Bool
+        manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, observer: any ConnectObserver,
+        plan: ConnectPlan, clock: RunClock, entersPasskey: Bool, interruption: Interruption
     ) {
         self.manager = manager
         self.peripheral = peripheral
         self.sink = sink
-        self.output = output
-        self.timeout = timeout
-        self.scope = scope
+        self.observer = observer
+        self.plan = plan
+        self.clock = clock
         self.entersPasskey = entersPasskey
-        self.isEnding = isEnding
+        self.interruption = interruption
     }
 
-    /// Connects, discovers the services of the scope and prints them.
+    /// Whether the user has ended the session, which makes requests fail.
+    var isEnding: Bool { interruption.isInterrupted }
+
+    func tell(_ report: ConnectReport) { observer.take(report, at: .now(clock)) }
+
+    /// Connects, discovers the services of the plan and reports them.
     func open() async throws(RequestError) {
         do throws(RadioError) {
-            try await manager.connect(peripheral, timeout: timeout)
+            try await manager.connect(peripheral, timeout: plan.timeout)
         } catch {
             throw .failed(error)
         }
-        try await discover(isPrinted: scope.isPrinted)
+        try await discover(isReported: plan.reportsServices)
     }
 
-    private func discover(isPrinted: Bool) async throws(RequestError) {
+    private func discover(isReported: Bool) async throws(RequestError) {
         try await peripheral.exchangeMTU()
-        let services = try await peripheral.discoverAll(scope.services.isEmpty ? nil : scope.services)
-        if let missing = scope.services.first(where: { uuid in !services.contains { $0.uuid == uuid } }) {
+        let services = try await peripheral.discoverAll(plan.services.isEmpty ? nil : plan.services)
+        if let missing = plan.services.first(where: { uuid in !services.contains { $0.uuid == uuid } }) {
             throw .failed(RadioError(.unknownAttribute, "the device has no primary service \(missing)"))
         }
         sink.services = services
-        if isPrinted { output.tell(.services(services)) }
+        if isReported { tell(.services(services)) }
     }
 
     /// Carries out a line.
@@ -80,20 +75,19 @@ struct ConnectSession: Sendable {
                 let needsPasskey =
                     error.asksForSecurity && error != .refused(.insufficientEncryptionKeySize)
                     && !entersPasskey
-                let hint = needsPasskey ? CentralOptions.passkeyHint : nil
-                if !isEnding() { output.tell(.failed(error, hint: hint)) }
+                if !isEnding { tell(.failed(error, needsPasskey: needsPasskey)) }
                 return .failed
             }
             return .done
         } catch {
-            output.tell(.failed(error.message))
+            tell(.problem(error.message))
             return .failed
         }
     }
 
     private func perform(_ request: ConnectRequest) async throws(RequestError) {
         switch request {
-        case .services: try await discover(isPrinted: true)
+        case .services: try await discover(isReported: true)
         case .read(let path):
             let target = try await target(path)
             let value: [UInt8]
@@ -102,27 +96,27 @@ struct ConnectSession: Sendable {
                 value = try await peripheral.readValue(for: characteristic)
             case .descriptor(let descriptor, _): value = try await peripheral.readValue(for: descriptor)
             }
-            output.tell(.value("read", target, value))
+            tell(.read(target, value))
         case .write(let path, let value, let withResponse):
             try await write(value, to: try await target(path), withResponse: withResponse)
         case .subscribe(let path): try await subscribe(true, path)
         case .unsubscribe(let path): try await subscribe(false, path)
-        case .mtu: output.tell(.mtu(try await peripheral.exchangeMTU()))
-        case .rssi: output.tell(.rssi(try await peripheral.readRSSI()))
+        case .mtu: tell(.mtu(try await peripheral.exchangeMTU()))
+        case .rssi: tell(.rssi(try await peripheral.readRSSI()))
         case .pair: try await peripheral.pair()
         case .forget:
             guard await peripheral.forgetBond() else {
                 throw .failed(RadioError(.invalidState, "there is no bond with the device"))
             }
-            output.tell(ConnectEvent("forgotten", text: "the bond is deleted"))
+            tell(.forgotten)
         // The user asked for a pause of this length, even if the link ends.
-        case .wait(let duration): try? await Task.sleep(for: duration)
+        case .wait(let duration): try? await clock.sleep(for: duration)
         case .connect:
             if await !peripheral.isConnected { try await open() }
         case .disconnect:
             await settle()
             await manager.cancelPeripheralConnection(peripheral)
-        case .help: output.tell(.help)
+        case .help: tell(.help)
         case .quit: break
         }
     }
@@ -160,7 +154,7 @@ struct ConnectSession: Sendable {
             }
             try await peripheral.writeValue(value, for: descriptor)
         }
-        output.tell(.written(target, value, withResponse: withResponse))
+        tell(.written(target, value, withResponse: withResponse))
     }
 
     private func subscribe(_ isOn: Bool, _ path: AttributePath) async throws(RequestError) {
@@ -171,7 +165,7 @@ struct ConnectSession: Sendable {
                     .unknownAttribute, "\(path.text) is a descriptor; only a characteristic sends values"))
         }
         try await peripheral.setNotifyValue(isOn, for: characteristic)
-        output.tell(.subscription(isOn, target))
+        tell(.subscription(isOn, target))
     }
 
     private func target(_ path: AttributePath) async throws(RequestError) -> AttributePath.Target {

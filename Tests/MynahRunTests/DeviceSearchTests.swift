@@ -1,5 +1,5 @@
-import MynahConsole
 import MynahCore
+import MynahRun
 import Testing
 
 @Suite struct DeviceSearchTests {

@@ -3,19 +3,19 @@ import MynahCore
 import MynahSupport
 
 /// Asks a device for everything that a profile has; what it answers is seen on the transport.
-struct RecordSession: Sendable {
+package struct DeviceReader: Sendable {
     /// The requests that were not made because the link ended, or that need more security.
-    struct Missing: Hashable, Sendable {
-        var reads = 0
-        var subscriptions = 0
+    package struct Missing: Hashable, Sendable {
+        package var reads = 0
+        package var subscriptions = 0
         /// Whether the device refused them, and a pairing did not help.
-        var needSecurity = false
+        package var needSecurity = false
         /// Whether that pairing failed.
-        var isPairingFailed = false
+        package var isPairingFailed = false
     }
 
     /// How far it came.
-    enum Progress: Hashable, Sendable {
+    package enum Progress: Hashable, Sendable {
         /// The device was not connected yet, or its attributes were not all discovered.
         case began
         case asking(Missing)
@@ -121,8 +121,8 @@ struct RecordSession: Sendable {
     }
 }
 
-extension RecordSession.Missing {
-    fileprivate init(_ requests: some Collection<RecordSession.Request>) {
+extension DeviceReader.Missing {
+    fileprivate init(_ requests: some Collection<DeviceReader.Request>) {
         for request in requests {
             switch request {
             case .read, .readDescriptor: reads += 1

@@ -1,15 +1,15 @@
 import Mynah
-import MynahConsole
 import MynahCore
+import MynahEmulator
 import MynahLifecycle
 import MynahSupport
 
-/// Takes the central manager's events for `mynah connect` and `mynah record`.
+/// Takes the central manager's events for a session that connects.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
         var onEvent: (@Sendable (CentralManagerEvent) -> Void)?
-        var output: ConnectOutput?
+        var observer: (any ConnectObserver)?
         var services: [DiscoveredService] = []
         /// The number of times that the radio had room again for writes without response.
         var rooms = 0
@@ -19,17 +19,23 @@ final class ConnectSink: CentralManagerSink {
     private let state = Lock(State())
     private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
+    private let clock: RunClock
 
     /// `questions` asks those of a pairing, but for the number that the device shows if `passkey` is given.
-    init(questions: (any QuestionAsker)?, passkey: UInt32?) {
+    init(questions: (any QuestionAsker)?, passkey: UInt32?, clock: RunClock) {
         self.questions = questions
         self.passkey = passkey
+        self.clock = clock
     }
 
     /// Reports events there; `nil` ends that.
-    func tells(_ output: ConnectOutput?) {
-        state.withLock { $0.output = output }
-        if output == nil { tellOfRoom() }
+    func tells(_ observer: (any ConnectObserver)?) {
+        state.withLock { $0.observer = observer }
+        if observer == nil { tellOfRoom() }
+    }
+
+    private func tell(_ report: ConnectReport) {
+        state.withLock { $0.observer }?.take(report, at: .now(clock))
     }
 
     /// The number of times that the radio had room again for writes without response.
@@ -72,27 +78,29 @@ final class ConnectSink: CentralManagerSink {
     }
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-        let (output, onDiscovery, onEvent) = state.withLock { ($0.output, $0.onDiscovery, $0.onEvent) }
+        let (observer, onDiscovery, onEvent) = state.withLock {
+            ($0.observer, $0.onDiscovery, $0.onEvent)
+        }
         onEvent?(event)
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral, _):
-            output?.tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
+            tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
         case .disconnected(_, let end):
             questions?.withdrawQuestion()
-            output?.tell(.disconnected(end.error))
+            tell(.disconnected(end.error))
             tellOfRoom()
-        case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
-        case .valueUpdated(let update): tell(update, output)
+        case .mtuChanged(_, let mtu): tell(.mtu(mtu))
+        case .valueUpdated(let update): tell(update)
         case .servicesChanged(_, let range, _):
-            output?.tell(.servicesChanged(range))
-        case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
-        case .pairing(_, let step): return pair(step, output)
-        case .lost(let error): output?.tell(.failed(error.description))
+            tell(.servicesChanged(range))
+        case .paired: tell(.paired)
+        case .pairing(_, let step): return pair(step)
+        case .lost(let error): tell(.problem(error.description))
         case .warning(let warning):
             // Of a pairing that failed, perhaps, which waits for no answer any more.
             if warning.code == "pairingFailed" { questions?.withdrawQuestion() }
-            output?.warn(warning)
+            observer?.warn(warning)
         case .readyToWrite: tellOfRoom()
         // The call that waits for a connection throws its failure.
         case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .recovered,
@@ -102,25 +110,23 @@ final class ConnectSink: CentralManagerSink {
         return .none
     }
 
-    private func tell(_ update: ValueUpdate, _ output: ConnectOutput?) {
-        let name = update.delivery == .indication ? "indicated" : "notified"
+    private func tell(_ update: ValueUpdate) {
         guard let characteristic = update.characteristic else {
-            output?.tell(.value(name, from: update.handle, update.value))
-            return
+            return tell(.sentFrom(update.delivery, update.handle, update.value))
         }
-        output?.tell(.value(name, .characteristic(characteristic), update.value))
+        tell(.sent(update.delivery, .characteristic(characteristic), update.value))
     }
 
     // MARK: - Pairing
 
-    private func pair(_ step: PairingStep, _ output: ConnectOutput?) -> RadioAnswer {
+    private func pair(_ step: PairingStep) -> RadioAnswer {
         switch step {
         case .display(let number):
-            output?.tell(.passkey("display", number))
+            tell(.passkey(.display, number))
             return .none
         case .agree: return .pairing(.agreed)
         case .compare(let number):
-            output?.tell(.passkey("compare", number))
+            tell(.passkey(.compare, number))
             guard let questions else { return .pairing(.agreed) }
             return ask(
                 questions, "yes or no:", hint: "type yes if the numbers are the same, else no",

@@ -1,6 +1,6 @@
 import Mynah
-import MynahConsole
 import MynahCore
+import MynahSupport
 
 /// Listens for the device that a command names: `connect` and `record` share it.
 struct DeviceFinder: Sendable {
@@ -17,6 +17,7 @@ struct DeviceFinder: Sendable {
 
     let device: String
     let timeout: Duration
+    let clock: RunClock
     /// How many more advertising reports of the device to hear once it is found.
     var reports = 0
 
@@ -31,7 +32,7 @@ struct DeviceFinder: Sendable {
             bufferingPolicy: .bufferingNewest(4096))
         listen { continuation.yield(.heard(Sighting($0))) }
         defer { listen(nil) }
-        var overdue = Self.timer(timeout) { continuation.yield(.overdue) }
+        var overdue = clock.timer(timeout) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
         try await manager.scanForPeripherals(options: ScanOptions(allowsDuplicates: reports > 0))
         var search = DeviceSearch(device)
@@ -49,7 +50,7 @@ struct DeviceFinder: Sendable {
                     if isLate, adverts >= Self.neededAdverts { missing = 0 }
                 case .overdue where !isLate && adverts < Self.neededAdverts:
                     isLate = true
-                    overdue = Self.timer(Self.listeningLonger) { continuation.yield(.overdue) }
+                    overdue = clock.timer(Self.listeningLonger) { continuation.yield(.overdue) }
                 case .overdue: missing = 0
                 case .heard, .settled: continue
                 }
@@ -58,12 +59,12 @@ struct DeviceFinder: Sendable {
             }
             switch search.take(step) {
             case .wait: continue
-            case .settle: _ = Self.timer(Self.settling) { continuation.yield(.settled) }
+            case .settle: _ = clock.timer(Self.settling) { continuation.yield(.settled) }
             case .found(let address):
                 guard reports > 0 else { return await self.found(address, manager) }
                 found = address
                 overdue.cancel()
-                overdue = Self.timer(Self.listening) { continuation.yield(.overdue) }
+                overdue = clock.timer(Self.listening) { continuation.yield(.overdue) }
             case .failed(let error): throw error
             }
         }
@@ -74,11 +75,13 @@ struct DeviceFinder: Sendable {
         await manager.stopScan()
         return await manager.peripheral(at: address)
     }
+}
 
-    /// Does something after a time, unless it is cancelled before: a limit of the user's, or one above.
-    static func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        Task {
-            guard (try? await Task.sleep(for: duration)) != nil else { return }
+extension RunClock {
+    /// Does something after a time, unless it is cancelled before.
+    func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+        Task(executorPreference: taskExecutor) {
+            guard (try? await sleep(for: duration)) != nil else { return }
             work()
         }
     }

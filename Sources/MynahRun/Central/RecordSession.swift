@@ -1,0 +1,141 @@
+import Mynah
+package import MynahCore
+import MynahEmulator
+import MynahHost
+import MynahLifecycle
+package import MynahSupport
+
+/// The device that a phone records, and for how long.
+package struct RecordPlan: Sendable {
+    /// Its address, its name, or a prefix of either.
+    package var device: String
+    /// How long to record the values that it sends; `nil` until it is interrupted.
+    package var timeout: Duration?
+    /// The passkey that the device displays during pairing; `nil` if the user is asked for it.
+    package var passkey: UInt32?
+
+    /// A device to record.
+    package init(device: String, timeout: Duration?, passkey: UInt32?) {
+        self.device = device
+        self.timeout = timeout
+        self.passkey = passkey
+    }
+}
+
+/// A phone that asks a device for everything that a profile has, from the search until it is interrupted.
+///
+/// The answers are seen on the transport.
+package struct RecordSession: Sendable {
+    /// The end of the session.
+    package struct End: Sendable {
+        /// The error that ended it, or `nil`.
+        package var failure: RadioError?
+        /// The device, and how far the session came with it; `nil` if it was not found.
+        package var device: (address: DeviceAddress, progress: DeviceReader.Progress)?
+    }
+
+    /// How many adverts and scan responses to hear, so that the interval is known.
+    private static let reports = 40
+
+    let plan: RecordPlan
+    let radios: RadioMaker
+    let questions: (any QuestionAsker)?
+    let observer: any ConnectObserver
+    let clock: RunClock
+    let interruption: Interruption
+
+    /// A session as it is planned; `questions` asks the user those of a pairing.
+    package init(
+        _ plan: RecordPlan, radios: RadioMaker, questions: (any QuestionAsker)?,
+        observer: any ConnectObserver, clock: RunClock = .real, until interruption: Interruption
+    ) {
+        self.plan = plan
+        self.radios = radios
+        self.questions = questions
+        self.observer = observer
+        self.clock = clock
+        self.interruption = interruption
+    }
+
+    /// Looks for the device, asks it for everything and listens.
+    package func play() async -> End {
+        let sink = ConnectSink(questions: questions, passkey: plan.passkey, clock: clock)
+        let found = Lock<DeviceReader?>(nil)
+        var failure: RadioError?
+        do throws(RadioError) {
+            let radio = try radios.host()
+            observer.say("looking for \"\(PrintableText.of(plan.device))\" (\(radio.name))")
+            var options = CentralManager.Options()
+            options.pairsWhenAsked = false
+            let manager = CentralManager(
+                radio: radio, identity: .phone(asks: questions != nil, plan.passkey), options: options,
+                sink: sink)
+            failure = await RadioWork.play(
+                until: interruption, clock: clock, stop: { await manager.stop() }
+            ) { () throws(RadioError) in
+                try await manager.start()
+                let finder = DeviceFinder(
+                    device: plan.device, timeout: DeviceFinder.patience, clock: clock, reports: Self.reports)
+                guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else {
+                    return
+                }
+                let reader = DeviceReader(manager: manager, peripheral: peripheral) { observer.say($0) }
+                found.withLock { $0 = reader }
+                try await record(reader, sink)
+                interruption.interrupt()
+            }
+        } catch {
+            failure = error
+        }
+        radios.end()
+        return End(
+            failure: failure,
+            device: found.withLock { $0 }.map { ($0.peripheral.address, $0.progress) })
+    }
+
+    /// Asks for everything, and listens until the time is over or the link ends.
+    private func record(_ reader: DeviceReader, _ sink: ConnectSink) async throws(RadioError) {
+        let (ends, continuation) = AsyncStream<Never>.makeStream()
+        sink.onEvent { [observer, clock] event in
+            switch event {
+            case .disconnected: continuation.finish()
+            case .lost(let error):
+                observer.say("error: \(error)")
+                continuation.finish()
+            case .warning(let warning): observer.warn(warning)
+            case .pairing(_, .display(let number)): observer.take(.passkey(.display, number), at: .now(clock))
+            case .pairing(_, .compare(let number)): observer.take(.passkey(.compare, number), at: .now(clock))
+            default: break
+            }
+        }
+        defer { sink.onEvent(nil) }
+        do throws(RequestError) {
+            try await reader.ask()
+        } catch {
+            throw error.asRadioError
+        }
+        guard !Task.isCancelled, await reader.peripheral.isConnected else { return await warnOfEnd(reader) }
+        let length = plan.timeout.map { "for \($0.text)" } ?? "until Ctrl-C"
+        observer.say("recording the values that it sends \(length)")
+        let overdue = plan.timeout.map { clock.timer($0) { continuation.finish() } }
+        defer { overdue?.cancel() }
+        for await _ in ends {}
+        await warnOfEnd(reader)
+    }
+
+    private func warnOfEnd(_ reader: DeviceReader) async {
+        if !Task.isCancelled, await !reader.peripheral.isConnected {
+            observer.say("warning: the device has ended the connection")
+        }
+    }
+}
+
+extension RequestError {
+    /// The error of a radio, for what ends a session.
+    fileprivate var asRadioError: RadioError {
+        switch self {
+        case .failed(let error): error
+        case .refused: RadioError(.protocolViolation, description)
+        }
+    }
+}
