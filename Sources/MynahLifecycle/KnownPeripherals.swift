@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 /// The devices that a phone knows, each by an identifier that apps may save.
 ///
@@ -187,18 +188,16 @@ package struct KnownPeripherals: Sendable {
         var attempt: UInt64 = 0
         while true {
             let kind: UInt64 = address.kind == .random ? 1 << 48 : 0
-            let key = Self.mix(seed) ^ Self.mix(address.value | kind | attempt << 49)
-            let new = PeripheralIdentifier(high: Self.mix(key), low: Self.mix(~key))
+            let key = Self.first(seed) ^ Self.first(address.value | kind | attempt << 49)
+            let new = PeripheralIdentifier(high: Self.first(key), low: Self.first(~key))
             if devices[new] == nil { return new }
             attempt += 1
         }
     }
 
-    /// SplitMix64's mixing function, which maps each number to another one.
-    private static func mix(_ value: UInt64) -> UInt64 {
-        var mixed = value &+ 0x9E37_79B9_7F4A_7C15
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
+    /// The first number of a seed, which is another one for each seed.
+    private static func first(_ seed: UInt64) -> UInt64 {
+        var random = SeededRandom(seed: seed)
+        return random.next()
     }
 }

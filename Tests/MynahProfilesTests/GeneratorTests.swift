@@ -71,13 +71,4 @@ import Testing
             #expect(generator.value(at: 0).count == 3)
         }
     }
-
-    @Test("the random numbers are SplitMix64's")
-    func splitMix() {
-        var random = SeededRandom(seed: 1_234_567)
-        #expect(
-            (0..<3).map { _ in random.next() } == [
-                6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
-            ])
-    }
 }

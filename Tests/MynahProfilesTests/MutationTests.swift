@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahSupport
 import Testing
 
 /// Files that nobody would write, from the shipped ones.

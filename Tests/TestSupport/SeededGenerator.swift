@@ -1,4 +1,4 @@
-import MynahCore
+import MynahSupport
 
 /// Random numbers that are the same in every run, so that a failure can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {

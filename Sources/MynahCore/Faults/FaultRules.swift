@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// The faults of a device, and which of them apply to an operation.
 ///
 /// It counts for each fault the operations at its attribute and of its central, and has a random number

@@ -97,7 +97,7 @@ extension LinkLayerEncoder {
     /// The part of the initialization vector that a side draws; the air has one number for it and the session
     /// key.
     private static func vector(_ nonce: UInt64) -> [UInt8] {
-        little(UInt32(truncatingIfNeeded: SplitMix.mix(nonce)))
+        little(UInt32(truncatingIfNeeded: SeededRandom.mix(nonce)))
     }
 
     /// A PHY's bit; 0 for one that is not changed.

@@ -80,7 +80,7 @@ struct LinkLayerEncoder: Sendable {
         }
         uses += 1
         // Both are the central's to choose (Vol 6, Part B, 2.3.3.1).
-        let mixed = SplitMix.mix(UInt64(access))
+        let mixed = SeededRandom.mix(UInt64(access))
         var link = Link(
             central: central, crcStart: UInt32(truncatingIfNeeded: mixed) & 0xFF_FFFF,
             hop: UInt8(5 + mixed >> 24 % 12))

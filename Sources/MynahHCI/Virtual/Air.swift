@@ -74,7 +74,7 @@ package struct Air: Sendable {
     /// The time on it.
     package private(set) var now = AirTime.zero
 
-    private var random: SplitMix
+    private var random: SeededRandom
     private var members = StationTable<Member>()
     private var listeners: [Station] = []
     private var heap = MinHeap<DueStation>()
@@ -101,7 +101,7 @@ package struct Air: Sendable {
 
     /// An empty air; all its random numbers follow from the seed.
     package init(seed: UInt64) {
-        random = SplitMix(seed: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// The number of controllers on the air.

@@ -44,24 +44,3 @@ package struct Station: Hashable, Sendable, Comparable {
     /// An order, the same in each run.
     package static func < (left: Station, right: Station) -> Bool { left.rawValue < right.rawValue }
 }
-
-/// Numbers that look drawn and are the same for the same seed (SplitMix64).
-struct SplitMix: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        return Self.mix(state)
-    }
-
-    static func mix(_ value: UInt64) -> UInt64 {
-        var mixed = value
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

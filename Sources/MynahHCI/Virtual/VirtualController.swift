@@ -8,7 +8,7 @@ import MynahSupport
 /// Each state of the link layer is a part of its own; the controller passes on what comes in.
 package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
-    var random: SplitMix
+    var random: SeededRandom
     var now = AirTime.zero
     var outbox = ControllerOutbox()
     var addresses: ControllerAddresses
@@ -21,7 +21,7 @@ package struct VirtualController: Sendable {
     /// A controller that has just been switched on; everything that it draws follows from the seed.
     package init(_ configuration: ControllerConfiguration, seed: UInt64) {
         self.configuration = configuration
-        random = SplitMix(seed: seed)
+        random = SeededRandom(seed: seed)
         addresses = ControllerAddresses(configuration)
         acceptList = FilterAcceptList(capacity: configuration.listLength)
         advertiser = Advertiser(capacity: configuration.setCount)

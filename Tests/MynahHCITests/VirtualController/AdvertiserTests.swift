@@ -10,7 +10,7 @@ import Testing
         var advertiser = Advertiser(capacity: 2)
         var addresses = ControllerAddresses(Part.configuration())
         var acceptList = FilterAcceptList(capacity: 4)
-        var random = SplitMix(seed: 1)
+        var random = SeededRandom(seed: 1)
         var outbox: ControllerOutbox
         var now = AirTime.zero
 

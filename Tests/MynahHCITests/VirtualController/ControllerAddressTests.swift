@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `an address that the peer's key made is resolved, and remembered as last seen`() {
-        var random = SplitMix(seed: 1)
+        var random = SeededRandom(seed: 1)
         var list = list(peer: key, local: none)
         #expect(
             CommandAnswer.of(identity) { list.readPeerAddress(&$0) }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `a local address is used until its timeout`() {
-        var random = SplitMix(seed: 1)
+        var random = SeededRandom(seed: 1)
         var list = list(peer: none, local: key)
         #expect(CommandAnswer.of("0A00") { list.setTimeout(&$0) } == .success)
         let peer = AirRig.address(2)
@@ -106,7 +106,7 @@ import Testing
                     == .success)
         }
         if hasKey { addresses.resolving = list(peer: none, local: key) }
-        var random = SplitMix(seed: 1)
+        var random = SeededRandom(seed: 1)
         let found = addresses.own(
             type, peer: AirRig.address(2), randomAddress: addresses.randomAddress, at: .zero, &random)
         let expected: Bool =

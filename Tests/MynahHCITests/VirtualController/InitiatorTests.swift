@@ -8,7 +8,7 @@ import Testing
     private var initiator = Initiator()
     private var addresses = ControllerAddresses(Part.configuration())
     private var acceptList = FilterAcceptList(capacity: 4)
-    private var random = SplitMix(seed: 1)
+    private var random = SeededRandom(seed: 1)
     private var outbox = ControllerOutbox.open()
     private var connections = Connections(Part.configuration { $0.linkCount = 1 })
 

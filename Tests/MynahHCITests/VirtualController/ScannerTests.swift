@@ -9,7 +9,7 @@ import Testing
         var scanner = Scanner()
         var addresses = ControllerAddresses(Part.configuration())
         var acceptList = FilterAcceptList(capacity: 4)
-        var random = SplitMix(seed: 1)
+        var random = SeededRandom(seed: 1)
         var outbox: ControllerOutbox
 
         init(extended: Bool = false) {

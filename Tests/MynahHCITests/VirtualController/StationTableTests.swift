@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StationTableTests {
     @Test func `a station keeps its value while others come and go`() {
-        var random = SplitMix(seed: 7)
+        var random = SeededRandom(seed: 7)
         var table = StationTable<UInt64>()
         var expected: [Station: UInt64] = [:]
         for _ in 0..<2000 {

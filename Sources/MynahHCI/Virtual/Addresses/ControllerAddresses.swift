@@ -31,7 +31,7 @@ struct ControllerAddresses: Sendable {
     /// resolving list whose local key makes the address, for types 2 and 3.
     mutating func own(
         _ type: UInt8, peer: DeviceAddress?, randomAddress: DeviceAddress?, at now: AirTime,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> DeviceAddress? {
         if type >= 2, let peer, let made = resolving.localAddress(for: peer, at: now, &random) { return made }
         return type & 1 == 0 ? publicAddress : randomAddress

@@ -172,7 +172,7 @@ struct ResolvingList: Sendable {
     /// Returns the resolvable private address that the controller uses toward a peer, or `nil` without a
     /// local key.
     mutating func localAddress(
-        for peer: DeviceAddress, at now: AirTime, _ random: inout SplitMix
+        for peer: DeviceAddress, at now: AirTime, _ random: inout SeededRandom
     ) -> DeviceAddress? {
         guard let index = entries.firstIndex(where: { $0.peer == peer }) else { return nil }
         if let last = entries[index].local, now - last.made < timeout { return last.address }
@@ -183,7 +183,7 @@ struct ResolvingList: Sendable {
 
     /// Returns a resolvable private address that the peer knows as its own, or `nil` without a peer key.
     mutating func targetAddress(
-        of peer: DeviceAddress, at now: AirTime, _ random: inout SplitMix
+        of peer: DeviceAddress, at now: AirTime, _ random: inout SeededRandom
     ) -> DeviceAddress? {
         guard let index = entries.firstIndex(where: { $0.peer == peer }) else { return nil }
         if let last = entries[index].target, now - last.made < timeout { return last.address }
@@ -192,7 +192,7 @@ struct ResolvingList: Sendable {
         return made
     }
 
-    private func makeAddress(_ key: [UInt8], _ random: inout SplitMix) -> DeviceAddress? {
+    private func makeAddress(_ key: [UInt8], _ random: inout SeededRandom) -> DeviceAddress? {
         guard key != Self.noKey else { return nil }
         // Two bits give the type; the others must be neither all 0 nor all 1 (Vol 6, Part B, 1.3.2.2).
         let prand = 0x40_0000 | UInt64.random(in: 1..<0x3F_FFFF, using: &random)

@@ -31,7 +31,7 @@ extension Advertiser {
     /// LE Set Advertising Enable.
     mutating func enable(
         _ reader: inout ByteReader, hasRoom: Bool, at now: AirTime, _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> CommandAnswer? {
         guard let on = reader.readUInt8(), on <= 1 else { return nil }
         guard on == 1 else {
@@ -103,7 +103,7 @@ extension Advertiser {
     /// LE Set Extended Advertising Enable, which applies to all the sets that it names or to none (7.8.56).
     mutating func enableSets(
         _ reader: inout ByteReader, hasRoom: Bool, at now: AirTime, _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> CommandAnswer? {
         guard let on = reader.readUInt8(), on <= 1, let count = reader.readUInt8(),
             reader.remaining == Int(count) * 4

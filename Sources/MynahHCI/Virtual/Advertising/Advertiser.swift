@@ -50,7 +50,7 @@ struct Advertiser: Sendable {
 
     /// Sends the advertisements that are due, and ends sets whose duration is over.
     mutating func advance(
-        to now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SplitMix,
+        to now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
     ) {
         for index in sets.indices where sets[at: index].isOn {
@@ -65,7 +65,7 @@ struct Advertiser: Sendable {
 
     private mutating func advertise(
         _ index: Int, dueAt moment: AirTime, at now: AirTime, _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix, _ outbox: inout ControllerOutbox
+        _ random: inout SeededRandom, _ outbox: inout ControllerOutbox
     ) {
         if let address = sets[at: index].ownAddress(at: now, &addresses, &random) {
             sets[at: index].onAir = address

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// An advertising set (Core Specification, Vol 4, Part E, 7.8.53); the legacy commands use the one with
 /// handle 0.
@@ -51,7 +52,7 @@ struct AdvertisingSet: Sendable {
     mutating func start(
         duration: UInt16, limit: UInt8, hasRoom: Bool, at now: AirTime,
         _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> HCIStatus? {
         let properties = parameters.properties
         guard data.fragments == nil, response.fragments == nil else { return .commandDisallowed }
@@ -81,7 +82,7 @@ struct AdvertisingSet: Sendable {
     /// Counts an event that was due at `moment`, and schedules the next one.
     ///
     /// A late event doesn't shift those after it; events that were missed are left out.
-    mutating func countEvent(dueAt moment: AirTime, at now: AirTime, _ random: inout SplitMix) {
+    mutating func countEvent(dueAt moment: AirTime, at now: AirTime, _ random: inout SeededRandom) {
         events += 1
         let interval = parameters.isHighDuty ? parameters.interval : parameters.interval + Self.delay(&random)
         let following = moment + interval
@@ -90,7 +91,7 @@ struct AdvertisingSet: Sendable {
 
     /// The address that the set would advertise with now, or `nil` if the controller has none of its type.
     func ownAddress(
-        at now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SplitMix
+        at now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom
     ) -> DeviceAddress? {
         addresses.own(
             parameters.ownType, peer: parameters.peer, randomAddress: randomAddress, at: now, &random)
@@ -99,7 +100,7 @@ struct AdvertisingSet: Sendable {
     /// The address of the device that the set is directed to: one that its own key made, if the resolving
     /// list has the key.
     func targetAddress(
-        at now: AirTime, _ resolving: inout ResolvingList, _ random: inout SplitMix
+        at now: AirTime, _ resolving: inout ResolvingList, _ random: inout SeededRandom
     ) -> DeviceAddress? {
         guard parameters.properties.contains(.directed), let peer = parameters.peer else { return nil }
         guard parameters.ownType >= 2 else { return peer }
@@ -117,7 +118,7 @@ struct AdvertisingSet: Sendable {
     }
 
     /// advDelay, in microseconds (Vol 6, Part B, 4.4.2.2.1).
-    private static func delay(_ random: inout SplitMix) -> Int64 {
+    private static func delay(_ random: inout SeededRandom) -> Int64 {
         Int64.random(in: 0...10_000, using: &random)
     }
 }

@@ -122,7 +122,7 @@ extension Connections {
 
     /// LE Enable Encryption.
     mutating func encrypt(
-        _ reader: inout ByteReader, at now: AirTime, _ random: inout SplitMix,
+        _ reader: inout ByteReader, at now: AirTime, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
         guard let handle = reader.readConnectionHandle(), let value = reader.readBytes(8),
@@ -141,7 +141,7 @@ extension Connections {
 
     /// LE Long Term Key Request Reply.
     mutating func replyWithKey(
-        _ reader: inout ByteReader, at now: AirTime, _ random: inout SplitMix,
+        _ reader: inout ByteReader, at now: AirTime, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
         guard let handle = reader.readConnectionHandle(), let key = reader.readBytes(16) else { return nil }

@@ -52,7 +52,7 @@ struct Connections: Sendable {
     // MARK: Opening
 
     /// Draws an access address that no connection with a station has.
-    func newAccess(with station: Station, _ random: inout SplitMix) -> UInt32 {
+    func newAccess(with station: Station, _ random: inout SeededRandom) -> UInt32 {
         var access = UInt32.random(in: 1...UInt32.max, using: &random)
         while index(of: access, with: station) != nil { access = access == .max ? 1 : access + 1 }
         return access

@@ -135,6 +135,8 @@ struct EncryptionProcedure: Sendable {
 
     /// A number that proves the possession of the key and both nonces.
     static func proof(_ key: [UInt8], _ nonce: UInt64, _ own: UInt64) -> UInt64 {
-        key.reduce(SplitMix.mix(nonce) ^ SplitMix.mix(own &+ 1)) { SplitMix.mix($0 &+ UInt64($1) &+ 1) }
+        key.reduce(SeededRandom.mix(nonce) ^ SeededRandom.mix(own &+ 1)) {
+            SeededRandom.mix($0 &+ UInt64($1) &+ 1)
+        }
     }
 }

@@ -92,7 +92,7 @@ struct Initiator: Sendable {
     /// returns `nil`.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
-        _ addresses: inout ControllerAddresses, at now: AirTime, _ random: inout SplitMix
+        _ addresses: inout ControllerAddresses, at now: AirTime, _ random: inout SeededRandom
     ) -> Match? {
         guard let wanted = request, advertisement.properties.contains(.connectable) else { return nil }
         if let peer = wanted.peer {

@@ -38,7 +38,7 @@ extension Scanner {
     /// LE Set Scan Enable.
     mutating func enable(
         _ reader: inout ByteReader, at now: AirTime, _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> CommandAnswer? {
         guard let on = reader.readUInt8(), on <= 1, let filter = reader.readUInt8(), on == 0 || filter <= 1
         else { return nil }
@@ -48,7 +48,7 @@ extension Scanner {
     /// LE Set Extended Scan Enable.
     mutating func enableExtended(
         _ reader: inout ByteReader, at now: AirTime, _ addresses: inout ControllerAddresses,
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) -> CommandAnswer? {
         guard let on = reader.readUInt8(), on <= 1, let filter = reader.readUInt8(),
             let duration = reader.readUInt16(), let period = reader.readUInt16(), on == 0 || filter <= 2
@@ -63,7 +63,7 @@ extension Scanner {
     /// Enables the scanner, or disables it; `duration` and `period` are in microseconds, or 0 for none.
     private mutating func change(
         _ isOn: Bool, filter: UInt8, duration: Int64, period: Int64, at now: AirTime,
-        _ addresses: inout ControllerAddresses, _ random: inout SplitMix
+        _ addresses: inout ControllerAddresses, _ random: inout SeededRandom
     ) -> CommandAnswer? {
         guard isOn else {
             stop()

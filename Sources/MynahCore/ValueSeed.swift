@@ -1,21 +1,4 @@
-/// A generator of repeatable random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-package struct SeededRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    /// A generator with a seed.
-    package init(seed: UInt64) {
-        state = seed
-    }
-
-    /// The next number.
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
+import MynahSupport
 
 /// Seeds that follow from another seed and a name.
 ///
