@@ -1,4 +1,4 @@
-import Glibc
+import MynahSupport
 
 /// The floats of IEEE 11073-20601: a decimal exponent over a mantissa, both in two's complement.
 struct MedicalFloat {
@@ -47,11 +47,13 @@ struct MedicalFloat {
         if abs(mantissa) > largest { return .nan }
         // Dividing by a power of ten gives the nearest number; multiplying by a tenth would not.
         return exponent < 0
-            ? Double(mantissa) / pow(10, Double(-exponent)) : Double(mantissa) * pow(10, Double(exponent))
+            ? Double(mantissa) / PortableMath.powerOfTen(-exponent)
+            : Double(mantissa) * PortableMath.powerOfTen(exponent)
     }
 
     private func scaled(_ number: Double, _ exponent: Int) -> Double {
-        exponent < 0 ? number * pow(10, Double(-exponent)) : number / pow(10, Double(exponent))
+        exponent < 0
+            ? number * PortableMath.powerOfTen(-exponent) : number / PortableMath.powerOfTen(exponent)
     }
 
     private func pack(_ mantissa: Int, _ exponent: Int) -> UInt64 {

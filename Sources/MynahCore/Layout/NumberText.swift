@@ -1,4 +1,4 @@
-import Glibc
+import MynahSupport
 
 /// Numbers as people read them.
 package enum NumberText {
@@ -12,7 +12,7 @@ package enum NumberText {
 
     /// The nearest number with this number of decimals.
     static func rounded(_ number: Double, decimals: Int) -> Double {
-        let power = pow(10, Double(decimals))
+        let power = PortableMath.powerOfTen(decimals)
         return (number * power).rounded() / power
     }
 }

@@ -1,5 +1,5 @@
-import Glibc
 import MynahCore
+import MynahSupport
 
 /// How a behavior changes the value that the profile gives a tick.
 ///
@@ -53,7 +53,7 @@ struct FieldChange: Hashable, Sendable {
             let (seconds, attoseconds) = interval.components
             let elapsed =
                 Double(tick > since ? tick - since : 0) * (Double(seconds) + Double(attoseconds) / 1e18)
-            return end + (start - end) * exp(-elapsed / Self.timeConstant)
+            return end + (start - end) * PortableMath.exp(-elapsed / Self.timeConstant)
         }
     }
 }

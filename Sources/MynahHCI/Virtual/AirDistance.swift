@@ -1,4 +1,4 @@
-import Glibc
+import MynahSupport
 
 /// The distance of a station from the others of its air.
 ///
@@ -39,7 +39,8 @@ public struct AirDistance: Hashable, Sendable, Comparable {
     /// How much weaker a signal arrives than it was sent, in dB: 40 dB over the first metre of free space at
     /// 2.4 GHz, and 20 dB more for ten times as far.
     var pathLoss: Int {
-        self == .usual ? 40 : 40 + Int((20 * log10(max(metres, 0.1))).rounded())
+        guard self != .usual else { return 40 }
+        return 40 + Int((20 * PortableMath.log(max(metres, 0.1)) / PortableMath.log(10)).rounded())
     }
 
     /// Whether the first is nearer.

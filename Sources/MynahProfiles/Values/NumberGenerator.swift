@@ -1,4 +1,3 @@
-import Glibc
 import MynahCore
 import MynahSupport
 
@@ -50,7 +49,8 @@ struct NumberGenerator: Hashable, Sendable {
         case .ramp(let from, let to, let period):
             return from + (to - from) * Self.phase(tick, interval, period)
         case .sine(let low, let high, let period):
-            return (low + high) / 2 + (high - low) / 2 * sin(2 * .pi * Self.phase(tick, interval, period))
+            return (low + high) / 2 + (high - low) / 2
+                * PortableMath.sine(ofTurns: Self.phase(tick, interval, period))
         case .square(let low, let high, let period):
             return Self.phase(tick, interval, period) < 0.5 ? low : high
         case .randomWalk(let from, let low, let high, let step):
@@ -93,8 +93,9 @@ struct NumberGenerator: Hashable, Sendable {
 
     /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
     static func normal(_ random: inout SeededRandom) -> Double {
-        let radius = sqrt(-2 * log(Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)))
-        return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
+        let first = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)
+        let radius = (-2 * PortableMath.log(first)).squareRoot()
+        return radius * PortableMath.cosine(ofTurns: Double.random(in: 0..<1, using: &random))
     }
 
     /// A seed of its own for each tick and use.

@@ -1,0 +1,98 @@
+/// Functions that give the same bits on every processor.
+///
+/// The C library has variants of them for processors with and without fused multiply-add, which round
+/// differently. These are series of additions and multiplications, each of which IEEE 754 rounds in one way.
+/// They are within two units in the last place of the exact result.
+package enum PortableMath {
+    /// The natural logarithm.
+    package static func log(_ number: Double) -> Double {
+        guard number > 0, number.isFinite else {
+            return number == 0 ? -.infinity : number == .infinity ? .infinity : .nan
+        }
+        // number = fraction · 2^exponent, with the fraction from √½ to √2.
+        var (fraction, exponent) = (number.significand, Double(number.exponent))
+        if fraction > 2.0.squareRoot() { (fraction, exponent) = (fraction / 2, exponent + 1) }
+        // ln((1 + s) / (1 - s)) = 2 (s + s³/3 + s⁵/5 + …), and 2 s = rest - s · rest, where rest is exact.
+        let rest = fraction - 1
+        let s = rest / (2 + rest)
+        let series = 2 * polynomial(s * s, oddReciprocals) * (s * s)
+        return exponent * ln2.high - ((s * (rest - series) - exponent * ln2.low) - rest)
+    }
+
+    /// e to the power of a number.
+    package static func exp(_ number: Double) -> Double {
+        guard number == number else { return number }
+        // Beyond these limits it is infinite, or nearer to 0 than any number.
+        let limited = min(max(number, -800), 800)
+        let exponent = (limited / (ln2.high + ln2.low)).rounded()
+        let high = limited - exponent * ln2.high
+        let low = exponent * ln2.low
+        let rest = high - low
+        // e^rest = 1 + rest + rest²/2 + …
+        let series = rest * rest * polynomial(rest, inverseFactorials)
+        let fraction = 1 + (high + (series - low))
+        return Double(sign: .plus, exponent: Int(exponent), significand: fraction)
+    }
+
+    /// The sine of an angle in turns: 0.25 is a right angle.
+    package static func sine(ofTurns turns: Double) -> Double {
+        let (quarter, angle) = reduced(turns)
+        let part = quarter % 2 == 0 ? sine(angle) : cosine(angle)
+        return quarter < 2 ? part : -part
+    }
+
+    /// The cosine of an angle in turns.
+    package static func cosine(ofTurns turns: Double) -> Double {
+        let (quarter, angle) = reduced(turns)
+        let part = quarter % 2 == 0 ? cosine(angle) : sine(angle)
+        return quarter == 0 || quarter == 3 ? part : -part
+    }
+
+    /// Ten to the power of a number from 0 on, rounded to the nearest; infinite above 308.
+    package static func powerOfTen(_ exponent: Int) -> Double {
+        exponent < powersOfTen.count ? powersOfTen[exponent] : .infinity
+    }
+
+    // MARK: Parts
+
+    /// The nearest multiple of a quarter turn, from 0 to 3, and the rest in radians, at most π/4.
+    private static func reduced(_ turns: Double) -> (quarter: Int, angle: Double) {
+        guard turns.isFinite else { return (0, .nan) }
+        let quarters = (turns * 4).rounded()
+        let quarter = Int(quarters.truncatingRemainder(dividingBy: 4))
+        return (quarter < 0 ? quarter + 4 : quarter, (turns - quarters / 4) * 2 * .pi)
+    }
+
+    /// x - x³/3! + x⁵/5! - …, up to π/4.
+    private static func sine(_ angle: Double) -> Double {
+        let square = angle * angle
+        return angle + angle * square * polynomial(square, sineTerms)
+    }
+
+    /// 1 - x²/2! + x⁴/4! - …, up to π/4.
+    private static func cosine(_ angle: Double) -> Double {
+        let square = angle * angle
+        return 1 - (square / 2 - square * square * polynomial(square, cosineTerms))
+    }
+
+    /// The first term, and each further one times a higher power of the number.
+    private static func polynomial(_ number: Double, _ terms: [Double]) -> Double {
+        var sum = 0.0
+        for term in terms.reversed() { sum = sum * number + term }
+        return sum
+    }
+
+    /// ln 2 in two parts; the product of the first one and an exponent is exact.
+    private static let ln2 = (high: 0x1.62E42FEEp-1, low: 0x1.A39EF35793C76p-33)
+    /// 1/3, 1/5, 1/7 and so on.
+    private static let oddReciprocals: [Double] = (1...11).map { 1 / Double(2 * $0 + 1) }
+    /// 1/2!, 1/3!, 1/4! and so on.
+    private static let inverseFactorials: [Double] = (2...15).map { 1 / factorial($0) }
+    /// -1/3!, 1/5!, -1/7! and so on.
+    private static let sineTerms: [Double] = (1...9).map { ($0 % 2 == 0 ? 1 : -1) / factorial(2 * $0 + 1) }
+    /// 1/4!, -1/6!, 1/8! and so on.
+    private static let cosineTerms: [Double] = (2...10).map { ($0 % 2 == 0 ? 1 : -1) / factorial(2 * $0) }
+    private static let powersOfTen: [Double] = (0...308).map { Double("1e\($0)") ?? .infinity }
+
+    private static func factorial(_ number: Int) -> Double { (1...number).reduce(1) { $0 * Double($1) } }
+}
