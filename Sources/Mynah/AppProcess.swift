@@ -58,12 +58,15 @@ final class AppProcess {
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }
 
-    /// The names under which its managers' states may be preserved.
-    var preservedNames: Set<PreservedName> {
+    /// The names under which its managers' states may be preserved, each once.
+    var preservedNames: [PreservedName] {
         let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
         let central = description.centralRestoreIdentifiers + ownCentrals.all.compactMap(\.restoreIdentifier)
-        return Set(identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) }).union(
-            central.map { PreservedName(app: description.name, restoreIdentifier: $0, role: .central) })
+        let names =
+            identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) }
+            + central.map { PreservedName(app: description.name, restoreIdentifier: $0, role: .central) }
+        var seen: Set<PreservedName> = []
+        return names.filter { seen.insert($0).inserted }
     }
 
     func checkRuns() throws(RadioError) {

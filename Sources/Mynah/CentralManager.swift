@@ -175,7 +175,7 @@ public actor CentralManager {
     /// The peripherals that are connected for this manager.
     public var connectedPeripherals: [Peripheral] {
         access.look { manager, phone in
-            manager.asked.values.filter {
+            manager.askedPeripherals.filter {
                 phone.central.connections.state(of: $0, for: manager, on: phone) == .connected
             }
         } ?? []

@@ -4,8 +4,8 @@ import MynahCore
 struct CentralTable {
     private var connected: [Peer.ID: Central] = [:]
 
-    /// The centrals that are connected now.
-    var all: [Central] { Array(connected.values) }
+    /// The centrals that are connected now, in the order of their numbers.
+    var all: [Central] { connected.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
     /// The name and address of a central, which may have left.
     subscript(id: Peer.ID) -> Central {

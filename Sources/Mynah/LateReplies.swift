@@ -1,8 +1,9 @@
 import MynahCore
+import MynahSupport
 
 /// The answers that an app still owes.
 struct LateReplies {
-    private var replies: [UInt64: (reply: PendingReply, request: PeripheralEvent)] = [:]
+    private var replies = SortedMap<UInt64, (reply: PendingReply, request: PeripheralEvent)>()
     private var lastNumber: UInt64 = 0
 
     /// Returns the radio's end of a new reply, and the reply's number.
@@ -20,7 +21,7 @@ struct LateReplies {
 
     /// Returns all replies in the order of their requests: the app cannot give them any more.
     mutating func takeAll() -> [(reply: PendingReply, request: PeripheralEvent)] {
-        defer { replies = [:] }
-        return replies.sorted { $0.key < $1.key }.map(\.value)
+        defer { replies = SortedMap() }
+        return replies.values
     }
 }

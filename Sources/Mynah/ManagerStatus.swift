@@ -64,14 +64,18 @@ extension AppAccess {
 }
 
 extension [ServiceDefinition] {
-    /// The values with which the radio answers by itself.
-    package var staticValues: [AttributeKey: [UInt8]] {
-        var values: [AttributeKey: [UInt8]] = [:]
-        for characteristic in flatMap(\.characteristics) {
-            values[characteristic.key] = characteristic.value
-            for descriptor in characteristic.descriptors { values[descriptor.key] = descriptor.value }
+    /// The values with which the radio answers by itself, in the order of their attributes.
+    package var staticValues: [(attribute: AttributeKey, value: [UInt8])] {
+        flatMap(\.characteristics).flatMap { characteristic in
+            [(characteristic.key, characteristic.value)]
+                + characteristic.descriptors.map { ($0.key, $0.value) }
         }
-        return values
+        .compactMap { key, value in value.map { (key, $0) } }
+    }
+
+    /// The value with which the radio answers for an attribute by itself, or `nil` if there is none.
+    package func staticValue(of attribute: AttributeKey) -> [UInt8]? {
+        staticValues.first { $0.attribute == attribute }?.value
     }
 
     /// Changes the value with which the radio answers by itself; does nothing for any other attribute.

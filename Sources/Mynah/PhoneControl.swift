@@ -24,7 +24,7 @@ package enum PhoneControl {
     package static func status(of phone: isolated Phone) async -> PhoneStatus {
         let radio = phone.radio as? any ControllableRadio
         var links: [PhoneStatus.Link] = []
-        for central in phone.connectedCentrals.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+        for central in phone.connectedCentrals {
             links.append(.init(central: central, isEncrypted: await radio?.isEncrypted(central.id)))
         }
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)

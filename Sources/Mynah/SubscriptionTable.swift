@@ -3,16 +3,22 @@ import MynahCore
 /// The subscriptions, as far as the radio reports them.
 struct SubscriptionTable {
     private struct Entry {
-        var named: Set<Peer.ID> = []
+        /// The subscribers that the radio names, in the order of their numbers.
+        var named: [Peer.ID] = []
         /// Whether there are subscribers that the radio cannot name or count.
         var unnamed = false
+
+        mutating func insert(_ central: Peer.ID) {
+            let place = named.firstIndex { $0.rawValue >= central.rawValue } ?? named.endIndex
+            if place == named.endIndex || named[place] != central { named.insert(central, at: place) }
+        }
     }
 
     private var entries: [AttributeKey: Entry] = [:]
 
     mutating func subscribe(_ central: Peer.ID?, to attribute: AttributeKey) {
         if let central {
-            entries[attribute, default: Entry()].named.insert(central)
+            entries[attribute, default: Entry()].insert(central)
         } else {
             entries[attribute, default: Entry()].unnamed = true
         }
@@ -21,7 +27,7 @@ struct SubscriptionTable {
     /// Ends a subscription; without a central, those of all that are not named.
     mutating func unsubscribe(_ central: Peer.ID?, from attribute: AttributeKey) {
         guard var entry = entries[attribute] else { return }
-        if let central { entry.named.remove(central) } else { entry.unnamed = false }
+        if let central { entry.named.removeAll { $0 == central } } else { entry.unnamed = false }
         entries[attribute] = entry.named.isEmpty && !entry.unnamed ? nil : entry
     }
 
@@ -51,7 +57,8 @@ struct SubscriptionTable {
         entries[attribute] != nil
     }
 
+    /// The subscribers that the radio names, in the order of their numbers.
     func centrals(of attribute: AttributeKey) -> [Peer.ID] {
-        entries[attribute].map { Array($0.named) } ?? []
+        entries[attribute]?.named ?? []
     }
 }

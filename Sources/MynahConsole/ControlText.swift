@@ -142,8 +142,8 @@ extension ControlText {
     package static func value(_ answer: JSON, of attribute: String) -> String {
         let hex = answer["value"]?.stringValue ?? ""
         guard answer["fields"] != nil else { return hex }
-        let types = (try? AttributeName(parsing: attribute))?.types ?? []
-        let uuid = types.first { KnownLayouts.layout(of: $0) != nil }
+        let types = (try? AttributeName(parsing: attribute))?.types.sorted { $0.description < $1.description }
+        let uuid = types?.first { KnownLayouts.layout(of: $0) != nil }
         let words = ValueText(Hex.decode(hex) ?? [], of: uuid, answer["fields"]).words
         return hex + (words.map { "  " + $0 } ?? "")
     }

@@ -53,8 +53,11 @@ package struct ScanModel: LiveModel {
     }
 
     private mutating func forgetOldest() {
-        let kept = devices.values.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }
-            .prefix(Self.limit / 2)
+        let kept = devices.values.sorted {
+            let (one, other) = ($0.lastHeard.microseconds, $1.lastHeard.microseconds)
+            return one == other ? $0.address.isBefore($1.address) : one > other
+        }
+        .prefix(Self.limit / 2)
         devices = Dictionary(uniqueKeysWithValues: kept.map { ($0.address, $0) })
         // The newest is not among the devices yet.
         let newest = order.last

@@ -39,6 +39,13 @@ public struct DeviceAddress: Hashable, Sendable {
     }
 }
 
+extension DeviceAddress {
+    /// Whether it comes before another address in an order that is the same in every process.
+    package func isBefore(_ other: DeviceAddress) -> Bool {
+        (value, kind.rawValue) < (other.value, other.kind.rawValue)
+    }
+}
+
 extension DeviceAddress: CustomStringConvertible {
     /// `AA:BB:CC:DD:EE:FF`.
     public var description: String {

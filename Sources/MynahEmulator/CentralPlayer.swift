@@ -27,21 +27,26 @@ final class CentralPlayer {
     /// The scan as it was reported last.
     private var scan: ScanStatus?
     /// The repeated writes and their timers.
-    private var timers: [Repetition: Task<Void, Never>] = [:]
+    private var timers = SortedMap<Repetition, Task<Void, Never>>()
     /// The device that is being asked for, until that is reported.
     private var asked: Peripheral?
-    /// The writes that were due while the app did not run.
-    private var held: Set<Repetition> = []
+    /// The writes that were due while the app did not run, in the order in which they were due.
+    private var held: [Repetition] = []
     private var waits = ReconnectWaits()
     private let room = ChangeSignal()
     /// Where the device of each entry was last.
     private var addresses: [Int: DeviceAddress] = [:]
 
     /// A value that is written again and again on a link.
-    private struct Repetition: Hashable {
+    private struct Repetition: Comparable {
         let device: PeripheralIdentifier
         let entry: Int
         let write: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.entry, left.write, left.device.description)
+                < (right.entry, right.write, right.device.description)
+        }
     }
 
     init(_ central: Profile.Central, _ link: CentralLink, of player: DevicePlayer) {
@@ -401,7 +406,7 @@ final class CentralPlayer {
             await peripheral.isConnected
         else { return }
         guard isAppRunning else {
-            held.insert(repetition)
+            if !held.contains(repetition) { held.append(repetition) }
             return
         }
         let entry = central.peripherals[repetition.entry]
@@ -425,11 +430,11 @@ final class CentralPlayer {
 
     /// Writes nothing again on the links to these devices.
     private func stopWriting(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
-        for (repetition, timer) in timers where isMeant(repetition.device) {
+        for (repetition, timer) in timers.pairs where isMeant(repetition.device) {
             timer.cancel()
             timers[repetition] = nil
         }
-        held = held.filter { !isMeant($0.device) }
+        held.removeAll { isMeant($0.device) }
     }
 
     // MARK: Reports
@@ -471,6 +476,7 @@ final class CentralPlayer {
 
     /// A peripheral that was found at an address.
     func peripheral(at address: DeviceAddress) -> Peripheral? {
-        peripherals.values.first { $0.address == address }
+        peripherals.values.filter { $0.address == address }
+            .min { $0.identifier.description < $1.identifier.description }
     }
 }

@@ -1,9 +1,11 @@
+import MynahSupport
+
 /// The waits of the plans by which an app gets back to its devices, one for each entry of a profile.
 ///
 /// An app's timers stand still while it does not run: a wait that is over by then is held.
 struct ReconnectWaits {
-    private var tasks: [Int: Task<Void, Never>] = [:]
-    private var held: [Int: UInt64] = [:]
+    private var tasks = SortedMap<Int, Task<Void, Never>>()
+    private var held = SortedMap<Int, UInt64>()
 
     /// Whether a wait is held.
     var isHeld: Bool { !held.isEmpty }
@@ -22,12 +24,12 @@ struct ReconnectWaits {
 
     /// The app runs again.
     mutating func takeHeld() -> [(entry: Int, number: UInt64)] {
-        defer { held = [:] }
-        return held.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        defer { held = SortedMap() }
+        return Array(held.pairs)
     }
 
     mutating func cancel() {
         for task in tasks.values { task.cancel() }
-        (tasks, held) = ([:], [:])
+        (tasks, held) = (SortedMap(), SortedMap())
     }
 }

@@ -69,7 +69,7 @@ struct TickSchedule {
     }
 
     /// The attributes that are sent.
-    var attributes: [AttributeKey] { Array(entries.keys) }
+    var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
     /// The earliest tick was sent.
     mutating func sent(_ tick: Tick) {

@@ -54,10 +54,9 @@ final class TickSender {
 
     /// The app runs again: subscribed values go on from now.
     func resume() {
-        for (attribute, entry) in player.table.entries
-        where (entry.every != nil || entry.recording != nil) && !targets(of: attribute).isEmpty {
-            subscribe(attribute)
-        }
+        let ticking = player.table.entries.filter { $0.value.every != nil || $0.value.recording != nil }.keys
+            .sorted { $0.rawValue < $1.rawValue }
+        for attribute in ticking where !targets(of: attribute).isEmpty { subscribe(attribute) }
         player.answers.deliver()
         player.requests.behaviors?.resume()
     }
@@ -76,7 +75,7 @@ final class TickSender {
         guard !subscribers.hasUnnamed, subscribers.areAddressable else {
             return subscribers.hasUnnamed || !subscribers.named.isEmpty ? [.everyone] : []
         }
-        return subscribers.named.sorted { $0.rawValue < $1.rawValue }.map { .central($0) }
+        return subscribers.named.map { .central($0) }
     }
 
     /// Sleeps until the next tick, unless a sleep that ends no later is under way.

@@ -1,7 +1,8 @@
 /// Values by key, in the order of the keys, for a few that are looked up all the time.
 ///
 /// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it
-/// is found by halving, and changed where it is.
+/// is found by halving, and changed where it is. The order is the same in every process; a dictionary's is
+/// not.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
     /// In the order of the keys.
@@ -15,6 +16,9 @@ public struct SortedMap<Key: Comparable, Value> {
 
     /// The values, in the order of their keys.
     @inlinable public var values: [Value] { storedValues }
+
+    /// The keys with their values, in the order of the keys.
+    @inlinable public var pairs: Zip2Sequence<[Key], [Value]> { zip(storedKeys, storedValues) }
 
     /// How many there are.
     @inlinable public var count: Int { storedKeys.count }

@@ -27,6 +27,13 @@ import Testing
         #expect(DeviceAddress(text, kind: .public)?.description == text.uppercased())
     }
 
+    @Test func `addresses have an order, in which the type counts last`() {
+        let one = DeviceAddress(value: 1, kind: .public)
+        let (other, two) = (DeviceAddress(value: 1, kind: .random), DeviceAddress(value: 2, kind: .public))
+        #expect(one.isBefore(other) && other.isBefore(two) && one.isBefore(two))
+        #expect(!other.isBefore(one) && !two.isBefore(other) && !one.isBefore(one))
+    }
+
     @Test(arguments: [
         "", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:FF:00", "AA BB CC DD EE FF", "AABB:CCDD:EE:FF:",
         "GG:BB:CC:DD:EE:FF",

@@ -67,7 +67,8 @@ import Testing
         let (place, level) = (
             try Self.key("2A38", of: device), try Self.key("6E400003-B5A3-F393-E0A9-E50E24DCCA9E", of: device)
         )
-        #expect(device.services.staticValues == [place: [1]])
+        #expect(device.services.staticValues.map(\.attribute) == [place])
+        #expect(device.services.staticValue(of: place) == [1])
         #expect(device.table.value(of: level, at: .milliseconds(2999)) == [2])
         #expect(device.table.entries[place]?.layout?.names == ["location"])
         #expect(device.table.entries[level]?.layout?.names == ["level"])

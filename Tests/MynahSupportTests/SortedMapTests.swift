@@ -21,6 +21,8 @@ import Testing
             #expect(map.keys == dictionary.keys.sorted())
             #expect(map.values == dictionary.sorted { $0.key < $1.key }.map(\.value))
             #expect(map[key] == dictionary[key])
+            #expect(map.pairs.map(\.0) == map.keys)
+            #expect(map.pairs.map(\.1) == map.values)
         }
     }
 

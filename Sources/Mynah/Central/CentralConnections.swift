@@ -15,7 +15,7 @@ final class CentralConnections {
     var links = CentralLinks()
     private var waiters = ConnectionWaiters()
     /// The start delays that run, by request.
-    private var delays: [UInt64: Task<Void, Never>] = [:]
+    private var delays = SortedMap<UInt64, Task<Void, Never>>()
     /// The clock of programs without an app.
     private let clock: RunClock
 
@@ -191,7 +191,7 @@ final class CentralConnections {
 
     /// Start delays that no request waits for need not run on, which could be for a year.
     private func endDelays() {
-        for (request, delay) in delays where !ledger.isDelayed(request) {
+        for (request, delay) in delays.pairs where !ledger.isDelayed(request) {
             delay.cancel()
             delays[request] = nil
         }

@@ -235,6 +235,9 @@ final class CentralManagerState {
         return new
     }
 
+    /// The peripherals that it has connected or waits for, in the order of their addresses.
+    var askedPeripherals: [Peripheral] { asked.sorted { $0.key.isBefore($1.key) }.map(\.value) }
+
     /// It asks for a connection to a peripheral at an address.
     func ask(for peripheral: Peripheral, at address: DeviceAddress) {
         asked[address] = peripheral

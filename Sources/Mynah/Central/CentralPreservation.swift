@@ -47,7 +47,7 @@ final class CentralPreservation {
     func restored(_ manager: CentralManagerState, on phone: isolated Phone) -> RestoredCentralState {
         let devices = phone.central.connections.ledger.devices(of: manager.key)
         // The end of a link relaunches the app, so it comes last.
-        let ended = manager.asked.keys.filter { !devices.contains($0) }
+        let ended = manager.asked.keys.filter { !devices.contains($0) }.sorted { $0.isBefore($1) }
         return RestoredCentralState(
             scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,
             peripherals: (devices + ended).compactMap { manager.asked[$0] })

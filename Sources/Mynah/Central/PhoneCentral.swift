@@ -101,7 +101,7 @@ final class PhoneCentral {
         connector.stop()
         scanner.stop()
         for manager in managers {
-            for peripheral in manager.asked.values { peripheral.take(.ended) }
+            for peripheral in manager.askedPeripherals { peripheral.take(.ended) }
             manager.end()
         }
         managers = []
@@ -172,7 +172,7 @@ final class PhoneCentral {
         manager.stopScan()
         managers.removeAll { $0 === manager }
         if let name = manager.preservedName { phone.deletePreserved(name) }
-        for peripheral in manager.asked.values { peripheral.take(.ended) }
+        for peripheral in manager.askedPeripherals { peripheral.take(.ended) }
         connections.end(manager, on: phone)
         scanner.update(on: phone)
     }

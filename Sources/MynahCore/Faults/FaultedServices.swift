@@ -15,6 +15,8 @@ struct FaultedServices: Sendable {
     private var lastID: UInt32 = 0
     /// The values that the radio answers by itself, or that the layer answers for it.
     private(set) var values: [AttributeKey: [UInt8]] = [:]
+    /// The attributes that have such a value.
+    var keysWithValue: [AttributeKey] { values.keys.sorted { $0.rawValue < $1.rawValue } }
     /// The services and characteristics that are gone, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 

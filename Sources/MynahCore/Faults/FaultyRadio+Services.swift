@@ -15,7 +15,7 @@ extension FaultyRadio {
         let published = try await wrapped.publish(shown)
         let id = services.published(definitions, shown: shown, as: published.id)
         // A fault may have been turned on or off meanwhile.
-        for key in services.values.keys { showValue(of: key) }
+        for key in services.keysWithValue { showValue(of: key) }
         if services.nextChange() != nil { enqueue { await $0.changeServices() } }
         return PublishedServices(id: id, handles: published.handles)
     }
@@ -64,7 +64,7 @@ extension FaultyRadio {
             }
             if !services.changed(id, to: inner, shown: shown), let inner { await wrapped.withdraw(inner) }
         }
-        for key in services.values.keys { showValue(of: key) }
+        for key in services.keysWithValue { showValue(of: key) }
     }
 
     // MARK: Advertising

@@ -230,7 +230,7 @@ package actor FaultyRadio: ControllableRadio {
         isIdle = !rules.entries.contains { $0.isArmed }
         setRequestSink(isIdle ? sink : nil)
         below { [isIdle] in $0.armLowerFaults(!isIdle) }
-        for key in services.values.keys { showValue(of: key) }
+        for key in services.keysWithValue { showValue(of: key) }
         if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
         if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }
     }

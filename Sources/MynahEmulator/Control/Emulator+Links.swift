@@ -71,7 +71,7 @@ extension Emulator {
 
     /// The connected centrals, in the order of their identifiers.
     func connected() async -> [Central] {
-        await phone.connectedCentrals.sorted { $0.id.rawValue < $1.id.rawValue }
+        await phone.connectedCentrals
     }
 
     /// A connected central, by its name in events.

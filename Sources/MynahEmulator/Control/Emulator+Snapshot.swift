@@ -61,7 +61,7 @@ extension Emulator {
 
     private func value(of attribute: AttributeKey, of player: DevicePlayer) -> [UInt8]? {
         if hasMemory(player) { return player.table.value(of: attribute, at: player.elapsed) }
-        return player.device.services.staticValues[attribute]
+        return player.device.services.staticValue(of: attribute)
     }
 
     // MARK: Names

@@ -52,7 +52,7 @@ extension Emulator {
     /// Keeps a value; one that the radio answers by itself is given to it.
     func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
         player.table.set(source, of: key)
-        guard case .stored(let value) = source, player.device.services.staticValues[key] != nil else {
+        guard case .stored(let value) = source, player.device.services.staticValue(of: key) != nil else {
             return
         }
         player.device.services.setStaticValue(value, of: key)

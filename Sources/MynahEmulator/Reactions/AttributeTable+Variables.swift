@@ -9,19 +9,22 @@ extension AttributeTable {
     mutating func take(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {
         let changed = new.names.filter { new[$0] != variables[$0] }
         guard !changed.isEmpty else { return [] }
-        var readers: [AttributeKey] = []
+        var readers: [(key: AttributeKey, reader: any VariableReader, maximumLength: Int)] = []
         for (key, entry) in entries {
             guard case .computed(let reader) = entry.source, !reader.names.isDisjoint(with: changed) else {
                 continue
             }
+            readers.append((key, reader, entry.maximumLength))
+        }
+        readers.sort { $0.key.rawValue < $1.key.rawValue }
+        for (_, reader, maximumLength) in readers {
             let count = try reader.value(at: 0, new).count
-            guard count <= entry.maximumLength else {
+            guard count <= maximumLength else {
                 throw LayoutProblem(
-                    nil, "the value has \(count) bytes, and its attribute takes \(entry.maximumLength)")
+                    nil, "the value has \(count) bytes, and its attribute takes \(maximumLength)")
             }
-            readers.append(key)
         }
         variables = new
-        return readers.sorted { $0.rawValue < $1.rawValue }
+        return readers.map(\.key)
     }
 }

@@ -70,7 +70,7 @@ struct L2CAPManager: Sendable {
     /// A link ended, and with it its channels and the requests on it.
     mutating func end(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: link) else { return }
-        for (identifier, request) in link.signalling.requests {
+        for (identifier, request) in link.signalling.requests.pairs {
             actions.append(.watchAnswer(link: link.handle, identifier: identifier, nil))
             actions.append(failure(of: request))
         }

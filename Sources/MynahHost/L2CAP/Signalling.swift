@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// This side of a link's signalling channel: its identifiers, and the requests that await an answer (Core
 /// Specification, Vol 3, Part A, 4).
 struct Signalling: Sendable {
@@ -13,7 +15,7 @@ struct Signalling: Sendable {
     static let limit = 128
 
     private var lastIdentifier: UInt8 = 0
-    private(set) var requests: [UInt8: Request] = [:]
+    private(set) var requests = SortedMap<UInt8, Request>()
 
     /// Returns the next identifier, which is never zero nor that of a request that awaits its answer (4).
     mutating func nextIdentifier() -> UInt8 {

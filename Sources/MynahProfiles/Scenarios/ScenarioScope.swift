@@ -102,7 +102,10 @@ struct ScenarioScope {
     ///
     /// Returns `nil` if it is not known which attribute it is. An event of a central has the SIG's layout.
     func layouts(of name: AttributeName, isOwn: Bool) -> [ValueLayout]? {
-        guard isOwn else { return name.types.compactMap { KnownLayouts.layout(of: $0) } }
+        guard isOwn else {
+            return name.types.sorted { $0.description < $1.description }
+                .compactMap { KnownLayouts.layout(of: $0) }
+        }
         guard isWhole, let position = try? name.resolve(in: tree), let index = position.characteristic else {
             return nil
         }
