@@ -59,6 +59,7 @@ lint:
 	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Examples Package.swift
 	@.ci/quietly "Checking the rules for words" .ci/words --self-check
 	@.ci/quietly "Checking words and the width of lines" .ci/words
+	@.ci/quietly "Checking what a build prints" .ci/quietly-check
 
 MODULES := .build/debug/Modules
 unit: test-build
@@ -114,7 +115,7 @@ schemathesis: python-client
 
 # A package that needs no radio of ours builds where libdbus and GLib are missing.
 without-headers:
-	@.ci/quietly "Building a package that depends on the product Mynah alone" Tests/PublicAPI/without-headers
+	@STEPS=1 .ci/quietly "Building a package that depends on the product Mynah alone" Tests/PublicAPI/without-headers
 
 # The library's pages, in .build/docs: a static site.
 docs: PACKAGES := $(TEST_PACKAGES)
