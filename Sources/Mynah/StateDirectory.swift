@@ -16,14 +16,20 @@ public final class StateDirectory: Sendable {
     /// The app that was given the file of a former name, by that name.
     private let givenAway = Lock<[String: String]>([:])
     /// Writes the files; `settle()` returns when they are as they should be.
-    package let writer = FileWriter()
+    package let writer: FileWriter
 
     /// Opens the directory at a path, and creates it if it is missing.
     ///
     /// Throws `stateDirectory` if the directory cannot be used, is in use by another process, belongs to
     /// another user, or can be written by other users.
-    public init(path: String) throws(RadioError) {
+    public convenience init(path: String) throws(RadioError) {
+        try self.init(path: path, clock: .real)
+    }
+
+    /// Opens the directory for a run with this clock; throws as `init(path:)` does.
+    package init(path: String, clock: RunClock) throws(RadioError) {
         self.path = path
+        writer = FileWriter(clock)
         try Self.make(path)
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else {

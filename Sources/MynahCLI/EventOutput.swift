@@ -20,6 +20,8 @@ final class EventOutput: Sendable {
     private let queue = DispatchQueue(label: "mynah.events")
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
+    /// Whether a write no longer waits for room, or `nil` if it never does.
+    private let hasLeft = Lock<(@Sendable () -> Bool)?>(nil)
 
     /// `whenGone` is called once, when nobody reads any more.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
@@ -34,8 +36,20 @@ final class EventOutput: Sendable {
     /// The error that ended the output, or `nil` if there is none or the reader has left.
     var problem: String? { state.withLock { $0.problem } }
 
+    /// Has writes wait for room from now on, until `isOver` returns `true`.
+    func waitForReader(until isOver: @escaping @Sendable () -> Bool) {
+        hasLeft.withLock { $0 = isOver }
+    }
+
+    /// Waits until there is room, if writes wait for it.
+    private func waitForRoom(_ count: Int) {
+        guard let isOver = hasLeft.withLock({ $0 }) else { return }
+        while state.withLock({ !$0.isGone && !$0.backlog.hasRoom(count) }), !isOver() { flush() }
+    }
+
     /// Writes soon; an urgent write has room when others have none.
     func write(_ bytes: [UInt8], isUrgent: Bool = false) {
+        waitForRoom(bytes.count)
         let isTaken = state.withLock { state in
             !state.isGone && state.backlog.take(bytes.count, isUrgent: isUrgent)
         }

@@ -153,6 +153,16 @@ struct RunCommand: AsyncParsableCommand {
     var seed: UInt64?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour takes \
+            seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and its air has \
+            no other processes. With --seed, two runs print the same events at the same times. Default: real.
+            """),
+        completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
+    var clock: ClockChoice = .real
+
+    @Option(
         help: """
             BlueZ only: the most notifications a second to give to bluetoothd, which queues them without \
             limit. 0: no limit. Default: 2000.
@@ -166,7 +176,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// The radios that the options ask for.
     private var radios: RadioPlan {
-        var radios = RadioPlan(options.radio)
+        var radios = RadioPlan(clock == .fast ? .virtual : options.radio)
         radios.adapters = adapter
         radios.address = address
         radios.capture = options.capture
@@ -223,6 +233,13 @@ struct RunCommand: AsyncParsableCommand {
         var plan = RunPlan(
             try played(try ProfileLoading.load(profiles)), version: MynahCommand.configuration.version)
         (plan.state, plan.seed, plan.timeout) = (state, seed, wishes.timeout)
+        let hasEnd = wishes.timeout != nil || !until.isEmpty || scenarioOptions.scenario != nil
+        let isControlled = controlOptions.control.map { $0 != .off } ?? false
+        if let misuse = plan.misuse(of: clock, options.radio, hasEnd: hasEnd, isControlled: isControlled) {
+            throw Exit.wrongUsage(misuse, of: Self.self)
+        }
+        // With virtual time everything follows from a seed, if only from a random one.
+        if clock == .fast { plan.seed = seed ?? .random(in: 0...UInt64.max) }
         let misuse = plan.misuse(of: radios, wishes.actions, hasStateDirectory: stateDir != nil)
         if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         do throws(RunPlan.Problem) {
@@ -263,17 +280,20 @@ struct RunCommand: AsyncParsableCommand {
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(options.logLevel)
+        let time = RunTime(clock, seed: plan.seed ?? 0)
         plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
-            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
+            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
         }
         plan.control = try Exit.reportingErrors { () throws(ControlError) in
             try controlOptions.plan(isServer: false)
         }
         let format = events ?? (options.capture == .standardOutput ? .off : .text)
-        let output = RunOutput(format: format, for: plan, signals: signals)
+        let isFast = clock == .fast
+        let output = RunOutput(
+            format: format, for: plan, hasScreen: !isFast, isPatient: isFast, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let end = await output.play(plan, radios, until: signals.interruption)
+        let end = await output.play(plan, radios, time, until: signals.interruption)
         let isReported = scenarioOptions.write(end.report)
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure {

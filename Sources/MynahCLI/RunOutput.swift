@@ -23,13 +23,21 @@ final class RunOutput: RunObserver, RunKeys {
     /// For when nobody reads any more.
     private let closed: Lock<@Sendable () -> Void>
 
-    init(format: EventFormat, for plan: RunPlan, hasScreen: Bool = true, signals: Signals) {
+    /// With `isPatient` a slow reader holds up the run, and no event is dropped.
+    init(
+        format: EventFormat, for plan: RunPlan, hasScreen: Bool = true, isPatient: Bool = false,
+        signals: Signals
+    ) {
         namesDevices = plan.namesDevices
         let closed = Lock<@Sendable () -> Void>({})
         self.closed = closed
         let keyboard = Keyboard()
         self.keyboard = keyboard
-        let output = { EventOutput { closed.withLock { $0 }() } }
+        let output = {
+            let new = EventOutput { closed.withLock { $0 }() }
+            if isPatient { new.waitForReader { signals.interruption.isInterrupted } }
+            return new
+        }
         switch format {
         case .off:
             kind = .off
@@ -132,9 +140,14 @@ final class RunOutput: RunObserver, RunKeys {
     }
 
     /// Plays a run whose events go here; returns how it ended.
-    func play(_ plan: RunPlan, _ radios: RadioPlan, until interruption: Interruption) async -> RunEnd {
-        let outputs = RunOutputs([self], keys: self) { StandardError.print($0) }
-        return await RunSession(plan, radios: radios, outputs: outputs, until: interruption).play()
+    func play(
+        _ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real, until interruption: Interruption
+    ) async -> RunEnd {
+        // Virtual time does not wait for a key.
+        let keys = time.clock.virtual == nil ? self : nil
+        let outputs = RunOutputs([self], keys: keys) { StandardError.print($0) }
+        return await RunSession(plan, radios: radios, outputs: outputs, time: time, until: interruption)
+            .play()
     }
 
     /// The error that ended the output, or `nil` if there is none or the reader has left.

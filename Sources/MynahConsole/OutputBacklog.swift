@@ -23,6 +23,9 @@ package struct OutputBacklog: Sendable {
         return true
     }
 
+    /// Whether there is room for a number of bytes; more than fit at all have it while nothing waits.
+    package func hasRoom(_ count: Int) -> Bool { waiting == 0 || waiting + count <= limit }
+
     /// So many bytes wait no longer.
     package mutating func remove(_ count: Int) { waiting -= count }
 

@@ -18,7 +18,7 @@ struct RunMaker: Sendable {
         self.plan = plan
         self.events = events
         self.clock = clock
-        writer = plan.stateDirectory?.writer ?? FileWriter()
+        writer = plan.stateDirectory?.writer ?? FileWriter(clock)
         valueSeed = plan.seed ?? UInt64.random(in: 0...UInt64.max)
         requestNumbers = plan.control == nil ? nil : RequestNumbers()
     }

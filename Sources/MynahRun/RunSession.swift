@@ -4,7 +4,7 @@ package import MynahCore
 import MynahEmulator
 import MynahHCI
 import MynahProfiles
-package import MynahSupport
+import MynahSupport
 
 /// How a run ended.
 package struct RunEnd: Sendable {
@@ -44,6 +44,7 @@ package final class RunSession: Sendable {
     private let plan: RunPlan
     private let radioPlan: RadioPlan
     let outputs: RunOutputs
+    private let time: RunTime
     let clock: RunClock
     private let interruption: Interruption
     private let watch: RunWatch
@@ -80,12 +81,14 @@ package final class RunSession: Sendable {
 
     /// A run as it is planned, until something interrupts it.
     package init(
-        _ plan: RunPlan, radios: RadioPlan, outputs: RunOutputs, clock: RunClock = .real,
+        _ plan: RunPlan, radios: RadioPlan, outputs: RunOutputs, time: RunTime = .real,
         until interruption: Interruption
     ) {
+        let clock = time.clock
         self.plan = plan
         radioPlan = radios
         self.outputs = outputs
+        self.time = time
         self.clock = clock
         self.interruption = interruption
         watch = RunWatch(plan, interruption, clock: clock)
@@ -118,6 +121,7 @@ package final class RunSession: Sendable {
         radioMaker.withLock { $0 }?.end()
         await control?.end()
         events.end()
+        time.end()
         return RunEnd(
             failure: failure, complaint: watch.complaint ?? watch.problem,
             report: watch.report(failure?.description))
@@ -137,13 +141,14 @@ package final class RunSession: Sendable {
         }
         let capture = radioPlan.capture.map {
             Capture(
-                $0, namesDevices: plan.namesDevices, version: plan.version,
+                $0, namesDevices: plan.namesDevices, version: plan.version, clock: clock,
                 reports: .init(warn: { [events] in events.warn($0) }, fail: { [events] in events.fail($0) }))
         }
         var options = RadioMaker.Options(chosen, of: radioPlan, for: plan, capture: capture) { [events] in
             events.warn($0)
         }
         options.clock = clock
+        options.simulation = time.air
         return RadioMaker(options)
     }
 

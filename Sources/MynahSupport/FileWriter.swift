@@ -52,9 +52,12 @@ package final class FileWriter: Sendable {
 
     private let state = Lock(State())
     private let write: Write
+    /// Whether the caller waits for the disk, so that the order of events does not depend on it.
+    private let isInline: Bool
 
-    /// A writer of real files.
-    package init() {
+    /// A writer of real files; with virtual time it writes in the call that changes a file.
+    package init(_ clock: RunClock = .real) {
+        isInline = clock.virtual != nil
         write = { file, bytes throws(KeptFile.Problem) in
             if let bytes { try file.replace(bytes) } else { file.remove() }
         }
@@ -62,6 +65,7 @@ package final class FileWriter: Sendable {
 
     /// A writer with another function that writes.
     package init(write: @escaping Write) {
+        isInline = false
         self.write = write
     }
 
@@ -88,7 +92,7 @@ package final class FileWriter: Sendable {
             defer { state.isBusy = true }
             return !state.isBusy
         }
-        if begins { SystemThread.start { self.work() } }
+        if begins { start() }
     }
 
     /// The number of the last change; 0 if there was none.
@@ -132,7 +136,11 @@ package final class FileWriter: Sendable {
             defer { state.isBusy = true }
             return !state.isBusy
         }
-        if begins { SystemThread.start { self.work() } }
+        if begins { start() }
+    }
+
+    private func start() {
+        if isInline { work() } else { SystemThread.start { self.work() } }
     }
 
     private func work() {

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 public import MynahCore
 package import MynahSupport
@@ -36,6 +37,8 @@ public final class CaptureFile: Sendable {
         var isOver = false
         /// How many batches were written.
         var written = 0
+        /// A thread waits for room.
+        var isAwaited = false
     }
 
     private let name: String
@@ -43,6 +46,8 @@ public final class CaptureFile: Sendable {
     private let reports: Reports
     private let state: Lock<State>
     private let time: Time
+    /// Signals that a batch was written, or that nothing is taken any more.
+    private let progress = DispatchSemaphore(value: 0)
 
     /// The times in a file, which never go back.
     struct Time: Sendable {
@@ -50,6 +55,9 @@ public final class CaptureFile: Sendable {
         var epoch: Int64
         /// The time of a clock that never goes back, in microseconds.
         var now: @Sendable () -> Int64
+
+        /// Whether they are of a run that can wait for the disk.
+        var isVirtual = false
 
         /// The times of a monotonic clock; the calendar's time is read once.
         init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
@@ -63,6 +71,7 @@ public final class CaptureFile: Sendable {
             guard clock.virtual != nil else { return }
             now = { clock.wallMicroseconds }
             epoch = 0
+            isVirtual = true
         }
     }
 
@@ -143,10 +152,32 @@ public final class CaptureFile: Sendable {
     }
 
     func add(_ data: [UInt8], to interface: Interface) {
+        if time.isVirtual { waitForRoom(data.count) }
         change { state in
             state.queue.addPacket(
                 interface.number, microseconds: UInt64(max(0, time.epoch + time.now())), data)
         }
+    }
+
+    /// Waits for room, but no longer than a second in which nothing is read.
+    private func waitForRoom(_ count: Int) {
+        while true {
+            let hasRoom = state.withLock { state in
+                if state.isOver || state.queue.hasRoom(count) { return true }
+                state.isAwaited = true
+                return false
+            }
+            if hasRoom || progress.wait(timeout: .now() + .seconds(1)) == .timedOut { return }
+        }
+    }
+
+    /// Lets a thread that waits for room look again.
+    private func reportProgress() {
+        let isAwaited = state.withLock { state in
+            defer { state.isAwaited = false }
+            return state.isAwaited
+        }
+        if isAwaited { progress.signal() }
     }
 
     @discardableResult private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result? {
@@ -194,7 +225,9 @@ public final class CaptureFile: Sendable {
                 outcome = output.sleep()
             }
             switch outcome {
-            case .done: state.withLock { $0.written += 1 }
+            case .done:
+                state.withLock { $0.written += 1 }
+                reportProgress()
             case .unread: return warnMissing(finish() + batch.packets)
             case .closed:
                 finish()
@@ -220,7 +253,8 @@ public final class CaptureFile: Sendable {
 
     /// Takes nothing any more; returns how many packets are lost with it.
     @discardableResult private func finish() -> Int {
-        state.withLock { state in
+        defer { reportProgress() }
+        return state.withLock { state in
             state.isOver = true
             return state.queue.end()
         }

@@ -8,6 +8,34 @@ extension RunPlan {
         groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
     }
 
+    /// The error if the run cannot have the clock, else `nil`.
+    package func misuse(of clock: ClockChoice, _ radio: RadioChoice, hasEnd: Bool, isControlled: Bool)
+        -> String?
+    {
+        guard clock == .fast else { return nil }
+        if radio != .auto, radio != .virtual {
+            return
+                "--clock fast is for --radio virtual: a real controller, and other programs, keep the machine's time"
+        }
+        if !hasEnd { return "--clock fast needs an end: add --timeout, --until or --scenario" }
+        if isControlled {
+            return "--clock fast does not wait for clients: leave out --control, or choose --clock real"
+        }
+        for profile in profiles {
+            if profile.services.contains(where: { $0.characteristics.contains { !$0.asked.isEmpty } }) {
+                return
+                    "--clock fast does not wait for answers, and \(profile.file) has ask: choose --clock real"
+            }
+            if profile.passkey == nil,
+                [.keyboardOnly, .keyboardDisplay].contains(profile.device.ioCapability)
+            {
+                return
+                    "--clock fast does not wait for a typed passkey: add security: {passkey: …} to \(profile.file)"
+            }
+        }
+        return nil
+    }
+
     /// The error if the radios or the options do not fit these profiles, else `nil`.
     ///
     /// `actions` are those that will be added.

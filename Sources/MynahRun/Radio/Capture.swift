@@ -1,6 +1,6 @@
 import MynahCore
 package import MynahHCI
-import MynahSupport
+package import MynahSupport
 
 /// The target of `--capture`.
 package enum CaptureTarget: Equatable, Sendable {
@@ -18,6 +18,7 @@ package final class Capture: Sendable {
     private let target: CaptureTarget
     private let namesDevices: Bool
     private let version: String
+    private let clock: RunClock
     private let reports: CaptureFile.Reports
     private let state = Lock(State())
 
@@ -25,8 +26,10 @@ package final class Capture: Sendable {
     ///
     /// `namesDevices`: the command may have several radios, and an interface has the names of its devices.
     package init(
-        _ target: CaptureTarget, namesDevices: Bool = false, version: String, reports: CaptureFile.Reports
+        _ target: CaptureTarget, namesDevices: Bool = false, version: String, clock: RunClock = .real,
+        reports: CaptureFile.Reports
     ) {
+        self.clock = clock
         self.target = target
         self.namesDevices = namesDevices
         self.version = version
@@ -38,8 +41,14 @@ package final class Capture: Sendable {
 
     /// The transport of a radio with these devices, recorded.
     func transport(_ inner: any HCITransport, of devices: [String]) throws(RadioError) -> any HCITransport {
+        let (file, name) = try interface(of: devices)
+        return file.transport(inner, named: name)
+    }
+
+    /// The file, and the name of the interface of a radio with these devices.
+    func interface(of devices: [String]) throws(RadioError) -> (file: CaptureFile, interface: String) {
         let names = namesDevices && !devices.isEmpty ? " " + devices.joined(separator: ", ") : ""
-        return try file().transport(inner, named: "hci" + names)
+        return (try file(), "hci" + names)
     }
 
     /// Records the air, which all virtual radios of a command share.
@@ -67,9 +76,9 @@ package final class Capture: Sendable {
                     case .standardOutput:
                         CaptureFile(
                             descriptor: 1, named: "standard output", application: application,
-                            reports: reports, clock: .real)
+                            reports: reports, clock: clock)
                     case .file(let path):
-                        try CaptureFile(path: path, application: application, reports: reports, clock: .real)
+                        try CaptureFile(path: path, application: application, reports: reports, clock: clock)
                     }
                 state.file = new
                 return new

@@ -32,6 +32,8 @@ package final class RadioMaker: Sendable {
         package var clock = RunClock.real
         /// The air of virtual radios; `nil` for the one that this user's processes share.
         package var air: LiveAir?
+        /// The air of a run with virtual time; `nil` if time is the machine's.
+        var simulation: PrivateAir?
         /// Takes what the user should know and what stops no radio; called on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 
@@ -204,12 +206,27 @@ package final class RadioMaker: Sendable {
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
             host.isSimulated = true
+            if let simulation = options.simulation {
+                return try simulated(index, host, devices: devices, on: simulation)
+            }
             let (station, air) = try station()
             stations.withLock { $0[index] = Station(transport: station) }
             let transport = try recorded(station, devices)
             try options.capture?.record(air)
             return HostRadio(transport: transport, options: host, clock: options.clock)
         }
+    }
+
+    /// Our own host on the air of a run with virtual time.
+    private func simulated(
+        _ index: Int, _ host: HostRadio.Options, devices: [String], on simulation: PrivateAir
+    ) throws(RadioError) -> HostRadio {
+        let station = simulation.transport()
+        stations.withLock { $0[index] = Station(transport: station) }
+        let capture = try options.capture?.interface(of: devices)
+        let radio = simulation.radio("\(index)", on: station, options: host, capture: capture)
+        try options.capture?.record(simulation.air)
+        return radio
     }
 
     /// The directory of the air that our own host is on; `nil` if it is on no air.

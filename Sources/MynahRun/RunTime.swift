@@ -1,0 +1,38 @@
+import MynahHost
+package import MynahSupport
+
+/// The time of a run, as its user asks for it.
+package enum ClockChoice: String, CaseIterable, Sendable {
+    /// The machine's.
+    case real
+    /// A virtual time that jumps to the next event whenever nothing is left to do.
+    case fast
+}
+
+/// The clock of a run and, with virtual time, the air that its radios are on.
+package struct RunTime: Sendable {
+    /// The clock of everything in the run.
+    package let clock: RunClock
+    /// The air of the run, or `nil` with the machine's time.
+    let air: PrivateAir?
+
+    /// The machine's time.
+    package static let real = RunTime(clock: .real, air: nil)
+
+    /// The time that the user asks for; with virtual time, every random number follows from the seed.
+    package init(_ choice: ClockChoice, seed: UInt64) {
+        switch choice {
+        case .real: self = .real
+        case .fast:
+            let time = VirtualTime(.fast)
+            self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time))
+        }
+    }
+
+    private init(clock: RunClock, air: PrivateAir?) {
+        (self.clock, self.air) = (clock, air)
+    }
+
+    /// The run is over: its time does not move any more.
+    func end() { clock.virtual?.end() }
+}
