@@ -37,8 +37,9 @@ final class PhoneLink: RadioSink, CentralSink {
         if let target { await work(target) }
     }
 
-    /// Puts work on the phone's queue, where it starts in the order of the calls; it is dropped if the phone is
-    /// gone by then.
+    /// Puts work on the phone's queue, where it starts in the order of the calls.
+    ///
+    /// It is dropped if the phone is gone by then.
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
         guard let target else { return }
         target.queue.add(work)

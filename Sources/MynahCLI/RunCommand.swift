@@ -155,9 +155,10 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour takes \
-            seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and its air has \
-            no other processes. With --seed, two runs print the same events at the same times. Default: real.
+            real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour \
+            takes seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and no \
+            other process is on its air. With --seed, two runs print the same events at the same times. \
+            Default: real.
             """),
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
     var clock: ClockChoice = .real

@@ -1,4 +1,4 @@
-/// What both roles of a radio have in common: an executor.
+/// A radio in any role.
 ///
 /// An actor whose executor the phone and its managers share, so that a request needs no change of thread.
 public protocol Radio: Actor {

@@ -23,7 +23,9 @@ final class EmulatorLink: PhoneSink {
         run { $0.take(event) } ?? .none
     }
 
-    /// Queues work, which starts in the order of the calls; it is dropped if the emulator was stopped by then.
+    /// Queues work, which starts in the order of the calls.
+    ///
+    /// It is dropped if the emulator was stopped by then.
     func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard let emulator else { return }
         emulator.queue.add(work)

@@ -17,7 +17,7 @@ package struct RunTime: Sendable {
     let air: PrivateAir?
 
     /// The machine's time.
-    package static let real = RunTime(clock: .real, air: nil)
+    package static let real = RunTime(.real)
 
     /// The time that the user asks for; with virtual time, every random number follows from the seed.
     package init(_ choice: ClockChoice, seed: UInt64) {
@@ -28,6 +28,9 @@ package struct RunTime: Sendable {
             self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time))
         }
     }
+
+    /// The time of a clock, for radios on any air.
+    package init(_ clock: RunClock) { self.init(clock: clock, air: nil) }
 
     private init(clock: RunClock, air: PrivateAir?) {
         (self.clock, self.air) = (clock, air)

@@ -98,7 +98,7 @@ final class RunRig: Sendable {
         radioCount = plan.groups.groups.count
         let outputs = RunOutputs([log] + others) { [messages] in messages.put($0) }
         let session = RunSession(
-            plan, radios: radios ?? RadioPlan(.virtual, on: air), outputs: outputs, clock: clock,
+            plan, radios: radios ?? RadioPlan(.virtual, on: air), outputs: outputs, time: RunTime(clock),
             until: interruption)
         self.session = session
         playing = Task { [end] in

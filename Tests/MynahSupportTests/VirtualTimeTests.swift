@@ -49,7 +49,7 @@ import Testing
         #expect(await time.carryOut { await time.advance(by: .milliseconds(15)) } == .milliseconds(15))
         #expect(time.now == .milliseconds(15))
         #expect(await time.carryOut { await time.advance(by: .milliseconds(5)) } == .milliseconds(5))
-        // What is due at the end of an advance is done before its answer.
+        // A task that is due at the end of an advance runs before its answer.
         #expect(try await log.take(2) == ["a 10", "a 20"])
         #expect(await time.carryOut { await time.advance(by: .zero) } == .zero)
         #expect(await time.carryOut { await time.advance(by: .seconds(-1)) } == .zero)
@@ -114,7 +114,7 @@ import Testing
         #expect(time.now == .zero)
     }
 
-    @Test func `what is scheduled can be cancelled`() async throws {
+    @Test func `a scheduled call can be cancelled`() async throws {
         let time = VirtualTime(.manual)
         let token = time.schedule(at: .seconds(1)) { log.put("cancelled") }
         time.schedule(at: .seconds(1)) { log.put("kept") }

@@ -15,7 +15,8 @@ extension RunPlan {
         guard clock == .fast else { return nil }
         if radio != .auto, radio != .virtual {
             return
-                "--clock fast is for --radio virtual: a real controller, and other programs, keep the machine's time"
+                "--clock fast is for --radio virtual: real controllers and other programs keep the machine's "
+                + "time"
         }
         if !hasEnd { return "--clock fast needs an end: add --timeout, --until or --scenario" }
         if isControlled {
@@ -29,8 +30,8 @@ extension RunPlan {
             if profile.passkey == nil,
                 [.keyboardOnly, .keyboardDisplay].contains(profile.device.ioCapability)
             {
-                return
-                    "--clock fast does not wait for a typed passkey: add security: {passkey: …} to \(profile.file)"
+                return "--clock fast does not wait for a typed passkey: add security: {passkey: …} to "
+                    + profile.file
             }
         }
         return nil

@@ -8,8 +8,8 @@ import Glibc
 /// needs no change of thread. If another thread is already at work, that thread also handles the new packet.
 /// Jobs of actors that no thread brings run on the concurrent pool.
 ///
-/// With virtual time, all work is on one thread of the run, and the time moves when no work is left. All tasks
-/// prefer this executor then: one that did not would be resumed on the concurrent pool.
+/// With virtual time, all work is on one thread of the run, and the time moves when no work is left. All
+/// tasks prefer this executor then: one that did not would be resumed on the concurrent pool.
 package final class RunExecutor: SerialExecutor, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -28,7 +28,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
     private static let visit = 1000
 
     private let state = Lock(State())
-    /// What moves the time, or `nil` with the machine's time.
+    /// The deadlines that move the time, or `nil` with the machine's time.
     private let timeline: Timeline?
     /// The thread that runs the work, or 0.
     ///

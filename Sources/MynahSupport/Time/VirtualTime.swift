@@ -39,8 +39,8 @@ package struct VirtualTime: Sendable {
     /// Forgets what is scheduled.
     package func cancel(_ token: UInt64) { timeline.cancel(token) }
 
-    /// Sleeps until a time since the beginning; throws `CancellationError` if the task is cancelled or the run
-    /// is over.
+    /// Sleeps until a time since the beginning; throws `CancellationError` if the task is cancelled or the
+    /// run is over.
     package func sleep(until due: Duration) async throws {
         try await sleep(timeline.reserve(), until: Self.nanoseconds(due))
     }
@@ -58,8 +58,8 @@ package struct VirtualTime: Sendable {
 
     /// Carries out work that comes from outside, when nothing else is left to do.
     ///
-    /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves to
-    /// whatever the work waits for. Requests are carried out one after the other, in order.
+    /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves as
+    /// far as the work needs. Requests are carried out one after the other, in order.
     package func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             timeline.add { [timeline, executor] in
