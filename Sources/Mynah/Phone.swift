@@ -62,9 +62,8 @@ public actor Phone {
     ///   - sink: Receives the events of the phone as a whole.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
-        advertising: PhoneAdvertising = PhoneAdvertising(),
-        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
-        clock: some Clock<Duration> = ContinuousClock(), sink: (any PhoneSink)? = nil
+        advertising: PhoneAdvertising = PhoneAdvertising(), stateDirectory: StateDirectory? = nil,
+        seed: UInt64? = nil, clock: some Clock<Duration> = ContinuousClock(), sink: (any PhoneSink)? = nil
     ) {
         self.radio = radio
         self.identity = identity
@@ -91,9 +90,7 @@ public actor Phone {
     }
 
     /// Whether the radio runs.
-    var isRunning: Bool {
-        if case .running = stage { true } else { false }
-    }
+    var isRunning: Bool { if case .running = stage { true } else { false } }
 
     /// The centrals that are connected now.
     public var connectedCentrals: [Central] { centrals.all }

@@ -137,7 +137,7 @@ final class PhoneAdvertiser {
 
     private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
         if let task { return task }
-        let new = phone.task { await $0.advertiser.takeSteps(on: $0) }
+        let new = PhoneLink.task(on: phone) { await $0.advertiser.takeSteps(on: $0) }
         task = new
         return new
     }

@@ -43,9 +43,7 @@ final class PhoneLink: RadioSink, CentralSink {
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
         guard let target else { return }
         target.queue.add(work)
-        Task(executorPreference: target.preferredExecutor) { [weak target] in
-            if let target { await target.queue.startNext(on: target) }
-        }
+        _ = Self.task(on: target) { await $0.queue.startNext(on: $0) }
     }
 
     /// Puts work on the phone's queue at a time.
@@ -60,19 +58,17 @@ final class PhoneLink: RadioSink, CentralSink {
         }
     }
 
+    /// Starts a task that prefers the phone's executor.
+    ///
+    /// With virtual time, one that does not is resumed on the concurrent pool.
+    static func task<Value: Sendable>(
+        on phone: Phone, _ work: @escaping @Sendable (isolated Phone) async -> Value
+    ) -> Task<Value, Never> {
+        Task(executorPreference: phone.preferredExecutor) { await work(phone) }
+    }
+
     /// Runs work that was waited for, unless its task was cancelled on the way to the executor.
     private static func run(_ work: @Sendable (isolated Phone) -> Void, on phone: isolated Phone) {
         if !Task.isCancelled { work(phone) }
-    }
-}
-
-extension Phone {
-    /// Starts a task on the phone's queue.
-    ///
-    /// It prefers the phone's executor: a task that does not resumes on the concurrent pool first.
-    nonisolated func task<Value: Sendable>(
-        _ work: @escaping @Sendable (isolated Phone) async -> Value
-    ) -> Task<Value, Never> {
-        Task(executorPreference: preferredExecutor) { await work(self) }
     }
 }

@@ -142,26 +142,7 @@ struct RunCommand: AsyncParsableCommand {
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat?
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Seed for generated values, a whole number. With the same addresses it also reproduces a \
-            phone's peripheral identifiers. Default: random.
-            """,
-            valueName: "seed"),
-        transform: { try Choice.number($0, in: 0...UInt64.max) })
-    var seed: UInt64?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour \
-            takes seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and no \
-            other process is on its air. With --seed, two runs print the same events at the same times. \
-            Default: real.
-            """),
-        completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
-    var clock: ClockChoice = .real
+    @OptionGroup var timeOptions: TimeOptions
 
     @Option(
         help: """
@@ -174,6 +155,8 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(
         help: "BlueZ 5.80 or later only: opens a socket for each subscriber, so that events name it.")
     var nameSubscribers = false
+
+    private var clock: ClockChoice { timeOptions.clock }
 
     /// The radios that the options ask for.
     private var radios: RadioPlan {
@@ -233,14 +216,14 @@ struct RunCommand: AsyncParsableCommand {
     private func plan(_ wishes: Wishes) throws -> RunPlan {
         var plan = RunPlan(
             try played(try ProfileLoading.load(profiles)), version: MynahCommand.configuration.version)
-        (plan.state, plan.seed, plan.timeout) = (state, seed, wishes.timeout)
+        (plan.state, plan.seed, plan.timeout) = (state, timeOptions.seed, wishes.timeout)
         let hasEnd = wishes.timeout != nil || !until.isEmpty || scenarioOptions.scenario != nil
         let isControlled = controlOptions.control.map { $0 != .off } ?? false
         if let misuse = plan.misuse(of: clock, options.radio, hasEnd: hasEnd, isControlled: isControlled) {
             throw Exit.wrongUsage(misuse, of: Self.self)
         }
         // With virtual time everything follows from a seed, if only from a random one.
-        if clock == .fast { plan.seed = seed ?? .random(in: 0...UInt64.max) }
+        if clock == .fast { plan.seed = timeOptions.seed ?? .random(in: 0...UInt64.max) }
         let misuse = plan.misuse(of: radios, wishes.actions, hasStateDirectory: stateDir != nil)
         if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         do throws(RunPlan.Problem) {

@@ -29,6 +29,9 @@ struct Environment: Sendable {
         self.random = random
     }
 
+    /// The executor of a run with virtual time, or `nil`.
+    var preferredExecutor: (any TaskExecutor)? { clock.taskExecutor }
+
     /// The time since the beginning of the clock.
     func now() -> Duration { clock.now.offset }
 }

@@ -19,7 +19,7 @@ extension HostRadio {
         return try await withTaskCancellationHandler {
             await access.connection(of: request)
         } onCancel: {
-            environment.executor.perform { self.assumeIsolated { $0.cancel(request) } }
+            perform { $0.access.cancel(request) }
         }.get()
     }
 
@@ -29,10 +29,6 @@ extension HostRadio {
 
     /// The last address of a bonded device on the air, or the address itself.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { access.addressOnAir(of: address) }
-
-    private func cancel(_ request: GenericAccess.Request) {
-        access.cancel(request)
-    }
 
     /// Exchanges the MTU; this side offers 517, for a value of 512 bytes with the longest header.
     ///

@@ -28,14 +28,11 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// A radio that is not started; `clock` measures its deadlines.
     public init(
         transport: any HCITransport, options: Options = Options(),
-        logger: Logger = HostRadio.logger, clock: some Clock<Duration> = ContinuousClock()
+        logger: Logger = Logger(label: "mynah.host"), clock: some Clock<Duration> = ContinuousClock()
     ) {
         self.init(
             Environment(transport: transport, options: options, logger: logger, clock: RunClock(clock)))
     }
-
-    /// The usual logger of a radio.
-    public static let logger = Logger(label: "mynah.host")
 
     init(_ environment: Environment) {
         self.environment = environment
@@ -56,7 +53,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// comes, without a hop.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
     /// The executor of a run with virtual time, or `nil`.
-    public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.clock.taskExecutor }
+    public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
     /// The name of the radio, for people.
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }

@@ -1,3 +1,4 @@
+import Logging
 import MynahCore
 package import MynahHCI
 package import MynahSupport
@@ -37,7 +38,8 @@ package final class PrivateAir: Sendable {
         let recorded = capture.map { $0.file.transport(transport, named: $0.interface) } ?? transport
         return HostRadio(
             Environment(
-                transport: recorded, options: options, logger: HostRadio.logger, clock: RunClock(time),
+                transport: recorded, options: options, logger: Logger(label: "mynah.host"),
+                clock: RunClock(time),
                 random: SecurityRandom(simulated: ValueSeed.of(seed, "radio " + name))))
     }
 }

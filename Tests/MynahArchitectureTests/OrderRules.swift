@@ -16,7 +16,6 @@ enum OrderRules {
         "Sources/Mynah/Central/CentralManagerState.swift": (1, "makes a set"),
         "Sources/Mynah/SubscriptionTable.swift": (1, "changes each entry by itself"),
         "Sources/MynahCLI/Doctor/DoctorProbes.swift": (1, "an array"),
-        "Sources/MynahConsole/DeviceSearch.swift": (3, "a maximum; the only element; an array"),
         "Sources/MynahConsole/ScreenModel.swift": (1, "a sum"),
         "Sources/MynahControl/API/OpenAPI.swift": (1, "an array"),
         "Sources/MynahCore/AttributeIndex.swift": (1, "sorted later, if there are two"),
@@ -43,6 +42,7 @@ enum OrderRules {
         "Sources/MynahProfiles/Faults/FaultAttributes.swift": (2, "an array"),
         "Sources/MynahProfiles/RootDecoding.swift": (2, "makes a dictionary"),
         "Sources/MynahProfiles/UsedService.swift": (1, "makes a dictionary"),
+        "Sources/MynahRun/Central/DeviceSearch.swift": (3, "a maximum; the only element; an array"),
     ]
 
     /// How often a source goes through a dictionary or a set without sorting it; 0 if it is exempt.

@@ -114,9 +114,7 @@ enum RoomLimits {
     /// that advertise, scan, connect and recover, and executors.
     static let tasks: [String: Int] = [
         "Sources/Mynah/Central/PhoneConnector.swift": 1,
-        "Sources/Mynah/Central/PhoneScanner.swift": 1,
         "Sources/Mynah/Phone.swift": 1,
-        "Sources/Mynah/PhoneAdvertiser.swift": 1,
         "Sources/Mynah/PhoneLink.swift": 2,
         "Sources/MynahBlueZ/Advertiser.swift": 1,
         "Sources/MynahBlueZ/RecoveryLoop.swift": 1,
@@ -129,17 +127,16 @@ enum RoomLimits {
         "Sources/MynahCore/PeripheralRadio.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 2,
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,
-        "Sources/MynahHost/Deadlines.swift": 1,
-        "Sources/MynahHost/RunExecutor.swift": 1,
         "Sources/MynahHost/Drivers/ControllerDriver.swift": 1,
-        "Sources/MynahHost/Drivers/LinkDriver+Security.swift": 1,
-        "Sources/MynahHost/Drivers/LinkDriver+Server.swift": 1,
-        "Sources/MynahHost/HostRadio+Central.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 1,
         "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
         "Sources/MynahRun/Central/DeviceFinder.swift": 1,
         "Sources/MynahRun/Radio/RadioWork.swift": 1,
         "Sources/MynahRun/RunSession.swift": 2,
+        "Sources/MynahSupport/Time/Deadlines.swift": 1,
+        "Sources/MynahSupport/Time/RunClock.swift": 1,
+        "Sources/MynahSupport/Time/RunExecutor.swift": 1,
+        "Sources/MynahSupport/Time/VirtualTime.swift": 1,
     ]
 }
 

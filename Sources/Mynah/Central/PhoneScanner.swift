@@ -104,7 +104,7 @@ final class PhoneScanner {
 
     private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
         if let task { return task }
-        let new = phone.task { await $0.central.scanner.takeSteps(on: $0) }
+        let new = PhoneLink.task(on: phone) { await $0.central.scanner.takeSteps(on: $0) }
         task = new
         return new
     }

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 public import MynahCore
 package import MynahSupport
@@ -37,8 +36,6 @@ public final class CaptureFile: Sendable {
         var isOver = false
         /// How many batches were written.
         var written = 0
-        /// A thread waits for room.
-        var isAwaited = false
     }
 
     private let name: String
@@ -46,8 +43,6 @@ public final class CaptureFile: Sendable {
     private let reports: Reports
     private let state: Lock<State>
     private let time: Time
-    /// Signals that a batch was written, or that nothing is taken any more.
-    private let progress = DispatchSemaphore(value: 0)
 
     /// The times in a file, which never go back.
     struct Time: Sendable {
@@ -56,8 +51,8 @@ public final class CaptureFile: Sendable {
         /// The time of a clock that never goes back, in microseconds.
         var now: @Sendable () -> Int64
 
-        /// Whether they are of a run that can wait for the disk.
-        var isVirtual = false
+        /// The most bytes that wait to be written: virtual time brings the packets of an hour in seconds.
+        var limit = 8 << 20
 
         /// The times of a monotonic clock; the calendar's time is read once.
         init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
@@ -71,7 +66,7 @@ public final class CaptureFile: Sendable {
             guard clock.virtual != nil else { return }
             now = { clock.wallMicroseconds }
             epoch = 0
-            isVirtual = true
+            limit = 256 << 20
         }
     }
 
@@ -113,13 +108,13 @@ public final class CaptureFile: Sendable {
 
     init(
         _ output: CaptureOutput, named name: String, application: String, _ reports: Reports,
-        limit: Int = 8 << 20, time: Time = Time()
+        limit: Int? = nil, time: Time = Time()
     ) {
         self.time = time
         self.output = output
         self.name = name
         self.reports = reports
-        var queue = CaptureQueue(limit: limit)
+        var queue = CaptureQueue(limit: limit ?? time.limit)
         queue.begin(application: application)
         state = Lock(State(queue: queue))
         if !SystemThread.attempt({ self.run() }) {
@@ -152,32 +147,10 @@ public final class CaptureFile: Sendable {
     }
 
     func add(_ data: [UInt8], to interface: Interface) {
-        if time.isVirtual { waitForRoom(data.count) }
         change { state in
             state.queue.addPacket(
                 interface.number, microseconds: UInt64(max(0, time.epoch + time.now())), data)
         }
-    }
-
-    /// Waits for room, but no longer than a second in which nothing is read.
-    private func waitForRoom(_ count: Int) {
-        while true {
-            let hasRoom = state.withLock { state in
-                if state.isOver || state.queue.hasRoom(count) { return true }
-                state.isAwaited = true
-                return false
-            }
-            if hasRoom || progress.wait(timeout: .now() + .seconds(1)) == .timedOut { return }
-        }
-    }
-
-    /// Lets a thread that waits for room look again.
-    private func reportProgress() {
-        let isAwaited = state.withLock { state in
-            defer { state.isAwaited = false }
-            return state.isAwaited
-        }
-        if isAwaited { progress.signal() }
     }
 
     @discardableResult private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result? {
@@ -225,9 +198,7 @@ public final class CaptureFile: Sendable {
                 outcome = output.sleep()
             }
             switch outcome {
-            case .done:
-                state.withLock { $0.written += 1 }
-                reportProgress()
+            case .done: state.withLock { $0.written += 1 }
             case .unread: return warnMissing(finish() + batch.packets)
             case .closed:
                 finish()
@@ -253,8 +224,7 @@ public final class CaptureFile: Sendable {
 
     /// Takes nothing any more; returns how many packets are lost with it.
     @discardableResult private func finish() -> Int {
-        defer { reportProgress() }
-        return state.withLock { state in
+        state.withLock { state in
             state.isOver = true
             return state.queue.end()
         }

@@ -36,9 +36,6 @@ struct CaptureQueue: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { first == blocks.count }
 
-    /// Whether a packet with so many bytes would be added.
-    func hasRoom(_ count: Int) -> Bool { (!isFull || size <= limit / 2) && size + count <= limit }
-
     /// Begins the file.
     mutating func begin(application: String) {
         add(Pcapng.sectionHeader(application: application), isPacket: false)

@@ -191,8 +191,7 @@ final class ControllerDriver {
         drive { session, _, actions in session.end(callError, &actions) }
         sinks.report(.unsupported, after: error)
         links?.reportRoom()
-        if let inlet {
-            recovery = Task(executorPreference: environment.clock.taskExecutor) { await inlet.recover() }
+        recovery = Task(executorPreference: environment.preferredExecutor) { [inlet] in await inlet?.recover()
         }
     }
 

@@ -1,0 +1,26 @@
+import ArgumentParser
+import MynahRun
+
+/// The options about the time of a run and what repeats in it.
+struct TimeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Seed for generated values, a whole number. With the same addresses it also reproduces a \
+            phone's peripheral identifiers. Default: random.
+            """,
+            valueName: "seed"),
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour \
+            takes seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and no \
+            other process is on its air. With --seed, two runs print the same events at the same times. \
+            Default: real.
+            """),
+        completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
+    var clock: ClockChoice = .real
+}
