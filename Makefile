@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo docs test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
+.PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
     bench-air fuzz kill-test kill-test-central histories transcripts format build lint python unit tsan api-digest \
     without-headers schemathesis page python-client install deb packages
 
@@ -69,6 +69,7 @@ unit: test-build
 	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
 	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
 	@.ci/quietly "Running the examples" Tests/Examples/run .build/debug
+	@.ci/quietly "Playing runs in virtual time twice" Tests/Simulation/run --mynah .build/debug/mynah --minutes 1
 
 test-build:
 	@.ci/need $(TEST_PACKAGES)
@@ -207,6 +208,14 @@ histories:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
+
+# Runs in virtual time, each played in two processes, whose events and captures must be the same bytes. OTHER is another
+# build for the second process: make simulations OTHER=.build-release/release/mynah
+SEEDS := 200
+simulations:
+	@.ci/need $(BUILD_PACKAGES) python3
+	@.ci/quietly "Building mynah for the simulations" swift build $(DEBUG) --product mynah
+	@Tests/Simulation/run --mynah .build/debug/mynah --seeds $(SEEDS) $(if $(OTHER),--other $(OTHER))
 
 # Records what the commands in Tests/Transcripts, the README and the articles print, and the screens in
 # Tests/MynahConsoleTests/Screens; read the difference before it is committed. Of the README and the articles it replaces

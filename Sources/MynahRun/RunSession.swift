@@ -103,6 +103,11 @@ package final class RunSession: Sendable {
     ///
     /// The control API is served when the radio is chosen, before a device starts.
     package func play() async -> RunEnd {
+        // Virtual time moves when no work is left: the first deadline must not be set before there is any.
+        await withTaskExecutorPreference(clock.taskExecutor) { await playOnExecutor() }
+    }
+
+    private func playOnExecutor() async -> RunEnd {
         watch.start()
         let failure = await RadioWork.play(
             until: interruption, clock: clock,
