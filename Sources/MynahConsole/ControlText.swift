@@ -110,7 +110,8 @@ package enum ControlText {
                 SourceMark(line: $0, column: issue["column"]?.integerValue ?? 1)
             }
             return ProfileIssue(
-                severity: severity, file: file, mark: mark, message: issue["message"]?.stringValue ?? ""
+                severity: severity, file: file, mark: mark, path: issue["path"]?.stringValue,
+                message: issue["message"]?.stringValue ?? ""
             ).description
         }
     }

@@ -21,7 +21,7 @@ public enum DurationText {
         var unit = trimmed.dropFirst(digits.count).drop { $0 == " " }
         while unit.last == " " { unit.removeLast() }
         guard !digits.isEmpty else {
-            throw Problem(message: "must be a duration such as 100 ms, not \(ProfileDecoder.quote(text))")
+            throw Problem(message: "must be a duration such as 100 ms, not \(Words.quote(text))")
         }
         guard !unit.isEmpty else {
             throw Problem(
@@ -29,19 +29,19 @@ public enum DurationText {
         }
         guard let scale = Duration.namedUnits.first(where: { $0.name == unit })?.nanoseconds else {
             throw Problem(
-                message: "has the unknown unit \(ProfileDecoder.quote(unit)); units are us, ms, s and min")
+                message: "has the unknown unit \(Words.quote(unit)); units are us, ms, s and min")
         }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let whole = Int64(parts[0]),
             parts.count < 2 || (1...9).contains(parts[1].count)
         else {
-            throw Problem(message: "must be a duration such as 100 ms, not \(ProfileDecoder.quote(text))")
+            throw Problem(message: "must be a duration such as 100 ms, not \(Words.quote(text))")
         }
         var fraction: Int64 = 0
         var divisor: Int64 = 1
         if parts.count == 2 {
             guard let decimals = Int64(parts[1]) else {
-                throw Problem(message: "must be a duration such as 100 ms, not \(ProfileDecoder.quote(text))")
+                throw Problem(message: "must be a duration such as 100 ms, not \(Words.quote(text))")
             }
             fraction = decimals
             for _ in parts[1] { divisor *= 10 }

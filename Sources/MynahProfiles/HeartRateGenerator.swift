@@ -6,8 +6,6 @@ import MynahSupport
 public struct HeartRateDefinition: GeneratorDefinition {
     /// `heart-rate`.
     public static let name = "heart-rate"
-    /// `min`, `max`, `period`.
-    public static let keys = ["min", "max", "period"]
     /// Flags, and the rate in one byte, or in two if it can exceed 255.
     public var maximumLength: Int { maximum > 255 ? 3 : 2 }
 
@@ -24,16 +22,24 @@ public struct HeartRateDefinition: GeneratorDefinition {
     }
 }
 
-extension HeartRateDefinition: DecodableGenerator {
-    static func decode(_ fields: Fields, _ decoder: inout ProfileDecoder) -> HeartRateDefinition? {
-        let minimum = fields["min"].map { decoder.integer($0, "min", in: 0...65535) } ?? 60
-        let maximum = fields["max"].map { decoder.integer($0, "max", in: 0...65535) } ?? 100
-        let period =
-            fields["period"].map { decoder.duration($0, "period", atLeast: .milliseconds(1)) } ?? .seconds(30)
+extension HeartRateDefinition: DeclaredGenerator {
+    private static let min = Field(
+        "min", .integer(0...65535, "beats"), doc: "The lowest rate, in beats a minute; 60 unless said.")
+    private static let max = Field(
+        "max", .integer(0...65535, "beats"), doc: "The highest rate, in beats a minute; 100 unless said.")
+    private static let period = Field(
+        "period", .duration(.milliseconds(1)), doc: "How long one swing takes; 30 s unless said.")
+    static let table = Section(
+        "heart-rate", what: "generate: heart-rate", [ValueSection.generate(name), min, max, period])
+
+    static func read(_ fields: Fields, _ reader: inout FormatReader) -> HeartRateDefinition? {
+        let minimum = fields.read(min, usual: 60, &reader)
+        let maximum = fields.read(max, usual: 100, &reader)
+        let period = fields.read(period, usual: .seconds(30), &reader)
         guard let minimum, let maximum, let period else { return nil }
         guard minimum <= maximum else {
-            decoder.error(
-                at: fields["min"] ?? fields["max"], "min is \(minimum) and max is \(maximum); swap them")
+            reader.error(
+                at: fields[min] ?? fields[max], "min is \(minimum) and max is \(maximum); swap them")
             return nil
         }
         return HeartRateDefinition(minimum: minimum, maximum: maximum, period: period)

@@ -2,8 +2,8 @@ public import MynahCore
 
 /// A device as a profile file declares it.
 public struct Profile: Sendable {
-    /// The path of its file, as given.
-    public var file: String
+    /// The text or the JSON value that it was read from, to place later issues.
+    var source: ProfileSource
     /// Its name, for messages.
     public var name: String
     /// The GAP name, the appearance and the pairing capabilities.
@@ -19,7 +19,7 @@ public struct Profile: Sendable {
     /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
     /// The device's own state at its start.
-    package var variables = Variables()
+    package var variables: Variables
     /// Its faults.
     package var faults: [ProfileFault] = []
     /// Its scenarios.
@@ -28,8 +28,6 @@ public struct Profile: Sendable {
     package var copy: Int?
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
-    /// The file's lines, for later messages.
-    public var sourceLines: [String]
     /// The position of each field by its key; the fields of `device` and `security` by keys like
     /// `device.name`.
     public var marks: [String: SourceMark]
@@ -55,7 +53,7 @@ public struct Profile: Sendable {
         /// Its behavior beyond keeping its values, or `nil` if it has none.
         package var behavior: ServiceBehaviorName?
         /// How many records a glucose meter has stored.
-        package var records = ProfileDecoder.usualRecords
+        package var records = ServicesSection.usualRecords
         /// The position of its declaration.
         public var mark: SourceMark
         /// The position of each field by its key.
@@ -185,7 +183,12 @@ public struct Profile: Sendable {
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {
-        let line = mark.flatMap { sourceLines.indices.contains($0.line - 1) ? sourceLines[$0.line - 1] : nil }
-        return ProfileIssue(severity: severity, file: file, mark: mark, message: message, sourceLine: line)
+        source.issue(severity, at: mark, message)
+    }
+
+    /// The path of its file, as given, or what messages call it.
+    public var file: String {
+        get { source.file }
+        set { source.file = newValue }
     }
 }

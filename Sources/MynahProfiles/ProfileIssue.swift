@@ -1,4 +1,7 @@
 /// A position in a profile: line and column from 1, columns in Unicode scalars.
+///
+/// In a profile that was JSON and no text, the line is the number of the value; `ProfileSource` knows its
+/// path.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
     public var line: Int
@@ -31,8 +34,10 @@ public struct ProfileIssue: Hashable, Sendable {
     public var severity: Severity
     /// The file's path as given.
     public var file: String
-    /// The position, or `nil` for the file as a whole.
+    /// The position, or `nil` for the file as a whole, or if the profile was no text.
     public var mark: SourceMark?
+    /// The path to the value, as `services[0].uuid`, if the profile was JSON and no text.
+    public var path: String?
     /// A sentence that says what is wrong, and often how to correct it.
     public var message: String
     /// The line at the position.
@@ -40,12 +45,13 @@ public struct ProfileIssue: Hashable, Sendable {
 
     /// An issue.
     public init(
-        severity: Severity = .error, file: String, mark: SourceMark? = nil, message: String,
-        sourceLine: String? = nil
+        severity: Severity = .error, file: String, mark: SourceMark? = nil, path: String? = nil,
+        message: String, sourceLine: String? = nil
     ) {
         self.severity = severity
         self.file = file
         self.mark = mark
+        self.path = path
         self.message = message
         self.sourceLine = sourceLine
     }
@@ -53,10 +59,12 @@ public struct ProfileIssue: Hashable, Sendable {
 
 extension ProfileIssue: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: error: message`, the source line and a caret below it.
+    ///
+    /// Of JSON it is `FILE: PATH: error: message`.
     public var description: String {
         let file = Self.shown(file)
         let text = "\(severity.rawValue): \(Self.shown(message))"
-        guard let mark else { return "\(file): \(text)" }
+        guard let mark else { return ([file] + [path].compactMap { $0 } + [text]).joined(separator: ": ") }
         let head = "\(file):\(mark.line):\(mark.column): \(text)"
         guard let sourceLine, sourceLine.contains(where: { !$0.isWhitespace }) else { return head }
         let (line, caret) = Self.pointing(at: mark.column, in: sourceLine)

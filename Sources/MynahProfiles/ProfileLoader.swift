@@ -1,4 +1,5 @@
 import Glibc
+package import MynahSupport
 
 /// Reads profile files.
 public enum ProfileLoader {
@@ -21,26 +22,25 @@ public enum ProfileLoader {
         try load(bytes: Array(text.utf8), file: file)
     }
 
-    /// Reads one fault of a device from text, as in the list `faults` of a profile.
+    /// Reads a profile from JSON, which can name no other files; `name` is its name in messages.
+    ///
+    /// Issues have the path to a value in place of a line and a column.
+    package static func load(_ json: JSON, name: String) throws(ProfileIssues) -> Profile {
+        try profile(YAMLNode(json), FormatReader(json, name: name))
+    }
+
+    /// Reads one fault of a device from JSON, as in the list `faults` of a profile.
     package static func fault(
-        text: String, file: String, in scope: FaultScope
+        _ json: JSON, name: String, in scope: FaultScope
     ) throws(ProfileIssues) -> ProfileFault {
-        try decode(Array(text.utf8), file, nil) { $0.fault($1, in: scope) }.result
+        try read(YAMLNode(json), FormatReader(json, name: name)) {
+            FaultSection.read($0, in: scope, &$1)
+        }.result
     }
 
     private static func load(
         bytes: [UInt8], file: String, files: NamedFiles? = nil
     ) throws(ProfileIssues) -> Profile {
-        var (profile, issues) = try decode(bytes, file, files) { $0.profile($1) }
-        profile.warnings = issues
-        return profile
-    }
-
-    /// Reads the root with `body`; returns its result, and the warnings and notes.
-    private static func decode<Result>(
-        _ bytes: [UInt8], _ file: String, _ files: NamedFiles?,
-        _ body: (inout ProfileDecoder, YAMLNode) -> Result?
-    ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {
         guard bytes.count <= maximumSize else {
             throw issue(
                 file, at: .start,
@@ -52,17 +52,32 @@ public enum ProfileLoader {
         } catch {
             throw issue(file, at: error.mark ?? .start, error.message)
         }
-        var decoder = ProfileDecoder(file: file, lines: text.lines)
-        decoder.files = files
+        var reader = FormatReader(ProfileSource(file: file, lines: text.lines), files: files)
         if file.lowercased().hasSuffix(".json"), let problem = text.jsonProblem {
-            decoder.error(at: problem.mark, problem.message)
-            throw ProfileIssues(decoder.allIssues)
+            reader.error(at: problem.mark, problem.message)
+            throw ProfileIssues(reader.issues)
         }
         let document = YAMLDocument(text)
-        for problem in document.problems { decoder.error(at: problem.mark ?? .start, problem.message) }
-        let result = document.root.flatMap { body(&decoder, $0) }
-        let issues = decoder.allIssues
-        guard let result, decoder.errorCount == 0 else { throw ProfileIssues(issues) }
+        for problem in document.problems { reader.error(at: problem.mark ?? .start, problem.message) }
+        return try profile(document.root, reader)
+    }
+
+    private static func profile(
+        _ root: YAMLNode?, _ reader: FormatReader
+    ) throws(ProfileIssues) -> Profile {
+        var (profile, issues) = try read(root, reader) { ProfileSection.read($0, &$1) }
+        profile.warnings = issues
+        return profile
+    }
+
+    /// Reads the root with `body`; returns its result, and the warnings and notes.
+    private static func read<Result>(
+        _ root: YAMLNode?, _ reader: FormatReader, _ body: (YAMLNode, inout FormatReader) -> Result?
+    ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {
+        var reader = reader
+        let result = root.flatMap { body($0, &reader) }
+        let issues = reader.issues
+        guard let result, reader.errorCount == 0 else { throw ProfileIssues(issues) }
         return (result, issues)
     }
 
@@ -92,7 +107,7 @@ public enum ProfileLoader {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while bytes.count <= maximumSize {
-            let count = read(descriptor, &buffer, buffer.count)
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw issue(path, "cannot be read: \(reason())") }
             if count == 0 { break }

@@ -40,7 +40,7 @@ extension Profile {
             fault.located { capabilities.shortcoming(of: $0, properties: fault.properties) }.map {
                 issue(
                     isChosen ? .error : .warning, at: $0.mark,
-                    "the fault \(ProfileDecoder.quote(fault.fault.name)): \($0.message)")
+                    "the fault \(Words.quote(fault.fault.name)): \($0.message)")
             }
         }
     }

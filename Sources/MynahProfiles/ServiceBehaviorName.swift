@@ -36,39 +36,3 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 }
-
-// `behavior:` and `records:`
-extension ProfileDecoder {
-    /// The records of a glucose meter that does not say how many.
-    static let usualRecords = 10
-    private static let maximumRecords = 10_000
-
-    mutating func behavior(_ fields: Fields, of service: inout Profile.Service) {
-        if let node = fields["behavior"] {
-            service.behavior = choice(node, "behavior", as: ServiceBehaviorName.self)
-        }
-        if let behavior = service.behavior, !service.isWritable(behavior.controlPoint) {
-            // Of a service that is used it may be left out.
-            service.behavior = nil
-            if fields["use"] == nil {
-                warning(
-                    at: fields.mark(of: "behavior"),
-                    """
-                    behavior: \(behavior.rawValue) has no effect: the service has no writable characteristic \
-                    \(behavior.controlPoint)
-                    """)
-            }
-        }
-        guard let node = fields["records"] else { return }
-        if let count = integer(node, "records", in: 0...Self.maximumRecords) { service.records = count }
-        if fields["behavior"] == nil || service.behavior.map({ $0 != .glucose }) == true {
-            error(at: node, "records has no effect without behavior: glucose")
-        }
-    }
-}
-
-extension Profile.Service {
-    fileprivate func isWritable(_ characteristic: BluetoothUUID) -> Bool {
-        characteristics.contains { $0.uuid == characteristic && !$0.properties.isDisjoint(with: .anyWrite) }
-    }
-}

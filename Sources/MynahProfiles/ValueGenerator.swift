@@ -30,8 +30,6 @@ public struct GeneratorRun: Hashable, Sendable {
 public protocol GeneratorDefinition: Sendable {
     /// Its name, as the value of `generate:`; `fields` if it is made of fields.
     static var name: String { get }
-    /// The keys it takes besides `generate`.
-    static var keys: [String] { get }
     /// The longest value it makes, in bytes.
     var maximumLength: Int { get }
     /// The generator of one run.
@@ -39,12 +37,14 @@ public protocol GeneratorDefinition: Sendable {
 }
 
 /// A definition that reads itself from a profile; each kind is one line of `Generators.all`.
-protocol DecodableGenerator: GeneratorDefinition {
-    /// Reads the keys, which are known to be its own; nil after a problem was noted.
-    static func decode(_ fields: Fields, _ decoder: inout ProfileDecoder) -> Self?
+protocol DeclaredGenerator: GeneratorDefinition {
+    /// Its keys.
+    static var table: Section { get }
+    /// Reads the keys; `nil` after a problem was noted.
+    static func read(_ fields: Fields, _ reader: inout FormatReader) -> Self?
 }
 
 /// The generators that a profile can name.
 enum Generators {
-    static let all: [any DecodableGenerator.Type] = [HeartRateDefinition.self, RecordedDefinition.self]
+    static let all: [any DeclaredGenerator.Type] = [HeartRateDefinition.self, RecordedDefinition.self]
 }

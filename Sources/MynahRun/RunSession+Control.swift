@@ -121,7 +121,7 @@ extension RunSession: ControlledRun {
         var profile: Profile
         do throws(ProfileIssues) {
             switch source {
-            case .object(let object): profile = try ProfileLoader.load(text: object.text, file: "profile")
+            case .object(let object): profile = try ProfileLoader.load(object, name: "profile")
             case .file(let path): profile = try ProfileLoader.load(regularFile: path)
             }
         } catch {
@@ -152,6 +152,7 @@ extension RunSession: ControlledRun {
                                     .init("severity", .string(issue.severity.rawValue)),
                                     .init("message", .string(issue.message)),
                                 ]
+                                    + (issue.path.map { [.init("path", .string($0))] } ?? [])
                                     + (issue.mark.map {
                                         [
                                             .init("line", .integer($0.line)),

@@ -1,12 +1,13 @@
-import MynahProfiles
 import MynahSupport
 import MynahTestSupport
 import Testing
 
+@testable import MynahProfiles
+
 /// The profiles in the README and the articles, held against the schema.
 @Suite struct DocumentedKeyTests {
     @Test func `every key of the schema is in a profile of the README or an article`() throws {
-        let validator = SchemaValidator(root: ProfileSchema.json)
+        let validator = SchemaValidator(root: ProfileFormat.schema)
         var used: Set<String> = []
         for page in DocumentPage.all {
             for block in page.blocks(of: "yaml").map(\.text) where !block.hasPrefix("jobs:") {

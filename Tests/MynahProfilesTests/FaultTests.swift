@@ -82,10 +82,9 @@ import Testing
         #expect(profile.warnings == [])
         #expect("{name: a, \(fault.text(in: profile.attributeTree))}" == text)
         // The control API takes it as JSON.
-        let json = fault.json(in: profile.attributeTree).text
-        let again = try ProfileLoader.fault(
-            text: json, file: "fault", in: FaultScope(profile, isWhole: true))
-        #expect(again.json(in: profile.attributeTree).text == json)
+        let json = fault.json(in: profile.attributeTree)
+        let again = try ProfileLoader.fault(json, name: "fault", in: FaultScope(profile, isWhole: true))
+        #expect(again.json(in: profile.attributeTree) == json)
     }
 
     @Test("the value of a fault can be the fields of its attribute")
@@ -111,10 +110,10 @@ import Testing
     func isComplete() throws {
         let faults = try Self.valid.map(Self.load)
         let keys = Set(faults.flatMap(\.marks.keys))
-        #expect(keys == Set(ProfileKeys.fault))
+        #expect(keys == Set(FaultSection.table.keys))
         #expect(Set(faults.map(\.fault.kind)) == Set(FaultEffect.Kind.allCases))
         #expect(Set(faults.map(\.fault.trigger.kind)).isSuperset(of: [.read, .write, .notify, .after]))
-        let written = ProfileKeys.faultEffects.filter { $0 != "do" } + ["delay"]
+        let written = FaultEffectSection.effects.map(\.name).filter { $0 != "do" } + ["delay"]
         let words = DoneEffect.allCases.map(\.rawValue) + written
         #expect(words.sorted() == FaultEffect.Kind.allCases.map(\.rawValue).sorted())
     }

@@ -131,7 +131,8 @@ import Glibc
                 "value": "1", "from": "1", "to": "9", "min": "0", "max": "255", "step": "255", "around": "9",
                 "by": "200", "mean": "1", "deviation": "255", "values": "[1, 2]",
             ]
-            let given = kind.required.map { ", \($0): \(keys[$0] ?? "1")" }.joined()
+            let given = kind.fields.filter(\.isRequired).map { ", \($0.name): \(keys[$0.name] ?? "1")" }
+                .joined()
             let generator = try FieldTests.generator(
                 "2A19", Self.level("\(kind.rawValue)\(given), \(kind == .clock ? "" : "outliers: 1")"),
                 every: .nanoseconds(1))

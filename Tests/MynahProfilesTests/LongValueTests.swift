@@ -1,5 +1,6 @@
-import MynahProfiles
 import Testing
+
+@testable import MynahProfiles
 
 @Suite struct LongValueTests {
     @Test(
@@ -16,6 +17,6 @@ import Testing
             return
         }
         #expect(bytes == [1, 2, 3, 4])
-        #expect(SchemaValidator(root: ProfileSchema.json).problems(of: try EditorYAML.json(text)) == [])
+        #expect(SchemaValidator(root: ProfileFormat.schema).problems(of: try EditorYAML.json(text)) == [])
     }
 }

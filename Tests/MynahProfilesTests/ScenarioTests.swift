@@ -254,6 +254,6 @@ import Testing
     @Test func `every event has one entry, and every step a meaning`() throws {
         #expect(Set(EventCatalog.names).count == EventCatalog.names.count)
         let keys = Set(Self.validSteps.map { String($0.prefix { $0 != ":" }) }).union(["app"])
-        #expect(keys == Set(ProfileKeys.steps))
+        #expect(keys == Set(StepSection.words))
     }
 }

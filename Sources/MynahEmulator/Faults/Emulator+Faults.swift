@@ -79,7 +79,7 @@ extension Emulator {
         let player = try player(named: label)
         let declared: ProfileFault
         do throws(ProfileIssues) {
-            declared = try ProfileLoader.fault(text: json.text, file: "fault", in: player.device.faultScope)
+            declared = try ProfileLoader.fault(json, name: "fault", in: player.device.faultScope)
         } catch {
             let messages = error.issues.filter { $0.severity == .error }.map(\.message)
             throw .invalid(messages.isEmpty ? "the fault cannot be read" : messages.joined(separator: "\n"))

@@ -2,67 +2,69 @@ import MynahCore
 import MynahSupport
 
 // The attributes that `faults:` names.
-extension ProfileDecoder {
-    /// The characteristic or the descriptor that `of` names.
-    mutating func faultAttribute(_ node: YAMLNode, in scope: FaultScope) -> AttributeTree.Position? {
-        guard let text = text(node, "of") else { return nil }
-        return attribute(text, at: node, "of", in: scope)
+extension FaultScope {
+    /// The characteristic or the descriptor that a key names.
+    func position(
+        _ node: YAMLNode, _ key: String, _ reader: inout FormatReader
+    ) -> AttributeTree.Position? {
+        reader.text(node, key).flatMap { position($0, at: node, key, &reader) }
     }
 
     /// The service or the characteristic that `remove` names.
-    mutating func removedAttribute(_ node: YAMLNode, in scope: FaultScope) -> AttributeTree.Position? {
-        guard let text = text(node, "remove") else { return nil }
+    func removed(_ node: YAMLNode, _ reader: inout FormatReader) -> AttributeTree.Position? {
+        guard let text = reader.text(node, "remove") else { return nil }
         if !text.contains("/"), let (word, ordinal) = try? AttributeName.splitOrdinal(text),
             let uuid = BluetoothUUID(word) ?? AssignedNumbers.service(named: word)
         {
-            let tree = scope.tree
             let found = tree.services.indices.filter { tree.services[$0].uuid == uuid }
             if let ordinal, found.indices.contains(ordinal - 1) { return .init(service: found[ordinal - 1]) }
             if ordinal == nil, found.count == 1 { return .init(service: found[0]) }
             if !found.isEmpty {
                 let names = found.map { tree.path(of: .init(service: $0)) }
-                error(
+                reader.error(
                     at: node,
-                    "the device has \(found.count) services called \(word): name \(Self.list(names, "or"))")
+                    "the device has \(found.count) services called \(word): name \(Words.list(names, "or"))")
                 return nil
             }
         }
-        let position = attribute(text, at: node, "remove", in: scope)
+        let position = position(text, at: node, "remove", &reader)
         if position?.descriptor != nil {
-            error(at: node, "remove takes a service or a characteristic, and \(Self.quote(text)) is neither")
+            reader.error(
+                at: node,
+                "remove takes a service or a characteristic, and \(Words.quote(text)) is neither")
         }
         return position
     }
 
-    private mutating func attribute(
-        _ text: String, at node: YAMLNode, _ key: String, in scope: FaultScope
+    private func position(
+        _ text: String, at node: YAMLNode, _ key: String, _ reader: inout FormatReader
     ) -> AttributeTree.Position? {
         guard !text.hasPrefix("@") else {
-            error(at: node, "a profile has no handles; name the attribute, as in \(key): 180D/2A37")
+            reader.error(at: node, "a profile has no handles; name the attribute, as in \(key): 180D/2A37")
             return nil
         }
         var parsed: AttributeName?
         do throws(AttributeName.Problem) {
             let name = try AttributeName(parsing: text)
             parsed = name
-            return try name.resolve(in: scope.index)
+            return try name.resolve(in: index)
         } catch {
-            guard scope.isWhole else { return nil }
+            guard isWhole else { return nil }
             if let parsed, Self.isMadeByRadio(parsed) {
-                self.error(
-                    at: node, "\(Self.quote(text)) belongs to the radio, which has no faults for it")
+                reader.error(
+                    at: node, "\(Words.quote(text)) belongs to the radio, which has no faults for it")
             } else {
                 // The message about several attributes, or another number of one, has its choices.
                 let isUnknown = error.message == "the device has no \(text)"
-                let near = isUnknown ? nearest(text, in: scope.tree, key) : nil
-                self.error(at: node, error.message + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
+                let near = isUnknown ? nearest(text, key) : nil
+                reader.error(at: node, error.message + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
             }
             return nil
         }
     }
 
     /// The device's own attribute with the nearest name; `remove` takes services too.
-    private func nearest(_ text: String, in tree: AttributeTree, _ key: String) -> String? {
+    private func nearest(_ text: String, _ key: String) -> String? {
         let services = key == "remove" ? tree.services.map(\.uuid) : []
         var names = services.flatMap { uuid in
             [uuid.shortest.description] + [AssignedNumbers.name(of: uuid)].compactMap { $0 }

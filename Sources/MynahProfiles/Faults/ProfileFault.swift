@@ -38,7 +38,8 @@ package struct ProfileFault: Hashable, Sendable {
             part.remove(&other)
             return other != fault && problem(other) != message
         }
-        let effect = fault.effect == nil ? "delay" : ProfileKeys.faultEffects.first { marks[$0] != nil }
+        let effect =
+            fault.effect == nil ? "delay" : FaultEffectSection.effects.map(\.name).first { marks[$0] != nil }
         return (marks[blamed?.key ?? effect ?? ""] ?? mark, message)
     }
 }

@@ -15,24 +15,24 @@ struct FieldScope {
         }
     }
 
-    /// The meaning of a name; nil after a problem was noted.
-    func operand(_ name: String, at node: YAMLNode, _ decoder: inout ProfileDecoder) -> Reaction.Operand? {
+    /// The meaning of a name; `nil` after a problem was noted.
+    func operand(_ name: String, at node: YAMLNode, _ reader: inout FormatReader) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {
         case (true, false): return .variable(name)
         case (false, true): return .field(name)
         case (true, true):
-            decoder.error(
+            reader.error(
                 at: node,
-                "\(ProfileDecoder.quote(name)) is a variable and a field of the value: rename the variable")
+                "\(Words.quote(name)) is a variable and a field of the value: rename the variable")
         case (false, false):
             let known = variables.names + fields
             let what = layout == nil ? "variable" : "variable or field"
-            decoder.error(
+            reader.error(
                 at: node,
                 known.isEmpty
-                    ? "there is no variable \(ProfileDecoder.quote(name)); the profile has no variables"
-                    : ProfileDecoder.unknown("\(what) \(ProfileDecoder.quote(name))", name, among: known))
+                    ? "there is no variable \(Words.quote(name)); the profile has no variables"
+                    : Words.unknown("\(what) \(Words.quote(name))", name, among: known))
         }
         return nil
     }
@@ -50,67 +50,5 @@ extension FieldShape {
             case .bytes: .bytes([])
             }
         return isList ? .list([one]) : one
-    }
-}
-
-// `variables:`
-extension ProfileDecoder {
-    /// The longest text of a variable, in bytes of UTF-8.
-    static let longestText = GATT.maximumValueLength
-    private static let maximumVariables = 1000
-
-    mutating func variables(_ node: YAMLNode) -> Variables {
-        var values: [String: VariableValue] = [:]
-        let members = members(node, "variables")
-        if members.count > Self.maximumVariables {
-            error(at: node, "a profile can have \(Self.maximumVariables) variables, not \(members.count)")
-        }
-        for (key, value) in members {
-            guard let name = text(key, "the name of a variable") else { continue }
-            guard Self.isName(name) else {
-                error(
-                    at: key,
-                    """
-                    the name of a variable has letters and digits, the first one a letter, as in power, not \
-                    \(Self.quote(name))
-                    """)
-                continue
-            }
-            guard values[name] == nil else {
-                error(at: key, "the variable \(Self.quote(name)) is repeated")
-                continue
-            }
-            values[name] = variable(value, name)
-        }
-        return Variables(values)
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        text.first?.isLetter == true && text.utf8.count <= 64
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    }
-
-    /// A number, or text.
-    mutating func variable(_ node: YAMLNode, _ name: String) -> VariableValue? {
-        guard let text = text(node, "the variable \(name)") else { return nil }
-        if node.scalar?.isPlain == true, let number = Self.variableNumber(text) { return number }
-        guard text.utf8.count <= Self.longestText else {
-            error(
-                at: node,
-                "the variable \(name) has \(text.utf8.count) bytes; at most \(Self.longestText) are allowed")
-            return nil
-        }
-        return .text(text)
-    }
-
-    /// A variable's number, without a unit.
-    static func variableNumber(_ text: String) -> VariableValue? {
-        guard let written = WrittenNumber(text), written.unit == nil else { return nil }
-        return written.integer.map { .whole($0) } ?? .number(written.number)
-    }
-
-    /// A number without a unit.
-    static func decimal(_ text: String) -> Double? {
-        WrittenNumber(text).flatMap { $0.unit == nil ? $0.number : nil }
     }
 }

@@ -36,7 +36,7 @@ struct CSVColumn: Hashable, Sendable {
             if isFirst, case .word(let word) = name {
                 guard let found = cells.firstIndex(of: word) else {
                     let near = NearestName.of(word, among: cells).map { "; did you mean \"\($0)\"?" } ?? ""
-                    throw Problem(message: "has no column \(ProfileDecoder.quote(word))\(near)")
+                    throw Problem(message: "has no column \(Words.quote(word))\(near)")
                 }
                 column = found
                 continue
@@ -48,7 +48,7 @@ struct CSVColumn: Hashable, Sendable {
                 if isFirst { continue }
                 throw Problem(
                     message:
-                        "has \(ProfileDecoder.quote(cells[column])) in line \(index + 1), not a number"
+                        "has \(Words.quote(cells[column])) in line \(index + 1), not a number"
                 )
             }
             guard numbers.count < Self.maximumRows else {

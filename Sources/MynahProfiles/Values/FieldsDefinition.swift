@@ -57,7 +57,6 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     }
 
     static let name = "fields"
-    static let keys: [String] = []
 
     let layout: ValueLayout
     let fields: [Field]

@@ -47,3 +47,25 @@ struct NamedFiles {
         return bytes
     }
 }
+
+extension FormatReader {
+    /// Reads a file that a value names, with `make`; `nil` after a problem was noted.
+    mutating func contents<Contents>(
+        of file: String, at node: YAMLNode,
+        _ make: (inout NamedFiles) throws(CSVColumn.Problem) -> Contents
+    ) -> Contents? {
+        guard var files else {
+            error(at: node, "only a profile that is a file itself can name another file")
+            return nil
+        }
+        // Not a copy: each file is read once.
+        self.files = nil
+        defer { self.files = files }
+        do throws(CSVColumn.Problem) {
+            return try make(&files)
+        } catch {
+            self.error(at: node, "the file \(Words.quote(file)) \(error.message)")
+            return nil
+        }
+    }
+}

@@ -102,7 +102,6 @@ struct RecordedLine: Hashable, Sendable {
 /// `generate: recorded`: the values of a file, at their times.
 package struct RecordedDefinition: GeneratorDefinition {
     package static let name = "recorded"
-    package static let keys = ["file", "initial"]
 
     /// The file's name in the profile.
     var file: String
@@ -124,36 +123,33 @@ package struct RecordedDefinition: GeneratorDefinition {
     }
 }
 
-extension RecordedDefinition: DecodableGenerator {
-    static func decode(_ fields: Fields, _ decoder: inout ProfileDecoder) -> RecordedDefinition? {
-        guard let node = fields["file"] else {
-            decoder.error(at: fields.mark, "generate: recorded needs file")
+extension RecordedDefinition: DeclaredGenerator {
+    private static let file = Field(
+        "file", .text, isRequired: true,
+        doc: "A recording by `mynah import`, from the profile's folder; up to 16 MiB.")
+    private static let initial = Field(
+        "initial", .bytes, doc: "Read until the first value is sent; the first value unless said.")
+    static let table = Section(
+        "recorded", what: "generate: recorded", [ValueSection.generate(name), file, initial])
+
+    static func read(_ fields: Fields, _ reader: inout FormatReader) -> RecordedDefinition? {
+        guard let node = fields[file] else {
+            reader.error(at: fields.mark, "generate: recorded needs file")
             return nil
         }
-        guard let file = decoder.text(node, "file") else { return nil }
-        var initial: [UInt8]?
-        if let node = fields["initial"] {
-            guard let bytes = decoder.bytes(node, "initial") else { return nil }
-            initial = bytes
-        }
-        guard decoder.files != nil else {
-            decoder.error(at: node, "only a profile that is a file itself can name another file")
-            return nil
-        }
-        do throws(CSVColumn.Problem) {
-            guard let lines = try decoder.files?.recording(file) else { return nil }
-            return RecordedDefinition(file: file, initial: initial, lines: lines)
-        } catch {
-            decoder.error(at: node, "the file \(ProfileDecoder.quote(file)) \(error.message)")
-            return nil
+        guard let file = fields.read(file, &reader) else { return nil }
+        let initial = fields.read(initial, &reader)
+        if fields[Self.initial] != nil, initial == nil { return nil }
+        return reader.contents(of: file, at: node) { files throws(CSVColumn.Problem) in
+            RecordedDefinition(file: file, initial: initial, lines: try files.recording(file))
         }
     }
 }
 
 // `generate: recorded`, when the names of the attributes are known
-extension ProfileDecoder {
+extension RecordedDefinition {
     /// Gives each characteristic its own values of a recording.
-    mutating func recordings(of profile: inout Profile) {
+    static func complete(_ profile: inout Profile, _ reader: inout FormatReader) {
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated() {
@@ -164,35 +160,36 @@ extension ProfileDecoder {
                 recording.values = RecordedValues(
                     recording.lines.filter { $0.path == path.uppercased() }, initial: recording.initial)
                 recording.lines = []
-                check(recording, of: characteristic, path)
+                recording.check(characteristic, path, &reader)
                 profile.services[index].characteristics[number].value = .generated(recording)
             }
         }
     }
 
-    private mutating func check(
-        _ recording: RecordedDefinition, of characteristic: Profile.Characteristic, _ path: String
+    private func check(
+        _ characteristic: Profile.Characteristic, _ path: String, _ reader: inout FormatReader
     ) {
         let mark = characteristic.marks["value"] ?? characteristic.mark
-        if recording.values == nil {
-            error(at: mark, "the file \(Self.quote(recording.file)) has no value of \(path)")
+        let longest = values?.maximumLength ?? 0
+        if values == nil {
+            reader.error(at: mark, "the file \(Words.quote(file)) has no value of \(path)")
         }
-        let longest = recording.values?.maximumLength ?? 0
         if longest > characteristic.maximumLength {
-            error(
+            reader.error(
                 at: mark,
                 """
-                the file \(Self.quote(recording.file)) has a value of \(longest) bytes, and \(path) can have \
+                the file \(Words.quote(file)) has a value of \(longest) bytes, and \(path) can have \
                 \(characteristic.maximumLength)
                 """)
         }
         if characteristic.every != nil {
-            error(
+            reader.error(
                 at: characteristic.marks["every"],
                 "every has no effect: the values of a recording have their own times")
         }
         if characteristic.properties.isDisjoint(with: .anyUpdate) {
-            error(at: mark, "generate: recorded has no effect: \(path) has neither notify nor indicate")
+            reader.error(
+                at: mark, "generate: recorded has no effect: \(path) has neither notify nor indicate")
         }
     }
 }

@@ -78,7 +78,7 @@ struct WrittenNumber: Hashable, Sendable {
     /// Returns `nil` if the text does not begin with a number.
     init?(_ text: String) {
         let text = text.trimmed
-        if let whole = ProfileDecoder.number(text) {
+        if let whole = Words.number(text) {
             (number, integer) = (Double(whole), whole)
             return
         }

@@ -6,7 +6,7 @@ package enum WrittenFields {
     /// The bytes of a value with these fields: numbers in the unit that people see, or texts such as
     /// `0.83 s`.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
-        var decoder = ProfileDecoder(file: "", lines: [])
+        var reader = FormatReader(ProfileSource(name: "", json: json))
         guard case .object(let members) = json else {
             throw LayoutProblem(nil, "fields is an object, as in {\"heartRate\": 72}")
         }
@@ -14,8 +14,10 @@ package enum WrittenFields {
         for member in members where !names.insert(member.key).inserted {
             throw LayoutProblem(member.key, "\(member.key) is given twice")
         }
-        guard let bytes = decoder.constantFields(node(of: json), in: layout) else {
-            throw LayoutProblem(nil, decoder.allIssues.first?.message ?? "the fields do not fit the value")
+        // A number that is not there is not a number.
+        let node = YAMLNode(json, null: "nan")
+        guard let bytes = FieldsSection().constant(node, in: layout, &reader) else {
+            throw LayoutProblem(nil, reader.issues.first?.message ?? "the fields do not fit the value")
         }
         return bytes
     }
@@ -27,21 +29,6 @@ package enum WrittenFields {
         }
         return json
     }
-
-    private static func node(of json: JSON) -> YAMLNode {
-        switch json {
-        case .null: plain("nan")
-        case .bool(let isSet): plain(isSet ? "true" : "false")
-        case .integer(let integer): plain(String(integer))
-        case .number(let number): plain("\(number)")
-        // Without quotes an empty text would be no text.
-        case .string(let text): .scalar(.init(string: text, isPlain: false))
-        case .array(let values): .sequence(.init(elements: values.map(node)))
-        case .object(let members): .mapping(.init(pairs: members.map { (plain($0.key), node(of: $0.value)) }))
-        }
-    }
-
-    private static func plain(_ text: String) -> YAMLNode { .scalar(.init(string: text)) }
 
     private static func json(of document: YAMLDocument) -> JSON? {
         guard document.problems.isEmpty, let root = document.root, case .mapping = root else { return nil }

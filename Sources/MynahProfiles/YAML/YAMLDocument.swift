@@ -12,7 +12,7 @@ struct YAMLDocument {
         let composed = YAMLComposer(source.text)
         problems = composed.repeatedKeys.map {
             YAMLProblem(
-                mark: $0.mark, message: "the key \(ProfileDecoder.quote($0.string)) is repeated; remove one")
+                mark: $0.mark, message: "the key \(Words.quote($0.string)) is repeated; remove one")
         }
         if let problem = composed.problem {
             problems.append(Self.problem(problem, lines: source.lines))

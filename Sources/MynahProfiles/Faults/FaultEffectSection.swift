@@ -1,0 +1,248 @@
+import MynahCore
+import MynahSupport
+
+/// The effects that are words of `do`.
+enum DoneEffect: String, CaseIterable {
+    case drop, duplicate, reorder, noAnswer, disconnect, refuseSubscription, refuseConnection, loseBond
+    case changeServices, advertise, vanish
+
+    /// The keys that say more about it.
+    var parameters: [String] {
+        switch self {
+        case .disconnect: ["reason"]
+        case .loseBond: ["how"]
+        case .changeServices: ["remove"]
+        case .advertise: ["with", "for"]
+        case .vanish: ["for"]
+        case .drop, .duplicate, .reorder, .noAnswer, .refuseSubscription, .refuseConnection: []
+        }
+    }
+}
+
+/// The effect of a fault, of which it has at most one.
+struct FaultEffectSection {
+    static let error = Field(
+        "error", .attError(.anyOf([.words(ATTError.names), .ref("attError")])),
+        doc: "The ATT error that answers: its code or its name.")
+    static let truncate = Field(
+        "truncate", .integer(0...GATT.maximumValueLength - 1, "valueLength"),
+        doc: "How many bytes of the value are left.")
+    static let corrupt = Field(
+        "corrupt", .corruption,
+        doc: "Bytes that are changed by exclusive or, and the offset of the first, as in xor FF@2.")
+    static let value = Field(
+        "value", .node("`value` without `generate`", .ref("faultyValue")),
+        doc: "Sent instead of the value: hex, text, base64 or fields.")
+    static let mtu = Field(
+        "mtu", .integer(GATT.defaultMTU...0xFFFF, "mtu"),
+        doc: "The MTU that the device answers with, in bytes.")
+    static let done = Field("do", called: "effect", Kind<DoneEffect>.word, doc: "What happens.")
+    static let effects: [any DeclaredField] = [error, truncate, corrupt, value, mtu, done]
+
+    static let reason = Field(
+        "reason", .code, doc: "Of disconnect: the error code; left out: 0x13.")
+    static let how = Field(
+        "how", Kind<FaultEffect.LostBond>.word,
+        doc: "Of loseBond: how the central that encrypts learns of it; left out: reject.")
+    static let remove = Field(
+        "remove", .attribute, doc: "Of changeServices: a service or a characteristic.")
+    static let with = Field(
+        "with", .section("faultAdvertising"), doc: "Of advertise: the fields that change.")
+    static let time = Field(
+        "for", .duration(.microseconds(1)),
+        doc: "Of advertise and vanish; left out: until it is turned off.")
+    /// The keys that say more about an effect of `do`.
+    static let parameters: [any DeclaredField] = [reason, how, remove, with, time]
+
+    let fields: Fields
+    /// The attribute that the fault applies to, or `nil` for every one.
+    let attribute: AttributeTree.Position?
+    let scope: FaultScope
+
+    /// The effect, and the position that `changeServices` removes.
+    func read(
+        isNeeded: Bool, _ reader: inout FormatReader
+    ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
+        let keys = Self.effects.map(\.name).filter { fields[$0] != nil }
+        checkParameters(&reader)
+        guard keys.count <= 1 else {
+            reader.error(
+                at: fields.mark(of: keys[1]),
+                "a fault has one effect, and this one has \(Words.list(keys)); make it \(keys.count) faults")
+            return (nil, nil)
+        }
+        if keys.isEmpty, fields[FaultSection.delay] == nil, isNeeded {
+            let known = Words.list(Self.effects.map(\.name) + ["delay"], "or")
+            reader.error(at: fields.mark, "a fault needs an effect: \(known)")
+        }
+        return fields[Self.done] == nil ? (writtenEffect(&reader), nil) : doneEffect(&reader)
+    }
+
+    /// A key that says more about an effect needs that effect.
+    private func checkParameters(_ reader: inout FormatReader) {
+        let word = fields[Self.done]?.scalar?.string ?? ""
+        // Of a wrong word, nothing is known.
+        if fields[Self.done] != nil, DoneEffect(rawValue: word) == nil { return }
+        let allowed = DoneEffect(rawValue: word)?.parameters ?? []
+        for key in Self.parameters.map(\.name) where fields[key] != nil && !allowed.contains(key) {
+            let owners = DoneEffect.allCases.filter { $0.parameters.contains(key) }.map(\.rawValue)
+            reader.error(
+                at: fields.mark(of: key), "\(key) has no effect without do: \(Words.list(owners, "or"))")
+        }
+    }
+
+    private func writtenEffect(_ reader: inout FormatReader) -> FaultEffect? {
+        if let error = fields.read(Self.error, &reader) {
+            if let node = fields[Self.error], Words.number(node.scalar?.string ?? "") != nil {
+                reader.checkIsAssigned(error, as: node)
+            }
+            return .error(error)
+        }
+        if let length = fields.read(Self.truncate, &reader) { return .truncate(length) }
+        if let corruption = fields.read(Self.corrupt, &reader) { return .corrupt(corruption) }
+        if let mtu = fields.read(Self.mtu, &reader) { return .mtu(mtu) }
+        guard let node = fields[Self.value] else { return nil }
+        return (FieldsSection.isTyped(node) ? faultyFields(node, &reader) : faultyValue(node, &reader))
+            .map { .value($0) }
+    }
+
+    private func faultyValue(_ node: YAMLNode, _ reader: inout FormatReader) -> [UInt8]? {
+        let changes = "the value of a fault does not change: write hex, text, base64 or fields"
+        guard let bytes = ValueSection.constant(node, else: changes, &reader) else { return nil }
+        if bytes.count > GATT.maximumValueLength {
+            reader.error(
+                at: node,
+                "the value has \(bytes.count) bytes, more than the maximum of \(GATT.maximumValueLength)")
+        }
+        return bytes
+    }
+
+    /// The bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
+    private func faultyFields(_ node: YAMLNode, _ reader: inout FormatReader) -> [UInt8]? {
+        guard let value = reader.fields(node, FieldsSection.faultTable),
+            let node = value[FieldsSection.fields]
+        else { return nil }
+        guard let layout = attribute.flatMap({ scope.attribute($0)?.layout }) else {
+            if fields[FaultSection.of] == nil {
+                reader.error(at: node, "fields are those of an attribute: add of, or write hex")
+            } else if attribute != nil {
+                reader.error(at: node, "the fields of the attribute are not known: write hex")
+            }
+            return nil
+        }
+        let names = FieldScope(variables: scope.variables)
+        return FieldsSection(scope: names).constant(node, in: layout, &reader)
+    }
+
+    // MARK: do
+
+    private func doneEffect(
+        _ reader: inout FormatReader
+    ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
+        guard let node = fields[Self.done], let word = reader.text(node, "do") else { return (nil, nil) }
+        if Self.effects.contains(where: { $0.name == word }) || word == FaultSection.delay.name {
+            reader.error(
+                at: node, "\(word) takes a parameter, so it is a key of its own; write \(word) for do")
+            return (nil, nil)
+        }
+        guard let done = fields.read(Self.done, &reader) else { return (nil, nil) }
+        switch done {
+        case .drop: return (.drop, nil)
+        case .duplicate: return (.duplicate, nil)
+        case .reorder: return (.reorder, nil)
+        case .noAnswer: return (.noAnswer, nil)
+        case .refuseSubscription: return (.refuseSubscription, nil)
+        case .refuseConnection: return (.refuseConnection, nil)
+        case .disconnect:
+            let reason = fields.read(Self.reason, &reader) ?? FaultEffect.usualReason
+            return (.disconnect(reason: reason), nil)
+        case .loseBond: return (.loseBond(fields.read(Self.how, &reader) ?? .reject), nil)
+        case .changeServices:
+            guard let remove = fields[Self.remove] else {
+                reader.error(at: node, "changeServices needs remove, a service or a characteristic")
+                return (nil, nil)
+            }
+            guard let removed = scope.removed(remove, &reader) else { return (nil, nil) }
+            return (.changeServices(removing: AttributeKey()), removed)
+        case .advertise:
+            guard let with = fields[Self.with] else {
+                reader.error(at: node, "advertise needs with, as in with: {localName: DFU}")
+                return (nil, nil)
+            }
+            let time = fields.read(Self.time, &reader)
+            let advertisement = FaultAdvertisingSection.read(with, in: scope, &reader)
+            return (advertisement.map { .advertise($0, for: time) }, nil)
+        case .vanish: return (.vanish(for: fields.read(Self.time, &reader)), nil)
+        }
+    }
+}
+
+/// `with:` of a fault with `do: advertise`.
+enum FaultAdvertisingSection {
+    static let appearance = Field(
+        "appearance", .appearance, doc: "The appearance, a number or the SIG's name.")
+    static let connectable = Field("connectable", .bool, doc: "Whether centrals can connect.")
+    static let table = Section(
+        "faultAdvertising", what: "with",
+        [
+            AdvertisingSection.localName, AdvertisingSection.serviceUUIDs, AdvertisingSection.interval,
+            AdvertisingSection.manufacturerData, AdvertisingSection.serviceData, appearance, connectable,
+        ])
+
+    static func read(
+        _ node: YAMLNode, in scope: FaultScope, _ reader: inout FormatReader
+    ) -> FaultyAdvertisement? {
+        let errorsBefore = reader.errorCount
+        guard let fields = reader.fields(node, table) else { return nil }
+        var change = FaultyAdvertisement()
+        fields.read(AdvertisingSection.localName, into: &change.localName, &reader)
+        fields.read(AdvertisingSection.serviceUUIDs, into: &change.serviceUUIDs, &reader)
+        change.manufacturerData = fields.read(AdvertisingSection.manufacturerData, &reader)?
+            .map { .init(company: UInt16($0.key), data: $0.bytes) }
+        change.serviceData = fields.read(AdvertisingSection.serviceData, &reader)?
+            .map { .init(uuid: $0.key, data: $0.bytes) }
+        fields.read(appearance, into: &change.appearance, &reader)
+        fields.read(AdvertisingSection.interval, into: &change.interval, &reader)
+        fields.read(connectable, into: &change.isConnectable, &reader)
+        guard reader.errorCount == errorsBefore else { return nil }
+        guard let advertisement = scope.advertisement else {
+            if scope.isWhole {
+                reader.error(at: node, "advertise has no effect: the device does not advertise")
+            }
+            return nil
+        }
+        do throws(AdvertisementError) {
+            _ = try AccessoryAdvertising.compose(change.applied(to: advertisement))
+        } catch {
+            reader.error(
+                at: fields.mark(of: error.field), "\(error); shorten it, or leave something else out")
+        }
+        return change
+    }
+}
+
+extension Kind<FaultEffect.Corruption> {
+    /// `xor FF@2`: bytes, and the offset of the first, which is 0 if it is left out.
+    fileprivate static var corruption: Kind {
+        Kind("`xor` bytes`@`offset", .types("string", pattern: "^xor [0-9A-Fa-f :-]+(@[0-9]+)?$")) {
+            node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            let parts = text.dropFirst(4).split(separator: "@", omittingEmptySubsequences: false)
+            guard text.hasPrefix("xor "), (1...2).contains(parts.count), let mask = Hex.decode(parts[0]),
+                !mask.isEmpty
+            else {
+                reader.error(
+                    at: node,
+                    """
+                    \(what) must be bytes and the offset of the first, as in xor FF@2 or xor 01 80@0, not \
+                    \(Words.quote(text))
+                    """)
+                return nil
+            }
+            guard parts.count == 2 else { return .init(xor: mask, at: 0) }
+            let last = GATT.maximumValueLength - 1
+            return reader.integer(String(parts[1]), at: node, "the offset of \(what)", in: 0...last)
+                .map { .init(xor: mask, at: $0) }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import MynahSupport
+
+/// How a value is written: reads it, and describes it for editors and for people.
+struct Kind<Value>: Sendable {
+    /// The words for its values in the tables of keys.
+    let form: String
+    private let makeSchema: @Sendable () -> Schema
+    /// Reads a value, called `what` in messages; `nil` after a problem was noted.
+    let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: inout FormatReader) -> Value?
+
+    /// The schema is made only if someone asks for it.
+    var schema: Schema { makeSchema() }
+
+    init(
+        _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema,
+        read: @escaping @Sendable (YAMLNode, String, inout FormatReader) -> Value?
+    ) {
+        self.form = form
+        makeSchema = schema
+        self.read = read
+    }
+}
+
+/// A key of a section: its name, its value and its meaning, declared once.
+///
+/// The reader of the section takes its value by it; the schema and the table of keys are made of it.
+struct Field<Value>: DeclaredField {
+    let name: String
+    /// The name of the value in messages.
+    let called: String
+    let kind: Kind<Value>
+    let isRequired: Bool
+    var doc: String
+
+    init(
+        _ name: String, called: String? = nil, _ kind: Kind<Value>, isRequired: Bool = false, doc: String
+    ) {
+        self.name = name
+        self.called = called ?? name
+        self.kind = kind
+        self.isRequired = isRequired
+        self.doc = doc
+    }
+
+    /// The same, for a section that needs it.
+    var needed: Field { Field(name, called: called, kind, isRequired: true, doc: doc) }
+
+    var form: String { kind.form }
+    var schema: Schema { kind.schema.described(doc) }
+}
+
+/// A field of any value.
+protocol DeclaredField: Sendable {
+    var name: String { get }
+    var isRequired: Bool { get }
+    var doc: String { get }
+    var form: String { get }
+    var schema: Schema { get }
+}
+
+/// The table of a section's fields, in the order in which they are usually written.
+struct Section: Sendable {
+    /// Its name in the schema.
+    let name: String
+    /// Its name in messages.
+    let what: String
+    let fields: [any DeclaredField]
+    let keys: [String]
+    private let makeRules: @Sendable () -> [JSON.Member]
+    private let makeOthers: @Sendable () -> Schema.Others?
+
+    /// `rules` are what the schema says about several fields together, and `others` are keys that are the
+    /// user's own.
+    init(
+        _ name: String, what: String? = nil, _ fields: [any DeclaredField],
+        others: @autoclosure @escaping @Sendable () -> Schema.Others? = nil,
+        rules: @autoclosure @escaping @Sendable () -> [JSON.Member] = []
+    ) {
+        self.name = name
+        self.what = what ?? name
+        self.fields = fields
+        keys = fields.map(\.name)
+        makeOthers = others
+        makeRules = rules
+    }
+
+    var schema: Schema {
+        Schema.object(
+            fields.map { ($0.name, $0.schema) }, required: fields.filter(\.isRequired).map(\.name),
+            others: makeOthers()
+        ).with(makeRules())
+    }
+}
+
+/// The fields that a mapping has.
+struct Fields {
+    /// A key and its value.
+    struct Entry {
+        let mark: SourceMark?
+        let value: YAMLNode
+    }
+
+    let mark: SourceMark
+    let entries: [String: Entry]
+
+    subscript(key: String) -> YAMLNode? { entries[key]?.value }
+    subscript<Value>(field: Field<Value>) -> YAMLNode? { entries[field.name]?.value }
+    func mark(of key: String) -> SourceMark { entries[key]?.mark ?? mark }
+    func mark<Value>(of field: Field<Value>) -> SourceMark { mark(of: field.name) }
+    /// The position of each value.
+    var marks: [String: SourceMark] { entries.compactMapValues { $0.value.mark } }
+
+    /// The value of a field, or `nil` if it is missing or wrong.
+    func read<Value>(_ field: Field<Value>, _ reader: inout FormatReader) -> Value? {
+        self[field].flatMap { field.kind.read($0, field.called, &reader) }
+    }
+}
+
+extension Fields {
+    /// The value of a field, `usual` if it is missing, or `nil` if it is wrong.
+    func read<Value>(_ field: Field<Value>, usual: Value, _ reader: inout FormatReader) -> Value? {
+        self[field] == nil ? usual : read(field, &reader)
+    }
+
+    /// Replaces a value by that of a field, unless the field is missing or wrong.
+    func read<Value>(_ field: Field<Value>, into value: inout Value, _ reader: inout FormatReader) {
+        if let read = read(field, &reader) { value = read }
+    }
+
+    func read<Value>(_ field: Field<Value>, into value: inout Value?, _ reader: inout FormatReader) {
+        if let read = read(field, &reader) { value = read }
+    }
+}

@@ -1,0 +1,123 @@
+import MynahCore
+import MynahSupport
+
+// Scalars with a meaning.
+extension FormatReader {
+    mutating func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
+        text(node, what).flatMap { integer($0, at: node, what, in: range) }
+    }
+
+    mutating func integer(
+        _ text: String, at node: YAMLNode, _ what: String, in range: ClosedRange<Int>
+    ) -> Int? {
+        guard let number = Words.number(text) else {
+            error(at: node, "\(what) must be a whole number, as 18 or 0x12, not \(Words.quote(text))")
+            return nil
+        }
+        if (2...20).contains(text.utf8.count), text.hasPrefix("0"),
+            text.utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil })
+        {
+            // 0059 is a company identifier as the SIG lists it, or 59.
+            let digits = text.drop { $0 == "0" }
+            error(
+                at: node,
+                "\(what) \(text) is ambiguous; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
+            )
+            return nil
+        }
+        guard range.contains(number) else {
+            let bounds =
+                text.lowercased().contains("x")
+                ? "\(Self.hex(range.lowerBound)) and \(Self.hex(range.upperBound))"
+                : "\(range.lowerBound) and \(range.upperBound)"
+            error(at: node, "\(what) must be between \(bounds), not \(text)")
+            return nil
+        }
+        return number
+    }
+
+    private static func hex(_ number: Int) -> String { "0x" + String(number, radix: 16, uppercase: true) }
+
+    mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
+        bool(node, what, "true or false", ["true": true, "false": false])
+    }
+
+    /// `true` or `false` by these words, in small letters.
+    mutating func bool(_ node: YAMLNode, _ what: String, _ shape: String, _ words: [String: Bool]) -> Bool? {
+        guard let text = text(node, what) else { return nil }
+        if let isTrue = words[text.lowercased()] { return isTrue }
+        error(at: node, "\(what) must be \(shape), not \(Words.quote(text))")
+        return nil
+    }
+
+    mutating func duration(
+        _ node: YAMLNode, _ what: String, atLeast minimum: Duration = .zero, atMost maximum: Duration? = nil
+    ) -> Duration? {
+        guard let text = text(node, what) else { return nil }
+        do throws(DurationText.Problem) {
+            let duration = try DurationText.parse(text)
+            guard duration >= minimum else {
+                error(at: node, "\(what) must be at least \(minimum.text), not \(text)")
+                return nil
+            }
+            if let maximum, duration > maximum {
+                error(at: node, "\(what) must be at most \(maximum.text), not \(text)")
+                return nil
+            }
+            return duration
+        } catch {
+            self.error(at: node, "\(what) \(error.message)")
+            return nil
+        }
+    }
+
+    /// One of the named cases.
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ node: YAMLNode, _ what: String
+    ) -> Choice? where Choice.RawValue == String {
+        word(node, what, among: Choice.allCases.map(\.rawValue)).flatMap { Choice(rawValue: $0) }
+    }
+
+    /// One of these words.
+    mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
+        guard let text = text(node, what) else { return nil }
+        if words.contains(text) { return text }
+        error(at: node, Words.unknown("\(what) \(Words.quote(text))", text, among: words))
+        return nil
+    }
+
+    mutating func bytes(_ node: YAMLNode, _ what: String) -> [UInt8]? {
+        // `hex:` without a value means no bytes, which is a valid value.
+        guard let scalar = scalar(node, what, "hexadecimal digits") else { return nil }
+        let digits = scalar.string.hasPrefix("0x") ? String(scalar.string.dropFirst(2)) : scalar.string
+        if let bytes = Hex.decode(digits) { return bytes }
+        error(
+            at: node,
+            "\(what) must be pairs of hexadecimal digits, as in 01 FF, not \(Words.quote(scalar.string))")
+        return nil
+    }
+
+    /// D-Bus takes no NUL, and a phone or a terminal may act on the others.
+    mutating func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            error(at: node, "\(what) has a control character in it")
+        }
+    }
+
+    /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
+    mutating func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
+        let code = error.code
+        guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }
+        let text = node.scalar?.string ?? ""
+        let meant = UInt8(text, radix: 16).map(ATTError.init(code:)).flatMap { other in
+            ATTError.applicationCodes.contains(other.code) ? "; did you mean 0x\(text)?" : nil
+        }
+        warning(
+            at: node.mark,
+            """
+            0x\(Hex.encode([code])) is a reserved error code; application errors are 0x80 to \
+            0x9F\(meant ?? "")
+            """
+        )
+    }
+}

@@ -1,0 +1,184 @@
+/// Notes the issues of a profile, and reads what all sections have in common: mappings, lists and scalars.
+///
+/// It keeps nothing of any section: each has a reader of its own, which is given what it needs to know.
+struct FormatReader {
+    let source: ProfileSource
+    /// The files that the profile names, or `nil` if it is no file itself.
+    var files: NamedFiles?
+    private(set) var errorCount = 0
+    private var warningCount = 0
+    private var notes: [Note] = []
+    private var isFull: Bool { errorCount >= Self.maximumIssues }
+    /// Aliases can make a small file enormous; what is visited is counted.
+    private var visited = 0
+    static let maximumNodes = 100_000
+    /// A hundred errors say enough, and as many warnings; a thousand more would bury them.
+    static let maximumIssues = 100
+
+    private struct Note {
+        let severity: ProfileIssue.Severity
+        let mark: SourceMark?
+        let message: String
+    }
+
+    init(_ source: ProfileSource, files: NamedFiles? = nil) {
+        self.source = source
+        self.files = files
+    }
+
+    // MARK: Problems
+
+    /// Every issue in the file's order.
+    ///
+    /// If the limit was reached, the last one says so.
+    var issues: [ProfileIssue] {
+        var sorted = notes.enumerated().sorted {
+            let (left, right) = ($0.element.mark, $1.element.mark)
+            return (left?.line ?? 0, left?.column ?? 0, $0.offset)
+                < (right?.line ?? 0, right?.column ?? 0, $1.offset)
+        }.map(\.element)
+        if isFull {
+            let message = "there may be more errors; correct these first"
+            sorted.append(Note(severity: .error, mark: sorted.last?.mark, message: message))
+        }
+        return sorted.enumerated().map { index, note in
+            var issue = source.issue(note.severity, at: note.mark, note.message)
+            if isFull, index == sorted.count - 1 { issue.sourceLine = nil }
+            return issue
+        }
+    }
+
+    mutating func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
+        note(.error, at: node?.mark, message())
+    }
+
+    mutating func error(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.error, at: mark, message())
+    }
+
+    mutating func warning(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.warning, at: mark, message())
+    }
+
+    mutating func hint(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.note, at: mark, message())
+    }
+
+    private mutating func note(
+        _ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: @autoclosure () -> String
+    ) {
+        switch severity {
+        case .error:
+            guard !isFull else { return }
+            errorCount += 1
+        case .warning, .note:
+            guard warningCount < Self.maximumIssues else { return }
+            warningCount += 1
+        }
+        notes.append(Note(severity: severity, mark: mark, message: message()))
+    }
+
+    // MARK: Shapes
+
+    /// The fields of a section; what is no mapping, and keys that its table lacks, are noted.
+    ///
+    /// `refused` says of known words why they cannot be here.
+    mutating func fields(
+        _ node: YAMLNode, _ section: Section, refused: [String: String] = [:]
+    ) -> Fields? {
+        fields(node, section.what, known: section.keys, refused: refused)
+    }
+
+    /// The fields of a mapping whose keys are `known`.
+    mutating func fields(
+        _ node: YAMLNode, _ what: String, known: [String], refused: [String: String] = [:]
+    ) -> Fields? {
+        guard visit(node) else { return nil }
+        guard case .mapping(let mapping) = node else {
+            error(at: node, "\(what) must be a mapping of \(Words.list(known)), not \(Words.shape(of: node))")
+            return nil
+        }
+        var entries: [String: Fields.Entry] = [:]
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                error(at: key, "a key of \(what) must be a word, not \(Words.shape(of: key))")
+                continue
+            }
+            if known.contains(name) {
+                entries[name] = Fields.Entry(mark: key.mark, value: value)
+            } else if let reason = refused[name] {
+                error(at: key, reason)
+            } else if name == "<<" {
+                noteMerge(key, what)
+            } else {
+                error(at: key, Words.unknown("key \(Words.quote(name)) in \(what)", name, among: known))
+            }
+        }
+        return Fields(mark: node.mark ?? .start, entries: entries)
+    }
+
+    /// The members of a mapping whose keys are the user's own.
+    mutating func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
+        guard visit(node) else { return [] }
+        guard case .mapping(let mapping) = node else {
+            error(at: node, "\(what) must be a mapping, not \(Words.shape(of: node))")
+            return []
+        }
+        return mapping.compactMap { key, value in
+            let name = key.scalar?.string ?? ""
+            if name == "<<" { noteMerge(key, what) }
+            return name == "<<" ? nil : (key, value)
+        }
+    }
+
+    /// YAML 1.1 has them, and 1.2, which a profile is, does not.
+    mutating func noteMerge(_ key: YAMLNode, _ what: String) {
+        error(
+            at: key,
+            """
+            merge keys (<<) are not supported; write the keys of \(what) here (*name can replace a whole \
+            value)
+            """
+        )
+    }
+
+    /// The elements of a sequence.
+    mutating func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
+        guard visit(node) else { return [] }
+        guard case .sequence(let sequence) = node else {
+            error(at: node, "\(what) must be a list, as in [a, b], not \(Words.shape(of: node))")
+            return []
+        }
+        return sequence.elements
+    }
+
+    /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
+    mutating func text(_ node: YAMLNode, _ what: String) -> String? {
+        guard let scalar = scalar(node, what) else { return nil }
+        if scalar.isPlain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
+            error(at: node, "\(what) is empty")
+            return nil
+        }
+        return scalar.string
+    }
+
+    /// A scalar, of which an empty one is a value too.
+    mutating func scalar(
+        _ node: YAMLNode, _ what: String, _ shape: String = "one value"
+    ) -> YAMLNode.Scalar? {
+        guard visit(node) else { return nil }
+        if let scalar = node.scalar { return scalar }
+        error(at: node, "\(what) must be \(shape), not \(Words.shape(of: node))")
+        return nil
+    }
+
+    private mutating func visit(_ node: YAMLNode) -> Bool {
+        guard !isFull else { return false }
+        visited += 1
+        guard visited > Self.maximumNodes else { return true }
+        if visited == Self.maximumNodes + 1 {
+            error(at: node, "the profile has over \(Self.maximumNodes) values, its aliases counted each time")
+        }
+        return false
+    }
+}

@@ -1,0 +1,147 @@
+import MynahCore
+import MynahSupport
+
+// The kinds of values that many sections have.
+
+extension Kind<YAMLNode> {
+    /// A value that the section's reader reads, because it depends on other parts of the profile.
+    static func node(_ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
+        Kind(form, schema()) { node, _, _ in node }
+    }
+
+    /// A mapping with a table of its own, which has this name in the schema.
+    static func section(_ name: String) -> Kind { node("`\(name)`", .ref(name)) }
+
+    /// A list of such mappings.
+    static func sections(_ name: String, atLeast minimum: Int = 0) -> Kind {
+        node("list of `\(name)`", .list(of: .ref(name), atLeast: minimum))
+    }
+}
+
+extension Kind<String> {
+    /// Text, as it is written.
+    static var text: Kind { Kind("text", .ref("text")) { $2.text($0, $1) } }
+
+    /// The name of a fault or a scenario, a part of a path of the control API and of a line on a screen.
+    static func name(of kind: String) -> Kind {
+        Kind("text", .ref("text")) { node, _, reader in
+            guard let name = reader.text(node, "the name of a \(kind)") else { return nil }
+            if name.isEmpty || name.utf8.count > 64 {
+                reader.error(at: node, "the name of a \(kind) must have 1 to 64 bytes")
+            }
+            reader.checkIsPrintable(name, "the name of the \(kind)", at: node)
+            return name
+        }
+    }
+}
+
+extension Kind<Bool> {
+    static var bool: Kind { Kind("`true`, `false`", .ref("boolean")) { $2.bool($0, $1) } }
+}
+
+extension Kind<Int> {
+    /// A whole number; `name` is that of its definition in the schema, if it has one.
+    static func integer(_ range: ClosedRange<Int>, _ name: String? = nil) -> Kind {
+        Kind("\(range.lowerBound) to \(range.upperBound)", name.map { .ref($0) } ?? .integer(range)) {
+            $2.integer($0, $1, in: range)
+        }
+    }
+}
+
+extension Kind<Duration> {
+    static func duration(_ minimum: Duration = .zero, atMost maximum: Duration? = nil) -> Kind {
+        let bounds =
+            maximum.map { ", \(minimum.text) to \($0.text)" }
+            ?? (minimum > .zero ? ", from \(minimum.text)" : "")
+        return Kind("duration" + bounds, .ref("duration")) {
+            $2.duration($0, $1, atLeast: minimum, atMost: maximum)
+        }
+    }
+
+    /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B,
+    /// 4.4.2.2).
+    static var advertisingInterval: Kind { duration(.milliseconds(20), atMost: .milliseconds(10240)) }
+}
+
+extension Kind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
+    /// One of the named cases.
+    static var word: Kind {
+        let words = Value.allCases.map(\.rawValue)
+        return Kind(words.map { "`\($0)`" }.joined(separator: ", "), .words(words)) { $2.choice($0, $1) }
+    }
+}
+
+extension Kind<[UInt8]> {
+    static var bytes: Kind { Kind("bytes", .ref("bytes")) { $2.bytes($0, $1) } }
+}
+
+extension Kind<UInt8> {
+    /// An ATT error, or another code of one byte.
+    static var code: Kind {
+        Kind("1 to 255", .ref("attError")) {
+            $2.integer($0, $1, in: 1...255).map { UInt8(truncatingIfNeeded: $0) }
+        }
+    }
+}
+
+/// A word of a list, and its node.
+struct PlacedWord {
+    let word: String
+    let node: YAMLNode
+}
+
+extension Kind<[PlacedWord]> {
+    /// A list of words, each once; `each` is the name of one.
+    static func words(
+        _ words: [String], each: String, atLeast minimum: Int = 0,
+        repeated: @escaping @Sendable (String) -> String
+    ) -> Kind {
+        Kind(
+            "list of \(words.map { "`\($0)`" }.joined(separator: ", "))",
+            .list(of: .words(words), atLeast: minimum, isUnique: true)
+        ) { node, what, reader in
+            var list: [PlacedWord] = []
+            for element in reader.elements(node, what) {
+                guard let word = reader.text(element, "a \(each)") else { continue }
+                guard words.contains(word) else {
+                    reader.error(
+                        at: element, Words.unknown("\(each) \(Words.quote(word))", word, among: words))
+                    continue
+                }
+                if list.contains(where: { $0.word == word }) { reader.error(at: element, repeated(word)) }
+                list.append(PlacedWord(word: word, node: element))
+            }
+            return list
+        }
+    }
+}
+
+/// Bytes by a key of the user's.
+struct KeyedBytes<Key> {
+    let key: Key
+    let bytes: [UInt8]
+}
+
+extension Kind {
+    /// Bytes by keys, each once; `check` notes what is wrong with a key, and `name` names one.
+    static func bytes<Key: Hashable & Sendable>(
+        by key: Kind<Key>, called what: String,
+        name: @escaping @Sendable (Key, YAMLNode) -> String,
+        check: @escaping @Sendable (Key, YAMLNode, inout FormatReader) -> Void = { _, _, _ in }
+    ) -> Kind<[KeyedBytes<Key>]> where Value == [KeyedBytes<Key>] {
+        Kind("bytes by \(key.form)", .map(keys: key.schema, to: .ref("bytes"))) { node, field, reader in
+            var list: [KeyedBytes<Key>] = []
+            var seen: Set<Key> = []
+            for (keyNode, value) in reader.members(node, field) {
+                guard let key = key.read(keyNode, what, &reader), let bytes = reader.bytes(value, field)
+                else { continue }
+                check(key, keyNode, &reader)
+                if !seen.insert(key).inserted {
+                    reader.error(at: keyNode, "\(field) has \(name(key, keyNode)) twice")
+                }
+                list.append(.init(key: key, bytes: bytes))
+            }
+            return list
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import MynahCore
+import MynahSupport
+
+/// The whole format, made of the sections' tables: its JSON Schema, and its tables of keys.
+///
+/// The schema tells an editor the keys and values of a profile. An editor reads YAML in its own way: it
+/// makes numbers of values that are read as text here. Only the readers check counts and references within
+/// the file.
+enum ProfileFormat {
+    /// The published schema.
+    static var schema: JSON {
+        .object([
+            .init("$schema", "https://json-schema.org/draft/2020-12/schema"),
+            .init("$comment", "Made by MYNAH_WRITE_SCHEMA=1 swift test --filter SchemaTests"),
+            .init("title", "Mynah profile"),
+            .init("description", "A Bluetooth LE peripheral, written down."),
+            .init("$ref", "#/$defs/profile"),
+            .init("$defs", .object(definitions.map { .init($0.name, $0.schema.json) })),
+        ])
+    }
+
+    private typealias Definition = (name: String, schema: Schema)
+
+    private static var definitions: [Definition] {
+        sections.map { ($0.name, $0.schema) } + forms + attributes + scalars
+    }
+
+    /// The sections with one table, in the order of a profile.
+    private static let sections = [
+        ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
+        AdvertisingSection.appTable, AppSection.table, CentralSection.table, ScanSection.table,
+        PeripheralSection.table, MatchSection.table, ConnectSection.table, WriteSection.table,
+        CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
+        PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, ReactionSection.table,
+        AnswerSection.table, FaultSection.table, FaultAdvertisingSection.table, ScenarioSection.table,
+        LayoutSection.table,
+    ]
+
+    /// The sections with several tables, of which a value has one.
+    private static var forms: [Definition] {
+        [
+            ("service", ServicesSection.schema), ("value", valueSchema),
+            ("bytesValue", ValueSection.schema([])),
+            ("faultyValue", .oneOf([.ref("bytesValue"), FieldsSection.faultTable.schema])),
+            ("fieldValue", FieldsSection.valueSchema), ("fieldGenerator", FieldGeneratorKind.schema),
+            ("step", StepSection.schema), ("eventField", EventStepSection.fieldSchema),
+            ("layout", .list(of: .ref("layoutField"), atLeast: 1)),
+        ]
+    }
+
+    private static var valueSchema: Schema {
+        ValueSection.schema(
+            Generators.all.map { $0.table } + [FieldsSection.table, FieldsSection.layoutTable])
+    }
+
+    private static var attributes: [Definition] {
+        [
+            ("attributeName", .types("string", "number", pattern: "^[^/@]+(/[^/]+)?$")),
+            ("faultyAttribute", .types("string", "number", pattern: "^[^/@]+(/[^/]+){0,2}$")),
+            ("serviceUUID", AttributeType.service.schema),
+            (
+                "serviceReference",
+                .anyOf([.ref("serviceUUID"), .types("string", pattern: "^[^~]+~[1-9][0-9]{0,4}$")])
+            ),
+            ("characteristicUUID", AttributeType.characteristic.schema),
+            ("descriptorUUID", AttributeType.descriptor.schema),
+            ("permission", Kind<SecurityRequirement>.word.schema),
+        ]
+    }
+
+    private static var scalars: [Definition] {
+        [
+            ("count", .integer(1...FaultSection.maximumCount)), ("mtu", .integer(GATT.defaultMTU...0xFFFF)),
+            ("companyNumber", .integer(0...0xFFFF)), ("adType", .integer(1...0xFF)),
+            ("attError", .integer(1...0xFF)), ("valueLength", .integer(0...GATT.maximumValueLength)),
+            ("beats", .integer(0...0xFFFF)),
+            (
+                "bytes",
+                .types(
+                    "string", "number", "null", pattern: "^(0x)?[\\s:-]*([0-9A-Fa-f]{2}[\\s:-]*)*$")
+            ),
+            (
+                "duration",
+                .types("string", pattern: "^ *[0-9]+(\\.[0-9]{1,9})? *(us|ms|s|min) *$")
+            ),
+            ("boolean", .constants([.bool(true), .bool(false)])),
+            ("text", .types("string", "number", "boolean")),
+        ]
+    }
+}

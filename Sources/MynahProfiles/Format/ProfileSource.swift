@@ -1,0 +1,120 @@
+import MynahSupport
+
+/// The text or the JSON value that a profile was read from: the places of its issues.
+public struct ProfileSource: Sendable {
+    /// The name of the file in messages.
+    public var file: String
+    /// The lines of a text.
+    private var lines: [String] = []
+    /// The value, if the profile was no text.
+    ///
+    /// A mark counts its values from 1, in `line`.
+    private var json: JSON?
+
+    /// A text.
+    init(file: String, lines: [String]) {
+        self.file = file
+        self.lines = lines
+    }
+
+    /// A JSON value that was never a text of the user's.
+    init(name: String, json: JSON) {
+        file = name
+        self.json = json
+    }
+
+    /// An issue at a place in it.
+    func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String) -> ProfileIssue {
+        if let json {
+            let path = mark.flatMap { JSONPath(to: $0.line, in: json)?.text }
+            return ProfileIssue(severity: severity, file: file, path: path, message: message)
+        }
+        let line = mark.flatMap { lines.indices.contains($0.line - 1) ? lines[$0.line - 1] : nil }
+        return ProfileIssue(severity: severity, file: file, mark: mark, message: message, sourceLine: line)
+    }
+}
+
+/// The way to one of the values in a JSON value.
+///
+/// The values are counted as they are read: from 1, a container before its elements.
+private struct JSONPath {
+    private var words: [String] = []
+    private var left: Int
+
+    init?(to number: Int, in json: JSON) {
+        left = number
+        guard visit(json) else { return nil }
+    }
+
+    /// `services[0].uuid`, or `nil` for the whole value.
+    var text: String? {
+        let text = words.joined()
+        return text.isEmpty ? nil : String(text.drop { $0 == "." })
+    }
+
+    /// Whether the value is this one or in it.
+    private mutating func visit(_ json: JSON) -> Bool {
+        left -= 1
+        guard left > 0 else { return true }
+        switch json {
+        case .object(let members): return members.contains { visit($0.value, as: ".\($0.key)") }
+        case .array(let values): return values.indices.contains { visit(values[$0], as: "[\($0)]") }
+        default: return false
+        }
+    }
+
+    private mutating func visit(_ json: JSON, as word: String) -> Bool {
+        words.append(word)
+        if visit(json) { return true }
+        words.removeLast()
+        return false
+    }
+}
+
+extension YAMLNode {
+    /// The node of a JSON value; `null` is the word for no value.
+    ///
+    /// The marks count its values, for `ProfileSource`; a key has the mark of its value.
+    init(_ json: JSON, null: String = "null") {
+        var count = 0
+        self.init(json, null, &count)
+    }
+
+    private init(_ json: JSON, _ null: String, _ count: inout Int) {
+        count += 1
+        let mark = SourceMark(line: count, column: 1)
+        switch json {
+        case .null: self = .scalar(.init(string: null, mark: mark))
+        case .bool, .integer, .number: self = .scalar(.init(string: json.text, mark: mark))
+        // Without quotes an empty text would be no text.
+        case .string(let text): self = .scalar(.init(string: text, isPlain: false, mark: mark))
+        case .array(let values):
+            self = .sequence(.init(elements: values.map { YAMLNode($0, null, &count) }, mark: mark))
+        case .object(let members):
+            let pairs = members.map { member in
+                let value = YAMLNode(member.value, null, &count)
+                return (YAMLNode.scalar(.init(string: member.key, mark: value.mark)), value)
+            }
+            self = .mapping(.init(pairs: pairs, mark: mark))
+        }
+    }
+}
+
+extension FormatReader {
+    /// The reader of a JSON value, which notes its repeated keys.
+    init(_ json: JSON, name: String) {
+        self.init(ProfileSource(name: name, json: json))
+        noteRepeatedKeys(in: YAMLNode(json))
+    }
+
+    private mutating func noteRepeatedKeys(in node: YAMLNode) {
+        var names: Set<String> = []
+        for (key, value) in node.mapping?.pairs ?? [] {
+            if let name = key.scalar?.string, !names.insert(name).inserted {
+                error(at: key, "the key \(Words.quote(name)) is repeated; remove one")
+            }
+            noteRepeatedKeys(in: value)
+        }
+        for element in node.sequence?.elements ?? [] { noteRepeatedKeys(in: element) }
+    }
+}

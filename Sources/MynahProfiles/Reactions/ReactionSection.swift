@@ -1,0 +1,378 @@
+import MynahCore
+import MynahSupport
+
+/// `on:` of a characteristic.
+enum OnSection {
+    static let write = Field(
+        "write", .sections("reaction"), doc: "The first rule that matches a write is carried out.")
+    static let subscribe = Field(
+        "subscribe", .sections("reaction"),
+        doc: "The first rule is carried out; it has neither match nor error.")
+    static let table = Section("on", [write, subscribe])
+
+    /// Reads the rules of all characteristics, when the attributes that they may name are known.
+    static func read(
+        _ nodes: [AttributeTree.Position: YAMLNode], into profile: inout Profile,
+        _ reader: inout FormatReader
+    ) {
+        guard !nodes.isEmpty else { return }
+        let attributes = AttributeIndex(profile.attributeTree)
+        for (index, service) in profile.services.enumerated() {
+            for (number, characteristic) in service.characteristics.enumerated() {
+                let position = AttributeTree.Position(service: index, characteristic: number)
+                guard let node = nodes[position] else { continue }
+                let section = ReactionSection(
+                    profile: profile, index: attributes, position: position,
+                    characteristic: characteristic, scope: FieldScope(variables: profile.variables))
+                profile.services[index].characteristics[number].reactions = read(node, section, &reader)
+            }
+        }
+    }
+
+    private static func read(
+        _ node: YAMLNode, _ section: ReactionSection, _ reader: inout FormatReader
+    ) -> Profile.Reactions {
+        var rules = Profile.Reactions()
+        guard let fields = reader.fields(node, table) else { return rules }
+        let (properties, uuid) = (section.characteristic.properties, section.characteristic.uuid)
+        if let node = fields[write] {
+            if properties.isDisjoint(with: .anyWrite) {
+                reader.error(at: node, "on.write has no effect: \(uuid) has no write property")
+            }
+            var section = section
+            section.scope.layout = section.characteristic.layout
+            rules.write = reader.elements(node, "on.write").compactMap { section.read($0, &reader) }
+            checkAreReached(rules.write, node, &reader)
+        }
+        if let node = fields[subscribe] {
+            if properties.isDisjoint(with: .anyUpdate) {
+                reader.error(at: node, "on.subscribe has no effect: \(uuid) has neither notify nor indicate")
+            }
+            var section = section
+            section.isSubscription = true
+            rules.subscribe = reader.elements(node, "on.subscribe").compactMap {
+                section.read($0, &reader)
+            }
+        }
+        return rules
+    }
+
+    /// A rule that takes every write is the last one.
+    private static func checkAreReached(
+        _ rules: [Reaction], _ node: YAMLNode, _ reader: inout FormatReader
+    ) {
+        guard let open = rules.firstIndex(where: { $0.match == ValueMatch() }), open + 1 < rules.count,
+            case .sequence(let list) = node, list.count == rules.count
+        else { return }
+        reader.warning(
+            at: list[open + 1].mark,
+            "this rule is never reached: the one before it matches every write"
+        )
+    }
+}
+
+/// A rule of a characteristic, with the device around it.
+struct ReactionSection {
+    static let match = Field(
+        "match", .node("fields, or `hex`", .map()),
+        doc: "The fields of the value, and hex for its bytes (.. is any byte); left out: any value.")
+    static let set = Field(
+        "set", .changes, doc: "Variables, and a number, a field of the value or a variable for each.")
+    static let answer = Field(
+        "answer",
+        .node(
+            "`value`, `answer`, or a list of them",
+            .anyOf(answers + [.list(of: .anyOf(answers))])),
+        doc: "What is sent to the central: a value, {to, value, after}, or a list of these.")
+    static let notify = Field(
+        "notify",
+        .node(
+            "`now`, or a list of characteristics",
+            .anyOf([.ref("attributeName"), .list(of: .anyOf([.ref("attributeName")]))])),
+        doc: "now for this characteristic, or those whose value is sent.")
+    static let error = Field(
+        "error", .attError(.types("string", "integer")), doc: "An ATT error, by code or name.")
+    static let disconnect = Field("disconnect", .bool, doc: "Whether the link is ended.")
+    static let advertise = Field(
+        "advertise", .onOrOff, doc: "Whether the device advertises from now on.")
+    static let table = Section("reaction", what: "a rule of on.write", [match] + effects)
+    private static let subscriptionTable = Section(
+        "reaction", what: "a rule of on.subscribe", [set, answer, notify, disconnect, advertise])
+    private static let effects: [any DeclaredField] = [set, answer, notify, error, disconnect, advertise]
+    private static let answers: [Schema] = [.ref("value"), .ref("answer")]
+
+    let profile: Profile
+    let index: AttributeIndex
+    /// The characteristic whose rules these are.
+    let position: AttributeTree.Position
+    let characteristic: Profile.Characteristic
+    /// The names that its values can be taken from.
+    var scope: FieldScope
+    var isSubscription = false
+
+    private func characteristic(at position: AttributeTree.Position) -> Profile.Characteristic? {
+        position.characteristic.map { profile.services[position.service].characteristics[$0] }
+    }
+
+    func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Reaction? {
+        let reason = "a subscription has no value, and it cannot be refused here: use a fault"
+        guard
+            let fields = reader.fields(
+                node, isSubscription ? Self.subscriptionTable : Self.table,
+                refused: isSubscription ? [Self.match.name: reason, Self.error.name: reason] : [:])
+        else { return nil }
+        let errorsBefore = reader.errorCount
+        var rule = Reaction()
+        if let node = fields[Self.match] { rule.match = match(node, &reader) }
+        if let node = fields[Self.set] { rule.changes = .read(node, in: scope, &reader) }
+        if let node = fields[Self.answer] { rule.answers = answers(node, &reader) }
+        if let node = fields[Self.notify] { rule.notified = notified(node, &reader) }
+        rule.error = refusal(fields, &reader)
+        fields.read(Self.disconnect, into: &rule.disconnects, &reader)
+        fields.read(Self.advertise, into: &rule.advertises, &reader)
+        if let node = fields[Self.advertise], profile.advertising == nil {
+            reader.error(at: node, "advertise has no effect: the profile has no advertising")
+        }
+        if rule.error != nil, let node = fields[Self.answer] {
+            reader.error(at: node, "a rule has error or answer, not both")
+        }
+        guard reader.errorCount == errorsBefore else { return nil }
+        if fields.entries.keys.allSatisfy({ $0 == Self.match.name }) {
+            reader.warning(
+                at: fields.mark,
+                "this rule does nothing; add one of \(Words.list(Self.effects.map(\.name)))")
+        }
+        return rule
+    }
+
+    // MARK: Match
+
+    private func match(_ node: YAMLNode, _ reader: inout FormatReader) -> ValueMatch {
+        var match = ValueMatch()
+        let layout = characteristic.layout
+        let names = layout?.names ?? []
+        for (key, value) in reader.members(node, "match") {
+            guard let name = reader.text(key, "match") else { continue }
+            if name == "hex", !names.contains("hex") {
+                guard let pattern = reader.text(value, "hex") else { continue }
+                match.bytes = BytePattern(pattern)
+                if match.bytes == nil {
+                    reader.error(
+                        at: value,
+                        """
+                        hex must be hexadecimal digits, with .. for any byte, as in 02 .., not \
+                        \(Words.quote(pattern))
+                        """
+                    )
+                }
+            } else if names.contains(name), let layout, let field = FieldReader(name, in: layout) {
+                match.conditions += conditions(value, field, &reader)
+            } else {
+                reader.error(
+                    at: key,
+                    layout == nil
+                        ? """
+                        the fields of \(characteristic.uuid) are not known: match hex, or write down a \
+                        layout, as in value: {layout: [{opcode: uint8}]}
+                        """
+                        : Words.unknown("field \(Words.quote(name))", name, among: names + ["hex"]))
+            }
+        }
+        return match
+    }
+
+    private func conditions(
+        _ node: YAMLNode, _ field: FieldReader, _ reader: inout FormatReader
+    ) -> [ValueMatch.Condition] {
+        guard case .mapping = node else {
+            return operand(node, field, &reader).map {
+                [.init(field: field.name, comparison: .equal, operand: $0)]
+            } ?? []
+        }
+        return WrittenComparison.read(node, field.name, &reader).compactMap { written in
+            guard field.shape.isNumber else {
+                reader.error(
+                    at: written.key, "\(field.name) is \(field.shape.typeName), which has no order")
+                return nil
+            }
+            return operand(written.value, field, &reader).map {
+                .init(field: field.name, comparison: written.comparison, operand: $0)
+            }
+        }
+    }
+
+    /// A number, a name or a text of the field, or a variable.
+    private func operand(
+        _ node: YAMLNode, _ field: FieldReader, _ reader: inout FormatReader
+    ) -> ValueMatch.Condition.Operand? {
+        let (name, shape) = (field.name, field.shape)
+        guard let text = reader.text(node, name) else { return nil }
+        let isPlain = node.scalar?.isPlain == true
+        if isPlain, scope.variables[text] != nil { return .variable(text) }
+        if shape.isNumber, isPlain, let number = WrittenNumber.decimal(text) { return .number(number) }
+        switch shape.kind {
+        case .boolean: return reader.bool(node, name).map { .text($0 ? "true" : "false") }
+        case .bytes: return reader.bytes(node, name).map { .text(Hex.encode($0)) }
+        case .dateTime where CivilTime.seconds(of: text) == nil:
+            reader.error(
+                at: node, "\(name) is a date and a time, as in 2026-01-31T12:00:00")
+            return nil
+        case .integer, .float, .text, .dateTime: break
+        }
+        if shape.isNumber, shape.names.isEmpty {
+            guard let written = field.written(text, name, node, &reader) else { return nil }
+            return field.scaled(written, name, node, &reader).map { .number($0.number) }
+        }
+        if !shape.names.isEmpty, !shape.names.contains(text) {
+            let known = shape.names.filter { !$0.isEmpty } + scope.variables.names
+            reader.error(
+                at: node, Words.unknown("value \(Words.quote(text)) of \(name)", text, among: known))
+            return nil
+        }
+        return .text(text)
+    }
+
+    // MARK: Effects
+
+    private func answers(_ node: YAMLNode, _ reader: inout FormatReader) -> [Reaction.Answer] {
+        if case .sequence = node {
+            return reader.elements(node, "answer").compactMap { answer($0, &reader) }
+        }
+        return answer(node, &reader).map { [$0] } ?? []
+    }
+
+    private func answer(_ node: YAMLNode, _ reader: inout FormatReader) -> Reaction.Answer? {
+        guard case .mapping(let mapping) = node, mapping["value"] != nil || mapping["to"] != nil else {
+            // A bare value.
+            guard let target = target(nil, at: node, &reader) else { return nil }
+            return answerValue(node, for: target, &reader).map {
+                .init(target: target, value: $0, delay: .zero)
+            }
+        }
+        guard let fields = reader.fields(node, AnswerSection.table) else { return nil }
+        guard let value = fields[AnswerSection.value] else {
+            reader.error(at: fields.mark, "an answer needs a value, as in {to: 2A37, value: {hex: 00 48}}")
+            return nil
+        }
+        let delay = fields.read(AnswerSection.after, &reader) ?? .zero
+        guard let target = target(fields[AnswerSection.to], at: node, &reader) else { return nil }
+        return answerValue(value, for: target, &reader).map {
+            .init(target: target, value: $0, delay: delay)
+        }
+    }
+
+    /// The characteristic that a value is sent on.
+    private func target(
+        _ named: YAMLNode?, at node: YAMLNode, _ reader: inout FormatReader
+    ) -> AttributeTree.Position? {
+        var position = position
+        if let named {
+            guard let found = self.position(named, &reader) else { return nil }
+            position = found
+        }
+        let target = characteristic(at: position)
+        if target?.properties.isDisjoint(with: .anyUpdate) == false { return position }
+        reader.error(
+            at: named ?? node,
+            """
+            no value can be sent on \(target?.uuid.description ?? "it"): it has neither notify nor \
+            indicate
+            """
+        )
+        return nil
+    }
+
+    private func position(
+        _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> AttributeTree.Position? {
+        guard let text = reader.text(node, "to") else { return nil }
+        do throws(AttributeName.Problem) {
+            let position = try AttributeName(parsing: text).resolve(in: index)
+            if position.characteristic != nil, position.descriptor == nil { return position }
+            reader.error(at: node, "to must name a characteristic, not \(Words.quote(text))")
+        } catch {
+            reader.error(at: node, "to: \(error.message)")
+        }
+        return nil
+    }
+
+    private func answerValue(
+        _ node: YAMLNode, for target: AttributeTree.Position, _ reader: inout FormatReader
+    ) -> AnswerValue? {
+        guard FieldsSection.isTyped(node) else {
+            return ValueSection.constant(node, else: "an answer is hex, text, base64 or fields", &reader)
+                .map { AnswerValue(form: .bytes($0)) }
+        }
+        return FieldsSection(scope: scope).answer(node, on: characteristic(at: target), &reader)
+            .map { AnswerValue(form: .fields($0)) }
+    }
+
+    /// The characteristics whose values are sent: this one (`now`), or those that are named.
+    private func notified(
+        _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> [AttributeTree.Position] {
+        if node.scalar?.string == "now" { return target(nil, at: node, &reader).map { [$0] } ?? [] }
+        if case .sequence = node {
+            return reader.elements(node, "notify").compactMap { target($0, at: $0, &reader) }
+        }
+        return target(node, at: node, &reader).map { [$0] } ?? []
+    }
+
+    private func refusal(_ fields: Fields, _ reader: inout FormatReader) -> ATTError? {
+        guard let node = fields[Self.error] else { return nil }
+        let error = fields.read(Self.error, &reader)
+        if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
+            reader.error(
+                at: node, "error is never sent: writeWithoutResponse gets no answer; add the property write")
+        }
+        return error
+    }
+}
+
+/// `answer:` of a rule.
+enum AnswerSection {
+    static let to = Field(
+        "to", .node("characteristic", .ref("attributeName")),
+        doc: "The characteristic; left out: the one that was written.")
+    static let value = Field(
+        "value", .section("value"), isRequired: true, doc: "Its value: hex, text, base64 or fields.")
+    static let after = Field(
+        "after", .duration(atMost: .seconds(3600)),
+        doc: "The time after the response; left out: at once.")
+    static let table = Section("answer", what: "an answer", [to, value, after])
+}
+
+extension Kind<YAMLNode> {
+    /// Variables, and what they are set to.
+    static var changes: Kind {
+        node("values by the names of variables", .map(to: .types("string", "number")))
+    }
+}
+
+extension Kind<Bool> {
+    fileprivate static var onOrOff: Kind {
+        let words = ["on": true, "true": true, "off": false, "false": false]
+        return Kind("`on`, `off`", .constants([.bool(true), .bool(false), "on", "off"])) {
+            $2.bool($0, $1, "on or off", words)
+        }
+    }
+}
+
+extension Kind<ATTError> {
+    /// A code, or its name as in `insufficientAuthorization`.
+    static func attError(_ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
+        Kind("name, or 1 to 255", schema()) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            if let error = ATTError(named: text) { return error }
+            guard Words.number(text) != nil else {
+                reader.error(
+                    at: node,
+                    Words.unknown("ATT error \(Words.quote(text))", text, among: ATTError.names))
+                return nil
+            }
+            return reader.integer(text, at: node, "an ATT error", in: 1...255).map {
+                ATTError(code: UInt8(truncatingIfNeeded: $0))
+            }
+        }
+    }
+}

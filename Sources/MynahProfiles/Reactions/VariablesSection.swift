@@ -1,0 +1,102 @@
+import MynahCore
+import MynahSupport
+
+/// `variables:`, numbers and texts by names of the user's.
+enum VariablesSection {
+    /// The longest text of a variable, in bytes of UTF-8.
+    private static let longestText = GATT.maximumValueLength
+    private static let maximum = 1000
+
+    static var schema: Schema {
+        .map(
+            keys: Schema([.init("pattern", "^[A-Za-z][A-Za-z0-9]{0,63}$")]),
+            to: .types("string", "number", "boolean"))
+    }
+
+    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Variables {
+        var values: [String: VariableValue] = [:]
+        let members = reader.members(node, "variables")
+        if members.count > maximum {
+            reader.error(at: node, "a profile can have \(maximum) variables, not \(members.count)")
+        }
+        for (key, value) in members {
+            guard let name = reader.text(key, "the name of a variable") else { continue }
+            guard isName(name) else {
+                reader.error(
+                    at: key,
+                    """
+                    the name of a variable has letters and digits, the first one a letter, as in power, not \
+                    \(Words.quote(name))
+                    """)
+                continue
+            }
+            guard values[name] == nil else {
+                reader.error(at: key, "the variable \(Words.quote(name)) is repeated")
+                continue
+            }
+            values[name] = variable(value, name, &reader)
+        }
+        return Variables(values)
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        text.first?.isLetter == true && text.utf8.count <= 64
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+
+    /// A number, or text.
+    private static func variable(
+        _ node: YAMLNode, _ name: String, _ reader: inout FormatReader
+    ) -> VariableValue? {
+        guard let text = reader.text(node, "the variable \(name)") else { return nil }
+        if node.scalar?.isPlain == true, let number = VariableValue(written: text) { return number }
+        guard text.utf8.count <= longestText else {
+            reader.error(
+                at: node,
+                "the variable \(name) has \(text.utf8.count) bytes; at most \(longestText) are allowed")
+            return nil
+        }
+        return .text(text)
+    }
+}
+
+extension VariableValue {
+    /// A number without a unit, or `nil` if the text is none.
+    init?(written text: String) {
+        guard let written = WrittenNumber(text), written.unit == nil else { return nil }
+        self = written.integer.map { .whole($0) } ?? .number(written.number)
+    }
+}
+
+extension WrittenNumber {
+    /// The number of a text that has no unit.
+    static func decimal(_ text: String) -> Double? {
+        WrittenNumber(text).flatMap { $0.unit == nil ? $0.number : nil }
+    }
+}
+
+extension [Reaction.Change] {
+    /// Variables that a rule or a step of a scenario sets, to constants or to names in the scope.
+    static func read(
+        _ node: YAMLNode, in scope: FieldScope, _ reader: inout FormatReader
+    ) -> [Reaction.Change] {
+        let known = scope.variables.names
+        return reader.members(node, "set").compactMap { key, value in
+            guard let name = reader.text(key, "a variable") else { return nil }
+            guard known.contains(name) else {
+                reader.error(
+                    at: key,
+                    known.isEmpty
+                        ? "there is no variable \(Words.quote(name)); add it, as in variables: {\(name): 0}"
+                        : Words.unknown("variable \(Words.quote(name))", name, among: known))
+                return nil
+            }
+            guard let text = reader.text(value, name) else { return nil }
+            if value.scalar?.isPlain != true { return .init(variable: name, operand: .constant(.text(text))) }
+            if let number = VariableValue(written: text) {
+                return .init(variable: name, operand: .constant(number))
+            }
+            return scope.operand(text, at: value, &reader).map { .init(variable: name, operand: $0) }
+        }
+    }
+}

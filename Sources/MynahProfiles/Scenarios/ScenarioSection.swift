@@ -1,0 +1,212 @@
+import MynahCore
+import MynahSupport
+
+/// An entry of the section `scenarios`.
+enum ScenarioSection {
+    static let name = Field(
+        "name", .name(of: "scenario"), isRequired: true,
+        doc: "What the command line calls it; no other scenario has it.")
+    static let steps = Field(
+        "steps", .sections("step", atLeast: 1), isRequired: true,
+        doc: "What is played, in this order.")
+    static let table = Section("scenario", what: "a scenario", [name, steps])
+
+    private static let maximumScenarios = 100
+    private static let maximumSteps = 1000
+
+    /// The scenarios of a device.
+    static func list(
+        _ node: YAMLNode, in scope: ScenarioScope, _ reader: inout FormatReader
+    ) -> [Profile.Scenario] {
+        let elements = reader.elements(node, "scenarios")
+        guard elements.count <= maximumScenarios else {
+            reader.error(
+                at: node, "a device has at most \(maximumScenarios) scenarios, not \(elements.count)")
+            return []
+        }
+        var names: Set<String> = []
+        return elements.compactMap { element in
+            guard let fields = reader.fields(element, table) else { return nil }
+            if fields[name] == nil {
+                reader.error(
+                    at: fields.mark, "a scenario needs a name, as in name: drop out after five seconds")
+            }
+            let name = fields.read(name, &reader)
+            if let name, !names.insert(name).inserted {
+                reader.error(
+                    at: fields[Self.name],
+                    "the scenario \(Words.quote(name)) is defined twice; rename one")
+            }
+            let steps = steps(fields, in: scope, &reader)
+            return name.map { .init(name: $0, steps: steps, mark: fields.mark) }
+        }
+    }
+
+    private static func steps(
+        _ fields: Fields, in scope: ScenarioScope, _ reader: inout FormatReader
+    ) -> [ScenarioStep] {
+        let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
+        guard let node = fields[steps] else {
+            reader.error(at: fields.mark, "a scenario needs steps, \(example)")
+            return []
+        }
+        let elements = reader.elements(node, "steps")
+        if elements.isEmpty, case .sequence = node {
+            reader.error(at: node, "a scenario needs a step, \(example)")
+        }
+        guard elements.count <= maximumSteps else {
+            reader.error(at: node, "a scenario has at most \(maximumSteps) steps, not \(elements.count)")
+            return []
+        }
+        let section = StepSection(scope: scope)
+        let steps = elements.map { section.read($0, &reader) }
+        let end = steps.firstIndex { if case .end? = $0?.action { true } else { false } }
+        if let end, end + 1 < elements.count {
+            reader.error(
+                at: elements[end + 1], "this step is never played: the step before it ends the scenario")
+        }
+        return steps.compactMap { $0 }
+    }
+}
+
+/// A step of a scenario.
+struct StepSection {
+    static let after = Field(
+        "after", .duration(.microseconds(1)), isRequired: true, doc: "Waits for this time.")
+    static let set = Field(
+        "set", .changes, isRequired: true,
+        doc: "Variables, each with a number, a text or a variable.")
+    static let fault = Field(
+        "fault", .node("fault", .ref("text")), isRequired: true, doc: "The fault that is turned on.")
+    static let off = Field("off", .bool, doc: "Whether the fault is turned off instead.")
+    static let app = Field(
+        "app",
+        .node(
+            ScenarioScope.transitions.map { "`\($0)`" }.joined(separator: ", "),
+            .words(ScenarioScope.transitions)), isRequired: true, doc: "The new state of the app.")
+    static let end = Field(
+        "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
+        doc: "Ends the scenario with this result.")
+    /// The steps that wait for no event, by their first keys.
+    static let plainTables: [Section] = [[after], [set], [fault, off], [app], [end]].map { fields in
+        Section("step", what: "a step with \(fields.first?.name ?? "")", fields)
+    }
+    /// The keys of a step, which has exactly one of them.
+    static let words = EventStepSection.words + plainTables.compactMap(\.keys.first)
+
+    /// A step that waits for an event has fields of the event too.
+    static var schema: Schema {
+        .oneOf((EventStepSection.tables + plainTables).map(\.schema))
+            .described("A step: one of \(words.joined(separator: ", "))")
+    }
+
+    let scope: ScenarioScope
+
+    /// One step, or `nil` if something in it is wrong.
+    func read(_ node: YAMLNode, _ reader: inout FormatReader) -> ScenarioStep? {
+        guard case .mapping(let mapping) = node else {
+            reader.error(
+                at: node, "a step must be a mapping, as in {after: 5 s}, not \(Words.shape(of: node))")
+            return nil
+        }
+        let words = mapping.compactMap(\.key.scalar?.string)
+        let errorsBefore = reader.errorCount
+        let action: ScenarioStep.Action?
+        if words.contains(where: { EventStepSection.words.contains($0) }) {
+            action = EventStepSection(scope: scope).read(mapping, &reader)
+        } else if let table = Self.table(of: words) {
+            action = plainStep(node, table, &reader)
+        } else {
+            let word = words.first ?? ""
+            reader.error(
+                at: mapping.first?.key ?? node,
+                words.isEmpty
+                    ? "a step needs one of \(Words.list(Self.words))"
+                    : Words.unknown("step \(Words.quote(word))", word, among: Self.words))
+            action = nil
+        }
+        guard let action, reader.errorCount == errorsBefore else { return nil }
+        return ScenarioStep(text: Self.text(mapping), action: action)
+    }
+
+    /// The table of the step that the first known word begins.
+    private static func table(of words: [String]) -> Section? {
+        for word in words {
+            if let table = plainTables.first(where: { $0.keys.first == word }) { return table }
+        }
+        return nil
+    }
+
+    /// The step on one line, as a person would write it.
+    private static func text(_ node: YAMLNode.Mapping) -> String {
+        node.map { "\($0.key.scalar?.string ?? ""): \(text($0.value))" }.joined(separator: ", ")
+    }
+
+    private static func text(_ node: YAMLNode) -> String {
+        switch node {
+        case .scalar(let scalar): scalar.string
+        case .mapping(let mapping): "{\(text(mapping))}"
+        case .sequence(let list): "[\(list.map { text($0) }.joined(separator: ", "))]"
+        }
+    }
+
+    /// A step that waits for no event.
+    private func plainStep(
+        _ node: YAMLNode, _ table: Section, _ reader: inout FormatReader
+    ) -> ScenarioStep.Action? {
+        let word = table.keys.first ?? ""
+        var refused = Dictionary(
+            uniqueKeysWithValues: Self.words.map { ($0, "a step has one of \(word) and \($0), not both") })
+        refused["within"] = "only await and expect have within"
+        guard let fields = reader.fields(node, table, refused: refused), let value = fields[word] else {
+            return nil
+        }
+        switch word {
+        case Self.after.name: return fields.read(Self.after, &reader).map { .after($0) }
+        case Self.set.name:
+            let names = FieldScope(variables: scope.profile.variables)
+            let changes = [Reaction.Change].read(value, in: names, &reader)
+            if changes.isEmpty, case .mapping(let mapping) = value, mapping.isEmpty {
+                reader.error(at: value, "set needs a variable, as in set: {power: 0}")
+            }
+            return .set(changes)
+        case Self.fault.name:
+            let isOff = fields.read(Self.off, &reader) ?? false
+            return scope.fault(value, &reader).map { .fault($0, isOn: !isOff) }
+        case Self.app.name: return transition(value, &reader).map { .app($0) }
+        default: return fields.read(Self.end, &reader).map { .end(isPass: $0 == .pass) }
+        }
+    }
+
+    private func transition(_ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+        guard let word = reader.text(node, "app") else { return nil }
+        if let problem = scope.problem(with: .app) {
+            reader.error(at: node, "the state of an app cannot change: \(problem)")
+        }
+        if ScenarioScope.transitions.contains(word) { return word }
+        reader.error(
+            at: node,
+            Words.unknown("app state \(Words.quote(word))", word, among: ScenarioScope.transitions))
+        return nil
+    }
+}
+
+/// The result of a scenario.
+enum ScenarioResult: String, CaseIterable {
+    case pass
+    case fail
+}
+
+extension ScenarioScope {
+    /// The name of a fault of the profile.
+    func fault(_ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+        guard let name = reader.text(node, "fault") else { return nil }
+        guard !faults.contains(name), hasAllFaults else { return name }
+        reader.error(
+            at: node,
+            faults.isEmpty
+                ? "there is no fault \(Words.quote(name)); the profile has no faults"
+                : Words.unknown("fault \(Words.quote(name))", name, among: faults))
+        return nil
+    }
+}

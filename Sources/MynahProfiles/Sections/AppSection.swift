@@ -1,0 +1,87 @@
+import MynahCore
+
+/// The section `app`.
+enum AppSection {
+    static let backgroundModes = Field(
+        "backgroundModes",
+        .words(BackgroundMode.allCases.map(\.rawValue), each: "background mode") {
+            "the background mode \($0) is repeated"
+        }, doc: "What iOS lets the app do in the background.")
+    static let restoreIdentifier = Field(
+        "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
+    static let state = Field(
+        "state", called: "app state", .word as Kind<Profile.App.StartState>,
+        doc: "The state to start in; --state wins.")
+    static let suspendAfter = Field(
+        "suspendAfter", .duration(), doc: "How long it runs in the background with nothing to do.")
+    static let taskTime = Field(
+        "taskTime", .duration(.milliseconds(1)),
+        doc: "How long it works for each event that reaches it in the background; left out: 10 s.")
+    // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
+    static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
+    static let foregroundInterval = Field(
+        "foregroundInterval", .advertisingInterval,
+        doc: "The advertising interval in the foreground, an assumption.")
+    static let backgroundInterval = Field(
+        "backgroundInterval", .advertisingInterval, doc: "The advertising interval in the background.")
+    static let table = Section(
+        "app",
+        [
+            backgroundModes, restoreIdentifier, state, suspendAfter, taskTime, iOS, foregroundInterval,
+            backgroundInterval,
+        ])
+
+    static func read(_ node: YAMLNode, isCentral: Bool, _ reader: inout FormatReader) -> Profile.App {
+        var app = Profile.App()
+        guard let fields = reader.fields(node, table) else { return app }
+        app.marks = fields.marks
+        for mode in fields.read(backgroundModes, &reader) ?? [] {
+            if mode.word == BackgroundMode.bluetoothCentral.rawValue, !isCentral {
+                reader.warning(
+                    at: mode.node.mark,
+                    "the background mode bluetooth-central has no effect without a central: section")
+            }
+            app.backgroundModes += BackgroundMode(rawValue: mode.word).map { [$0] } ?? []
+        }
+        fields.read(restoreIdentifier, into: &app.restoreIdentifier, &reader)
+        fields.read(state, into: &app.state, &reader)
+        fields.read(suspendAfter, into: &app.suspendAfter, &reader)
+        fields.read(taskTime, into: &app.taskTime, &reader)
+        fields.read(iOS, into: &app.iOS, &reader)
+        fields.read(foregroundInterval, into: &app.foregroundInterval, &reader)
+        fields.read(backgroundInterval, into: &app.backgroundInterval, &reader)
+        if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, &reader) }
+        return app
+    }
+
+    private static func check(
+        _ taskTime: Duration, of app: Profile.App, _ node: YAMLNode, _ reader: inout FormatReader
+    ) {
+        if app.backgroundModes.isEmpty {
+            reader.warning(
+                at: node.mark, "taskTime has no effect without a background mode: no event wakes the app")
+        } else if taskTime > .seconds(10) {
+            reader.hint(
+                at: node.mark,
+                """
+                the app is throttled 10 s after an event and terminated after 20 s, unless another event \
+                comes within 10 s
+                """
+            )
+        }
+    }
+}
+
+extension Kind<String> {
+    /// The name of a manager for state preservation; one that is wrong is noted, and read.
+    static var restoreIdentifier: Kind {
+        Kind("text", .ref("text")) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            if text.isEmpty || text.utf8.count > 128 {
+                reader.error(at: node, "\(what) must have 1 to 128 bytes")
+            }
+            reader.checkIsPrintable(text, what, at: node)
+            return text
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import MynahCore
+import MynahSupport
+
+/// An entry of the section `characteristics`.
+struct CharacteristicSection {
+    static let uuid = Field(
+        "uuid", .uuid(of: .characteristic), isRequired: true,
+        doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
+    static let properties = Field(
+        "properties", .properties(CharacteristicProperties.named.map(\.name)),
+        doc: "What may be done with it.")
+    static let permissions = Field(
+        "permissions", .section("permissions"),
+        doc: "What a link must have been through; open unless said.")
+    static let value = Field(
+        "value", .section("value"), doc: "Its value: hex, text, base64, generate or fields.")
+    static let every = Field(
+        "every", .duration(.milliseconds(1)),
+        doc: "How often it is sent to subscribers, from 1 ms up.")
+    static let maxLength = Field(
+        "maxLength", .integer(0...GATT.maximumValueLength, "valueLength"),
+        doc: "The longest value that may be written, in bytes; 512 unless said.")
+    static let errors = Field(
+        "errors", .section("errors"), doc: "ATT errors instead of answers.")
+    static let ask = Field(
+        "ask",
+        .words(AskedAccess.named.map(\.name), each: "request", atLeast: 1) { "ask: \($0) is repeated" },
+        doc: "Requests that a test answers over the control API.")
+    static let on = Field(
+        "on", .section("on"), doc: "What it does when a central writes or subscribes.")
+    static let descriptors = Field(
+        "descriptors", .sections("descriptor"),
+        doc: "Its descriptors, without 2900 and 2902: the radio makes those.")
+    static let table = Section(
+        "characteristic", what: "a characteristic",
+        [uuid, properties, permissions, value, every, maxLength, errors, ask, on, descriptors])
+
+    /// The characteristic.
+    private var result: Profile.Characteristic
+    private let fields: Fields
+    /// `nil` if it is missing or wrong.
+    private let uuid: BluetoothUUID?
+
+    /// A characteristic, and its rules to be read when all attributes are known.
+    static func read(
+        _ node: YAMLNode, in scope: FieldScope, _ reader: inout FormatReader
+    ) -> (characteristic: Profile.Characteristic, rules: YAMLNode?)? {
+        guard let fields = reader.fields(node, table) else { return nil }
+        if fields[uuid] == nil { reader.error(at: fields.mark, "a characteristic needs a uuid") }
+        let uuid = fields.read(uuid, &reader)
+        // Without a valid UUID the other keys are still checked.
+        var section = CharacteristicSection(fields, uuid)
+        section.read(scope, &reader)
+        return uuid == nil ? nil : (section.result, fields[on])
+    }
+
+    private init(_ fields: Fields, _ uuid: BluetoothUUID?) {
+        self.fields = fields
+        self.uuid = uuid
+        result = Profile.Characteristic(
+            uuid: uuid ?? BluetoothUUID(0 as UInt16), properties: [], permissions: .open, value: .bytes([]),
+            layout: uuid.flatMap { KnownLayouts.layout(of: $0) }, every: nil,
+            maximumLength: GATT.maximumValueLength, readError: nil, writeError: nil, descriptors: [],
+            mark: fields.mark, marks: fields.marks)
+    }
+
+    private mutating func read(_ scope: FieldScope, _ reader: inout FormatReader) {
+        result.properties = properties(&reader)
+        if let node = fields[Self.permissions] {
+            result.permissions = PermissionsSection.read(
+                node, of: .characteristic, with: result.properties, &reader)
+        }
+        // Fields may have the layout that belongs to the UUID.
+        if let node = fields[Self.value],
+            uuid != nil || !FieldsSection.isTyped(node) || FieldsSection.hasLayout(node)
+        {
+            takeValue(node, scope, &reader)
+        }
+        fields.read(Self.every, into: &result.every, &reader)
+        fields.read(Self.maxLength, into: &result.maximumLength, &reader)
+        if let node = fields[Self.errors] { ErrorsSection.read(node, into: &result, &reader) }
+        result.asked = asked(&reader)
+        if let node = fields[Self.descriptors] { takeDescriptors(node, &reader) }
+        checkUse(&reader)
+        checkAuxiliaries(&reader)
+    }
+
+    private func properties(_ reader: inout FormatReader) -> CharacteristicProperties {
+        let name = uuid.map { "the characteristic \($0)" } ?? "the characteristic"
+        guard let node = fields[Self.properties] else {
+            reader.error(at: fields.mark, "\(name) needs properties, as in [read, notify]")
+            return []
+        }
+        let errorsBefore = reader.errorCount
+        let words = fields.read(Self.properties, &reader) ?? []
+        // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
+        guard reader.errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
+        if words.isEmpty { reader.error(at: node, "\(name) needs at least one property") }
+        return CharacteristicProperties(words)
+    }
+
+    private mutating func takeValue(
+        _ node: YAMLNode, _ scope: FieldScope, _ reader: inout FormatReader
+    ) {
+        if FieldsSection.isTyped(node) {
+            let typed = FieldsSection(scope: scope).value(
+                node, of: result.uuid, usual: result.layout, &reader)
+            result.layout = typed.layout
+            if let value = typed.value { result.value = value }
+        } else if let value = ValueSection.read(node, &reader) {
+            result.value = value
+        }
+    }
+
+    private mutating func takeDescriptors(_ node: YAMLNode, _ reader: inout FormatReader) {
+        for element in reader.elements(node, "descriptors") {
+            guard let descriptor = DescriptorSection.read(element, &reader) else { continue }
+            if descriptor.uuid == GATT.userDescription, descriptor.properties.contains(.write),
+                !result.properties.contains(.writableAuxiliaries)
+            {
+                reader.warning(
+                    at: descriptor.mark,
+                    """
+                    a writable 2901 needs the property writableAuxiliaries on its characteristic; it was added
+                    """
+                )
+                result.properties.insert(.writableAuxiliaries)
+            }
+            result.descriptors.append(descriptor)
+        }
+    }
+
+    // MARK: Ask
+
+    private func asked(_ reader: inout FormatReader) -> AskedAccess {
+        var asked: AskedAccess = []
+        let words = fields.read(Self.ask, &reader) ?? []
+        if case .sequence(let list)? = fields[Self.ask], list.isEmpty {
+            reader.error(at: fields[Self.ask], "ask needs read, write or both")
+        }
+        for (word, node) in words.map({ ($0.word, $0.node) }) {
+            guard let access = AskedAccess.named.first(where: { $0.name == word })?.access else { continue }
+            if let problem = problem(of: access, word) { reader.error(at: node, problem) }
+            asked.insert(access)
+        }
+        return asked
+    }
+
+    /// Why a test is never asked for a request, or `nil` if it may be.
+    private func problem(of access: AskedAccess, _ word: String) -> String? {
+        let properties = result.properties
+        let error: ATTError?
+        if access == .read {
+            guard properties.contains(.read) else {
+                return "ask: read has no effect: the characteristic has no read property"
+            }
+            error = result.readError
+        } else {
+            guard !properties.isDisjoint(with: .anyWrite) else {
+                return "ask: write has no effect: the characteristic has no write property"
+            }
+            guard !properties.isDisjoint(with: [.write, .reliableWrite]) else {
+                return """
+                    ask: write has no effect: a write without response gets no answer; add the property write
+                    """
+            }
+            error = result.writeError
+        }
+        return error.map { _ in
+            "ask: \(word) has no effect: errors.\(word) answers each \(word); remove one of them"
+        }
+    }
+
+    // MARK: Rules
+
+    private func checkUse(_ reader: inout FormatReader) {
+        let name = uuid?.description ?? "the characteristic"
+        let properties = result.properties
+        if result.every != nil, properties.isDisjoint(with: .anyUpdate) {
+            reader.error(
+                at: fields[Self.every], "every has no effect: \(name) has neither notify nor indicate")
+        }
+        let length =
+            switch result.value {
+            case .bytes(let bytes): bytes.count
+            case .generated(let generator): generator.maximumLength
+            }
+        fields.checkLength(length, result.maximumLength, &reader)
+        if fields[Self.maxLength] != nil, properties.isDisjoint(with: .anyWrite) {
+            reader.warning(
+                at: fields.mark(of: Self.maxLength), "maxLength has no effect: \(name) is not writable")
+        }
+        if let node = fields[Self.value], !FieldsSection.isLayoutAlone(node), !properties.isEmpty,
+            properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
+        {
+            reader.warning(
+                at: fields.mark(of: Self.value),
+                "no central can get this value: \(name) has none of read, notify, indicate and broadcast")
+        }
+    }
+
+    /// Vol 3, Part G, 3.3.3.1 and 3.3.3.2.
+    private func checkAuxiliaries(_ reader: inout FormatReader) {
+        var seen: Set<BluetoothUUID> = []
+        for descriptor in result.descriptors {
+            // Of the presentation formats there may be several, and nobody says so of one's own.
+            let isOnce = [GATT.userDescription, "2905"].contains(descriptor.uuid)
+            if !seen.insert(descriptor.uuid).inserted, isOnce {
+                reader.error(
+                    at: descriptor.mark, "a characteristic can have only one \(descriptor.uuid) descriptor")
+            }
+        }
+        let isWritable = result.descriptors.contains {
+            $0.uuid == GATT.userDescription && $0.properties.contains(.write)
+        }
+        if result.properties.contains(.writableAuxiliaries), !isWritable {
+            reader.warning(
+                at: fields.mark(of: Self.properties),
+                "writableAuxiliaries needs a writable descriptor 2901, and there is none"
+            )
+        }
+    }
+}
+
+extension Fields {
+    /// Notes a value of a characteristic or a descriptor that is longer than its maximum length.
+    func checkLength(_ count: Int, _ maximum: Int, _ reader: inout FormatReader) {
+        guard count > maximum else { return }
+        let isSaid = self[CharacteristicSection.maxLength] != nil
+        let limit = isSaid ? "its maxLength of \(maximum)" : "the maximum of 512"
+        reader.error(
+            at: self[CharacteristicSection.value], "the value has \(count) bytes, more than \(limit)")
+    }
+}
+
+extension Kind<[PlacedWord]> {
+    /// Properties of a characteristic or a descriptor.
+    static func properties(_ names: [String]) -> Kind {
+        .words(names, each: "property", atLeast: 1) { "the property \($0) is repeated" }
+    }
+}
+
+extension CharacteristicProperties {
+    /// The properties with these names.
+    init(_ words: [PlacedWord]) {
+        self = Self.named.reduce(into: []) { properties, named in
+            if words.contains(where: { $0.word == named.name }) { properties.insert(named.property) }
+        }
+    }
+}

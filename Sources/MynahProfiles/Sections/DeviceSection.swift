@@ -1,0 +1,109 @@
+import MynahCore
+import MynahSupport
+
+/// The section `device`.
+struct DeviceSection {
+    static let name = Field(
+        "name", called: "device.name", .text,
+        doc: "The GAP device name, up to 248 bytes; left out: the profile's name.")
+    static let appearance = Field(
+        "appearance", .appearance,
+        doc: """
+            The GAP appearance, a number or the SIG's name; advertised only with advertising.appearance: true.
+            """)
+    static let table = Section("device", [name, appearance])
+
+    var name: String?
+    var appearance: UInt16?
+    let fields: Fields
+
+    init?(_ node: YAMLNode, _ reader: inout FormatReader) {
+        guard let fields = reader.fields(node, Self.table) else { return nil }
+        self.fields = fields
+        name = fields.read(Self.name, &reader)
+        appearance = fields.read(Self.appearance, &reader)
+    }
+}
+
+extension Kind<UInt16> {
+    /// A number or the SIG's name; 0 if it is neither, which is noted.
+    static var appearance: Kind {
+        Kind(
+            "a name of the SIG's, or 0 to 65535",
+            .anyOf([.words(AssignedNumbers.appearanceNames), .integer(0...0xFFFF)])
+        ) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            if Words.number(text) != nil {
+                let number = reader.integer(text, at: node, what, in: 0...0xFFFF) ?? 0
+                return UInt16(truncatingIfNeeded: number)
+            }
+            if let appearance = AssignedNumbers.appearance(named: text) { return appearance }
+            reader.error(
+                at: node,
+                Words.unknown(
+                    "\(what) \(Words.quote(text))", text, among: AssignedNumbers.appearanceNames))
+            return 0
+        }
+    }
+}
+
+/// The section `security`.
+struct SecuritySection {
+    static let io = Field(
+        "io", .word as Kind<IOCapability>,
+        doc: "What it has to show and type numbers with; left out: noInputNoOutput.")
+    static let passkey = Field(
+        "passkey", .passkey, doc: "The number typed on a device with a keyboard; left out: you are asked.")
+    static let table = Section(
+        "security", [io, passkey],
+        rules: .when(
+            .required(["passkey"]),
+            .required(["io"]).with([
+                .init(
+                    "properties",
+                    .object([.init("io", Schema.words(keyboards.map(\.rawValue)).json)]))
+            ])))
+    private static let keyboards: [IOCapability] = [.keyboardOnly, .keyboardDisplay]
+
+    var io: IOCapability
+    var passkey: UInt32?
+    let fields: Fields
+
+    init?(_ node: YAMLNode, usual: IOCapability, _ reader: inout FormatReader) {
+        guard let fields = reader.fields(node, Self.table) else { return nil }
+        self.fields = fields
+        io = usual
+        if fields[Self.io] != nil {
+            // Of a wrong word, nothing is known.
+            guard let read = fields.read(Self.io, &reader) else { return }
+            io = read
+        }
+        guard let node = fields[Self.passkey] else { return }
+        guard Self.keyboards.contains(io) else {
+            reader.error(
+                at: node, "passkey is entered on the device, and io: \(io.rawValue) has no keyboard")
+            return
+        }
+        passkey = fields.read(Self.passkey, &reader)
+    }
+}
+
+extension Kind<UInt32> {
+    /// Six digits, those in front may be zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
+    fileprivate static var passkey: Kind {
+        Kind(
+            "up to six digits",
+            .types("integer", "string", pattern: "^[0-9]{1,6}$").with([
+                .init("minimum", .integer(0)), .init("maximum", .integer(999_999)),
+            ])
+        ) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            guard (1...6).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            else {
+                reader.error(at: node, "\(what) must be up to six digits, not \(Words.quote(text))")
+                return nil
+            }
+            return UInt32(text)
+        }
+    }
+}

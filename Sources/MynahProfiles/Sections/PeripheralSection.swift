@@ -1,0 +1,228 @@
+import MynahCore
+
+/// An entry of `peripherals:`, one device of a central manager.
+enum PeripheralSection {
+    typealias Peripheral = Profile.Central.Peripheral
+
+    static let name = Field("name", .text, isRequired: true, doc: "What events call it.")
+    static let match = Field(
+        "match", .section("match"), doc: "Which device it is; all of it must match. Left out: any.")
+    static let connect = Field(
+        "connect", .node("`connect`, or `never`", .anyOf([.words(["never"]), .ref("connect")])),
+        doc: "The options of its connection, or never.")
+    static let discover = Field(
+        "discover", Kind<Peripheral.Discovery>.word,
+        doc: "What is looked for on a link; left out: needed, which is what is used below.")
+    static let read = Field("read", .characteristics, doc: "The characteristics that are read.")
+    static let subscribe = Field(
+        "subscribe", .characteristics, doc: "The characteristics that are subscribed to.")
+    static let write = Field("write", .sections("write"), doc: "What is written on a connection.")
+    static let whenDone = Field(
+        "whenDone", Kind<Peripheral.WhenDone>.word,
+        doc: "What it does when everything is done; left out: stay.")
+    static let onDisconnect = Field(
+        "onDisconnect", Kind<Peripheral.OnDisconnect>.word,
+        doc: "What it does when a connection has ended; left out: connect, which never times out.")
+    static let table = Section(
+        "peripheral", what: "a peripheral",
+        [name, match, connect, discover, read, subscribe, write, whenDone, onDisconnect])
+
+    static func read(
+        _ node: YAMLNode, of app: Profile.App, _ reader: inout FormatReader
+    ) -> Peripheral? {
+        guard let fields = reader.fields(node, table) else { return nil }
+        guard fields[name] != nil else {
+            reader.error(at: fields.mark, "a peripheral needs a name, which events use")
+            return nil
+        }
+        guard let word = fields.read(name, &reader) else { return nil }
+        reader.checkIsPrintable(word, "the name", at: fields[name])
+        var peripheral = Peripheral(name: word)
+        if let node = fields[match] { peripheral.match = MatchSection.read(node, &reader) }
+        if let node = fields[connect] {
+            peripheral.connection = ConnectSection.read(node, of: app, &reader)
+        }
+        fields.read(discover, into: &peripheral.discovery, &reader)
+        fields.read(read, into: &peripheral.read, &reader)
+        fields.read(subscribe, into: &peripheral.subscribe, &reader)
+        if let node = fields[write] {
+            peripheral.writes = reader.elements(node, "write").compactMap {
+                WriteSection.read($0, &reader)
+            }
+        }
+        fields.read(whenDone, into: &peripheral.whenDone, &reader)
+        if peripheral.whenDone == .disconnect, !peripheral.subscribe.isEmpty {
+            reader.warning(
+                at: fields[whenDone]?.mark,
+                "whenDone: disconnect waits for the end of all subscriptions, and this entry subscribes")
+        }
+        fields.read(onDisconnect, into: &peripheral.onDisconnect, &reader)
+        checkUse(of: peripheral, fields, &reader)
+        return peripheral
+    }
+
+    private static func checkUse(
+        of peripheral: Peripheral, _ fields: Fields, _ reader: inout FormatReader
+    ) {
+        let used = [read.name, subscribe.name, write.name].first { fields[$0] != nil }
+        guard let used, !peripheral.names.isEmpty else { return }
+        let mark = fields.mark(of: used)
+        if peripheral.connection == nil {
+            reader.error(at: mark, "\(used) needs a connection, and this entry has connect: never")
+        } else if peripheral.discovery == .none {
+            reader.error(at: mark, "\(used) needs discovery, and this entry has discover: none")
+        }
+    }
+}
+
+/// `match:` of a peripheral.
+enum MatchSection {
+    static let services = Field(
+        "services", .services(), doc: "The services that the device advertises.")
+    static let localName = Field("localName", .text, doc: "Its whole local name.")
+    static let rssi = Field("rssi", .signalStrength, doc: "The weakest signal, as -75 dBm.")
+    static let table = Section("match", [services, localName, rssi])
+
+    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Central.Match {
+        var match = Profile.Central.Match()
+        guard let fields = reader.fields(node, table) else { return match }
+        fields.read(services, into: &match.services, &reader)
+        match.localName = fields.read(localName, &reader)
+        match.rssi = fields.read(rssi, &reader)
+        return match
+    }
+}
+
+/// `connect:` of a peripheral.
+enum ConnectSection {
+    static let notifyOnConnection = Field(
+        "notifyOnConnection", .bool, doc: "An alert if it is connected while the app is suspended.")
+    static let notifyOnDisconnection = Field(
+        "notifyOnDisconnection", .bool, doc: "An alert if the link ends while the app is suspended.")
+    static let notifyOnNotification = Field(
+        "notifyOnNotification", .bool, doc: "An alert if a value comes while the app is suspended.")
+    static let startDelay = Field(
+        "startDelay", .duration(), doc: "How long the system waits before it tries to connect.")
+    static let autoReconnect = Field(
+        "autoReconnect", .bool,
+        doc: "Whether the system connects again after a loss; from iOS 17 on.")
+    static let table = Section(
+        "connect",
+        [notifyOnConnection, notifyOnDisconnection, notifyOnNotification, startDelay, autoReconnect])
+
+    /// `nil` if it never connects.
+    static func read(
+        _ node: YAMLNode, of app: Profile.App, _ reader: inout FormatReader
+    ) -> ConnectOptions? {
+        if node.scalar?.string == "never" { return nil }
+        var connection = ConnectOptions()
+        guard case .mapping = node else {
+            reader.error(
+                at: node,
+                """
+                connect must be never or a mapping of \(Words.list(table.keys)), not \
+                \(Words.shape(of: node))
+                """
+            )
+            return connection
+        }
+        guard let fields = reader.fields(node, table) else { return connection }
+        fields.read(notifyOnConnection, into: &connection.notifyOnConnection, &reader)
+        fields.read(notifyOnDisconnection, into: &connection.notifyOnDisconnection, &reader)
+        fields.read(notifyOnNotification, into: &connection.notifyOnNotification, &reader)
+        fields.read(autoReconnect, into: &connection.autoReconnect, &reader)
+        fields.read(startDelay, into: &connection.startDelay, &reader)
+        if connection.autoReconnect, app.iOS < 17 {
+            reader.error(
+                at: fields.mark(of: autoReconnect),
+                "autoReconnect needs iOS 17, and the app has iOS: \(app.iOS)")
+        }
+        guard app.backgroundModes.contains(.bluetoothCentral) else { return connection }
+        for (alert, isOn) in [
+            (notifyOnConnection, connection.notifyOnConnection),
+            (notifyOnDisconnection, connection.notifyOnDisconnection),
+            (notifyOnNotification, connection.notifyOnNotification),
+        ] where isOn {
+            reader.warning(
+                at: fields.mark(of: alert),
+                "\(alert.name) shows no alert for an app with bluetooth-central: the app is woken instead")
+        }
+        return connection
+    }
+}
+
+/// An entry of `write:` of a peripheral.
+enum WriteSection {
+    static let to = Field("to", .characteristic, isRequired: true, doc: "The characteristic.")
+    static let value = Field(
+        "value", .constantValue(else: "the value of a write must be hex, text or base64"),
+        isRequired: true, doc: "The value: hex, text or base64.")
+    static let withResponse = Field("withResponse", .bool, doc: "Left out: true.")
+    static let every = Field(
+        "every", .duration(.milliseconds(1)),
+        doc: "How often, while the app runs; left out: once per connection.")
+    static let table = Section("write", what: "a write", [to, value, withResponse, every])
+
+    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Central.Write? {
+        guard let fields = reader.fields(node, table) else { return nil }
+        guard fields[to] != nil, fields[value] != nil else {
+            reader.error(
+                at: fields.mark, "a write needs to and value, as in {to: 2A39, value: {hex: 01}}")
+            return nil
+        }
+        guard let target = fields.read(to, &reader), let value = fields.read(value, &reader) else {
+            return nil
+        }
+        return Profile.Central.Write(
+            target: target, value: value, withResponse: fields.read(withResponse, &reader) ?? true,
+            every: fields.read(every, &reader))
+    }
+}
+
+extension Kind<Int> {
+    /// A received signal strength is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
+    fileprivate static var signalStrength: Kind {
+        Kind("-127 dBm to 20 dBm", .types("string", pattern: "^ *[+-]?[0-9]{1,3} +dBm *$")) {
+            node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            let words = text.split(separator: " ")
+            if words.count == 2, words[1] == "dBm", let number = Int(words[0]),
+                (-127...20).contains(number)
+            {
+                return number
+            }
+            reader.error(
+                at: node,
+                "\(what) must be from -127 dBm to 20 dBm, as in -75 dBm, not \(Words.quote(text))")
+            return nil
+        }
+    }
+}
+
+extension Kind<AttributeName> {
+    /// The name of a characteristic of another device.
+    fileprivate static var characteristic: Kind {
+        Kind("characteristic", .ref("attributeName")) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            do throws(AttributeName.Problem) {
+                let name = try AttributeName(parsing: text)
+                if name.mayNameCharacteristic { return name }
+                reader.error(
+                    at: node,
+                    "\(what) must name a characteristic, as 180D/2A37 or 2A37, not \(Words.quote(text))")
+            } catch {
+                reader.error(at: node, "\(what): \(error.message)")
+            }
+            return nil
+        }
+    }
+}
+
+extension Kind<[AttributeName]> {
+    fileprivate static var characteristics: Kind {
+        let name = Kind<AttributeName>.characteristic
+        return Kind("list of characteristics", .list(of: name.schema)) { node, what, reader in
+            reader.elements(node, what).compactMap { name.read($0, what, &reader) }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import MynahCore
+import MynahSupport
+
+/// Reads a value of one field of a layout.
+struct FieldReader {
+    let name: String
+    let shape: FieldShape
+
+    /// `nil` if the layout has no field of the name.
+    init?(_ name: String, in layout: ValueLayout) {
+        guard let shape = FieldShape(name, in: layout) else { return nil }
+        self.name = name
+        self.shape = shape
+    }
+
+    /// A value that does not change, and its unit if that is not the field's first.
+    func constant(
+        _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> (value: FieldValue, unit: String?)? {
+        switch shape.kind {
+        case .boolean: return reader.bool(node, name).map { (.boolean($0), nil) }
+        case .bytes: return reader.bytes(node, name).map { (.bytes($0), nil) }
+        case .text: return reader.scalar(node, name).map { (.text($0.string), nil) }
+        case .dateTime:
+            return reader.text(node, name).map {
+                (.text($0.last == "Z" ? String($0.dropLast()) : $0), nil)
+            }
+        case .integer, .float: return number(node, &reader)
+        }
+    }
+
+    private func number(
+        _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> (value: FieldValue, unit: String?)? {
+        guard let text = reader.text(node, name) else { return nil }
+        if !shape.names.isEmpty, WrittenNumber(text) == nil {
+            // The layout knows the names, and says which is near.
+            return (.text(text), nil)
+        }
+        if case .float = shape.kind, let special = Self.specialNumbers[text] {
+            return (.number(special), nil)
+        }
+        guard let written = written(text, name, node, &reader),
+            let (number, unit) = scaled(written, name, node, &reader)
+        else { return nil }
+        let limits = shape.limits(in: unit)
+        // Half a step beyond a limit is rounded to it.
+        let slack = shape.width == nil ? 0 : shape.step(in: unit) / 2
+        guard
+            number > limits.lowerBound - slack && number < limits.upperBound + slack
+                || limits.contains(number)
+        else {
+            noteIsOutside(name, text, limits, unit, at: node, &reader)
+            return nil
+        }
+        if let integer = written.integer, number == written.number { return (.integer(integer), unit) }
+        return (.number(number), unit)
+    }
+
+    private static let specialNumbers: [String: Double] = [
+        "nan": .nan, "inf": .infinity, "-inf": -.infinity,
+    ]
+
+    // MARK: Numbers
+
+    func written(
+        _ text: String, _ what: String, _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> WrittenNumber? {
+        if let written = WrittenNumber(text) { return written }
+        let example = shape.unit.map { "72 or 0.5 \($0)" } ?? "72"
+        reader.error(at: node, "\(what) must be a number, as \(example), not \(Words.quote(text))")
+        return nil
+    }
+
+    /// The number in the field's unit, or in its other one; that unit if it is the other one.
+    func scaled(
+        _ written: WrittenNumber, _ what: String, _ node: YAMLNode, _ reader: inout FormatReader,
+        in target: String? = nil, isDifference: Bool = false
+    ) -> (number: Double, unit: String?)? {
+        let targets = target.map { [$0] } ?? [shape.unit, shape.otherUnit?.name].compactMap { $0 }
+        guard let unit = written.unit else { return (written.number, target.flatMap(own)) }
+        // The unit that is written first, and then those that it can be converted into.
+        for target in targets.filter({ $0 == unit }) + targets {
+            guard
+                let number = Units.convert(written.number, from: unit, to: target, isDifference: isDifference)
+            else { continue }
+            return (number, own(target))
+        }
+        guard !targets.isEmpty else {
+            reader.error(at: node, "\(what) has no unit, and \(Words.quote(unit)) is one")
+            return nil
+        }
+        let known = targets.flatMap(Units.like).reduce(into: [String]()) { list, unit in
+            if !list.contains(unit) { list.append(unit) }
+        }
+        reader.error(
+            at: node,
+            "\(what) is in \(Words.list(known, "or")), not in \(Words.quote(unit))"
+                + Words.near(unit, among: known))
+        return nil
+    }
+
+    private func own(_ unit: String) -> String? {
+        unit == shape.otherUnit?.name && unit != shape.unit ? unit : nil
+    }
+
+    /// Notes a number that the field's type does not hold; `unit` is `nil` for the field's first.
+    func noteIsOutside(
+        _ what: String, _ text: String, _ limits: ClosedRange<Double>, _ unit: String?,
+        at node: YAMLNode, _ reader: inout FormatReader
+    ) {
+        let unit = (unit ?? shape.unit).map { " \($0)" } ?? ""
+        reader.error(
+            at: node,
+            """
+            \(what) must be between \(NumberText.of(limits.lowerBound)) and \
+            \(NumberText.of(limits.upperBound))\(unit), which \(shape.typeName) holds, not \(text)
+            """)
+    }
+}

@@ -1,0 +1,224 @@
+import MynahCore
+import MynahSupport
+
+/// A value that is written as fields: `{fields: …, layout: …}`.
+struct FieldsSection {
+    static let fields = Field(
+        "fields", .node("values by the names of the fields", .map(to: .ref("fieldValue"))),
+        isRequired: true, doc: "The fields of its value, by their names.")
+    static let layout = Field(
+        "layout", .node("list of `layoutField`", .ref("layout")),
+        doc: "Its fields in order; the SIG's characteristics have theirs.")
+    static let table = Section("value", what: "a value", [fields, layout])
+    /// It only describes what is written.
+    static let layoutTable = Section("value", [layout.needed])
+    /// The fields of an attribute whose layout is known.
+    static let faultTable = Section("value", what: "the value of a fault", [fields])
+    private static let from = Field(
+        "from", .text, isRequired: true,
+        doc: "A variable, or in an answer a field of what was written.")
+
+    /// A constant, a generator, or the value of something else.
+    static var valueSchema: Schema {
+        let one = [
+            .types("string", "number", "boolean", "null"), .ref("fieldGenerator"),
+            Section("from", [from]).schema,
+        ]
+        return .anyOf(one + [.list(of: .anyOf(one))])
+    }
+
+    /// The names that the fields can take values from.
+    var scope = FieldScope()
+
+    // MARK: Forms
+
+    /// Whether a value is written as fields, or has a layout.
+    static func isTyped(_ node: YAMLNode) -> Bool {
+        let words = words(of: node)
+        let forms = words.filter { ValueSection.forms.contains($0) }
+        return forms == [fields.name] || words.contains(layout.name) && forms.count <= 1
+    }
+
+    /// Whether it only describes what is written.
+    static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == [layout.name] }
+
+    /// Whether it has a layout of its own.
+    static func hasLayout(_ node: YAMLNode) -> Bool { words(of: node).contains(layout.name) }
+
+    private static func words(of node: YAMLNode) -> [String] {
+        guard case .mapping(let mapping) = node else { return [] }
+        return mapping.compactMap { $0.key.scalar?.string }
+    }
+
+    // MARK: Values
+
+    /// A value of a characteristic, and its layout; `usual` is the one that its UUID has.
+    func value(
+        _ node: YAMLNode, of uuid: BluetoothUUID, usual: ValueLayout?, _ reader: inout FormatReader
+    ) -> (layout: ValueLayout?, value: Profile.Value?) {
+        let reason = "a layout is used alone or with fields"
+        let other = ValueSection.forms.filter { $0 != Self.fields.name }.map { ($0, reason) }
+        guard
+            let value = reader.fields(
+                node, Self.table, refused: Dictionary(uniqueKeysWithValues: other))
+        else { return (usual, nil) }
+        let errorsBefore = reader.errorCount
+        let layout = value[Self.layout].map { LayoutSection.read($0, &reader) } ?? usual
+        guard reader.errorCount == errorsBefore, let node = value[Self.fields] else {
+            return (layout, nil)
+        }
+        guard let layout else {
+            reader.error(
+                at: value.mark(of: Self.fields),
+                "the fields of \(uuid) are not known: describe them, as in layout: [{level: uint8}]")
+            return (nil, nil)
+        }
+        guard let fields = reader.fields(node, "fields", known: layout.names) else {
+            return (layout, nil)
+        }
+        let list = list(fields, in: layout, &reader)
+        checkConditions(layout, list, fields, &reader)
+        guard reader.errorCount == errorsBefore,
+            let definition = definition(layout, list, fields, &reader)
+        else { return (layout, nil) }
+        guard !list.contains(where: { $0.content.isGenerated }) else {
+            return (layout, .generated(definition))
+        }
+        let run = GeneratorRun(seed: 0, interval: .seconds(1))
+        return (layout, .bytes(definition.makeGenerator(for: run).value(at: 0)))
+    }
+
+    /// The fields of an answer, in the layout of the characteristic that it is sent on, or in its own.
+    func answer(
+        _ node: YAMLNode, on characteristic: Profile.Characteristic?, _ reader: inout FormatReader
+    ) -> FieldsDefinition? {
+        guard let value = reader.fields(node, Self.table) else { return nil }
+        let errorsBefore = reader.errorCount
+        let written = value[Self.layout].map { LayoutSection.read($0, &reader) }
+        guard reader.errorCount == errorsBefore else { return nil }
+        guard let node = value[Self.fields] else {
+            reader.error(at: value.mark, "an answer has fields, as in {fields: {opcode: 1}}")
+            return nil
+        }
+        guard let layout = written ?? characteristic?.layout else {
+            reader.error(
+                at: value.mark(of: Self.fields),
+                "the fields are not known: describe them, as in layout: [{level: uint8}]")
+            return nil
+        }
+        guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
+        let list = list(fields, in: layout, &reader)
+        guard reader.errorCount == errorsBefore else { return nil }
+        return definition(layout, list, fields, &reader)
+    }
+
+    /// The bytes of a value whose fields are all constants; `nil` after a problem was noted.
+    func constant(_ node: YAMLNode, in layout: ValueLayout, _ reader: inout FormatReader) -> [UInt8]? {
+        let errorsBefore = reader.errorCount
+        guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
+        var constants: [NamedField] = []
+        for field in list(fields, in: layout, &reader) {
+            if let value = field.content.constant {
+                constants.append(NamedField(field.name, value, field.unit))
+            } else {
+                reader.error(
+                    at: fields[field.name], "\(field.name) must be a value that does not change")
+            }
+        }
+        guard reader.errorCount == errorsBefore else { return nil }
+        return encoded(fields, &reader) { () throws(LayoutProblem) in try layout.encode(constants) }
+    }
+
+    private func definition(
+        _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields,
+        _ reader: inout FormatReader
+    ) -> FieldsDefinition? {
+        encoded(fields, &reader) { () throws(LayoutProblem) in
+            try FieldsDefinition(layout, list, scope.variables, scope.written)
+        }
+    }
+
+    /// Notes the problem of a layout with fields at the field that has it.
+    private func encoded<Result>(
+        _ fields: Fields, _ reader: inout FormatReader, _ body: () throws(LayoutProblem) -> Result
+    ) -> Result? {
+        do throws(LayoutProblem) {
+            return try body()
+        } catch {
+            let mark = error.field.flatMap { fields[$0] == nil ? nil : fields.marks[$0] }
+            reader.error(at: mark ?? fields.mark, error.message)
+            return nil
+        }
+    }
+
+    /// Whether a field is present must be known before the run.
+    private func checkConditions(
+        _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields,
+        _ reader: inout FormatReader
+    ) {
+        for entry in layout.entries {
+            guard let condition = entry.condition,
+                list.contains(where: { $0.name == condition.field && $0.content.isGenerated })
+            else { continue }
+            reader.error(
+                at: fields[condition.field],
+                "\(condition.field) cannot be generated: it decides whether there is a field \(entry.name)")
+        }
+    }
+
+    // MARK: Fields
+
+    private func list(
+        _ fields: Fields, in layout: ValueLayout, _ reader: inout FormatReader
+    ) -> [FieldsDefinition.Field] {
+        layout.names.compactMap { name in
+            guard let node = fields[name], let field = FieldReader(name, in: layout) else { return nil }
+            return self.field(field, node, &reader)
+        }
+    }
+
+    private func field(
+        _ field: FieldReader, _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> FieldsDefinition.Field? {
+        let name = field.name
+        guard field.shape.isList else {
+            return content(field, node, &reader).map {
+                FieldsDefinition.Field(name: name, content: $0.content, unit: $0.unit)
+            }
+        }
+        var nodes = [node]
+        if case .sequence = node { nodes = reader.elements(node, name) }
+        if case .scalar = node {
+            reader.error(at: node, "\(name) is a list, as in [1, 2], not \(Words.shape(of: node))")
+            return nil
+        }
+        let contents = nodes.compactMap { content(field, $0, &reader) }
+        guard contents.count == nodes.count else { return nil }
+        let unit = contents.first?.unit
+        guard contents.allSatisfy({ $0.unit == unit }) else {
+            reader.error(at: node, "the values of \(name) must all have the same unit")
+            return nil
+        }
+        return FieldsDefinition.Field(name: name, content: .list(contents.map(\.content)), unit: unit)
+    }
+
+    private func content(
+        _ field: FieldReader, _ node: YAMLNode, _ reader: inout FormatReader
+    ) -> (content: FieldsDefinition.Content, unit: String?)? {
+        guard case .mapping(let mapping) = node else {
+            return field.constant(node, &reader).map { (.constant($0.value), $0.unit) }
+        }
+        if mapping[Self.from.name] != nil, mapping["generate"] == nil {
+            return source(field.name, node, &reader).map { (.from($0, field.shape), nil) }
+        }
+        return GeneratorSection.read(node, of: field, &reader).map { (.generated($0), $0.unit) }
+    }
+
+    /// `{from: NAME}`: the name of a variable, or in an answer of a field of the value that was written.
+    private func source(_ name: String, _ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+        guard let fields = reader.fields(node, name, known: [Self.from.name]),
+            let word = fields.read(Self.from, &reader), let node = fields[Self.from]
+        else { return nil }
+        return scope.operand(word, at: node, &reader).map { _ in word }
+    }
+}
