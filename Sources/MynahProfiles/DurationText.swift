@@ -28,8 +28,7 @@ public enum DurationText {
                 message: "has no unit; write \(digits) us, \(digits) ms, \(digits) s or \(digits) min")
         }
         guard let scale = Duration.namedUnits.first(where: { $0.name == unit })?.nanoseconds else {
-            throw Problem(
-                message: "has the unknown unit \(Words.quote(unit)); units are us, ms, s and min")
+            throw Problem(message: "has the unknown unit \(Words.quote(unit)); units are us, ms, s and min")
         }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let whole = Int64(parts[0]),

@@ -32,14 +32,13 @@ extension HeartRateDefinition: DeclaredGenerator {
     static let table = Section(
         "heart-rate", what: "generate: heart-rate", [ValueSection.generate(name), min, max, period])
 
-    static func read(_ fields: Fields, _ reader: inout FormatReader) -> HeartRateDefinition? {
-        let minimum = fields.read(min, usual: 60, &reader)
-        let maximum = fields.read(max, usual: 100, &reader)
-        let period = fields.read(period, usual: .seconds(30), &reader)
+    static func read(_ fields: Fields, _ reader: FormatReader) -> HeartRateDefinition? {
+        let minimum = fields.read(min, usual: 60)
+        let maximum = fields.read(max, usual: 100)
+        let period = fields.read(period, usual: .seconds(30))
         guard let minimum, let maximum, let period else { return nil }
         guard minimum <= maximum else {
-            reader.error(
-                at: fields[min] ?? fields[max], "min is \(minimum) and max is \(maximum); swap them")
+            reader.error(at: fields[min] ?? fields[max], "min is \(minimum) and max is \(maximum); swap them")
             return nil
         }
         return HeartRateDefinition(minimum: minimum, maximum: maximum, period: period)

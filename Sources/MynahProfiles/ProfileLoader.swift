@@ -34,7 +34,7 @@ public enum ProfileLoader {
         _ json: JSON, name: String, in scope: FaultScope
     ) throws(ProfileIssues) -> ProfileFault {
         try read(YAMLNode(json), FormatReader(json, name: name)) {
-            FaultSection.read($0, in: scope, &$1)
+            FaultSection.read($0, in: scope, $1)
         }.result
     }
 
@@ -52,7 +52,7 @@ public enum ProfileLoader {
         } catch {
             throw issue(file, at: error.mark ?? .start, error.message)
         }
-        var reader = FormatReader(ProfileSource(file: file, lines: text.lines), files: files)
+        let reader = FormatReader(ProfileSource(file: file, lines: text.lines), files: files)
         if file.lowercased().hasSuffix(".json"), let problem = text.jsonProblem {
             reader.error(at: problem.mark, problem.message)
             throw ProfileIssues(reader.issues)
@@ -62,20 +62,17 @@ public enum ProfileLoader {
         return try profile(document.root, reader)
     }
 
-    private static func profile(
-        _ root: YAMLNode?, _ reader: FormatReader
-    ) throws(ProfileIssues) -> Profile {
-        var (profile, issues) = try read(root, reader) { ProfileSection.read($0, &$1) }
+    private static func profile(_ root: YAMLNode?, _ reader: FormatReader) throws(ProfileIssues) -> Profile {
+        var (profile, issues) = try read(root, reader) { ProfileSection.read($0, $1) }
         profile.warnings = issues
         return profile
     }
 
     /// Reads the root with `body`; returns its result, and the warnings and notes.
     private static func read<Result>(
-        _ root: YAMLNode?, _ reader: FormatReader, _ body: (YAMLNode, inout FormatReader) -> Result?
+        _ root: YAMLNode?, _ reader: FormatReader, _ body: (YAMLNode, FormatReader) -> Result?
     ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {
-        var reader = reader
-        let result = root.flatMap { body($0, &reader) }
+        let result = root.flatMap { body($0, reader) }
         let issues = reader.issues
         guard let result, reader.errorCount == 0 else { throw ProfileIssues(issues) }
         return (result, issues)
@@ -88,9 +85,7 @@ public enum ProfileLoader {
         ProfileIssues([ProfileIssue(file: file, mark: mark, message: message)])
     }
 
-    private static func contents(
-        of path: String, isRegular: Bool = false
-    ) throws(ProfileIssues) -> [UInt8] {
+    private static func contents(of path: String, isRegular: Bool = false) throws(ProfileIssues) -> [UInt8] {
         // A pipe that nobody writes to is empty, and would block here; one with a writer is waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw issue(path, "cannot be read: \(reason())") }

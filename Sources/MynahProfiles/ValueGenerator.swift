@@ -41,7 +41,7 @@ protocol DeclaredGenerator: GeneratorDefinition {
     /// Its keys.
     static var table: Section { get }
     /// Reads the keys; `nil` after a problem was noted.
-    static func read(_ fields: Fields, _ reader: inout FormatReader) -> Self?
+    static func read(_ fields: Fields, _ reader: FormatReader) -> Self?
 }
 
 /// The generators that a profile can name.

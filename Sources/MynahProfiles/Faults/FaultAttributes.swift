@@ -4,14 +4,12 @@ import MynahSupport
 // The attributes that `faults:` names.
 extension FaultScope {
     /// The characteristic or the descriptor that a key names.
-    func position(
-        _ node: YAMLNode, _ key: String, _ reader: inout FormatReader
-    ) -> AttributeTree.Position? {
-        reader.text(node, key).flatMap { position($0, at: node, key, &reader) }
+    func position(_ node: YAMLNode, _ key: String, _ reader: FormatReader) -> AttributeTree.Position? {
+        reader.text(node, key).flatMap { position($0, at: node, key, reader) }
     }
 
     /// The service or the characteristic that `remove` names.
-    func removed(_ node: YAMLNode, _ reader: inout FormatReader) -> AttributeTree.Position? {
+    func removed(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
         guard let text = reader.text(node, "remove") else { return nil }
         if !text.contains("/"), let (word, ordinal) = try? AttributeName.splitOrdinal(text),
             let uuid = BluetoothUUID(word) ?? AssignedNumbers.service(named: word)
@@ -27,17 +25,16 @@ extension FaultScope {
                 return nil
             }
         }
-        let position = position(text, at: node, "remove", &reader)
+        let position = position(text, at: node, "remove", reader)
         if position?.descriptor != nil {
             reader.error(
-                at: node,
-                "remove takes a service or a characteristic, and \(Words.quote(text)) is neither")
+                at: node, "remove takes a service or a characteristic, and \(Words.quote(text)) is neither")
         }
         return position
     }
 
     private func position(
-        _ text: String, at node: YAMLNode, _ key: String, _ reader: inout FormatReader
+        _ text: String, at node: YAMLNode, _ key: String, _ reader: FormatReader
     ) -> AttributeTree.Position? {
         guard !text.hasPrefix("@") else {
             reader.error(at: node, "a profile has no handles; name the attribute, as in \(key): 180D/2A37")

@@ -39,13 +39,11 @@ struct FaultEffectSection {
     static let done = Field("do", called: "effect", Kind<DoneEffect>.word, doc: "What happens.")
     static let effects: [any DeclaredField] = [error, truncate, corrupt, value, mtu, done]
 
-    static let reason = Field(
-        "reason", .code, doc: "Of disconnect: the error code; left out: 0x13.")
+    static let reason = Field("reason", .code, doc: "Of disconnect: the error code; left out: 0x13.")
     static let how = Field(
         "how", Kind<FaultEffect.LostBond>.word,
         doc: "Of loseBond: how the central that encrypts learns of it; left out: reject.")
-    static let remove = Field(
-        "remove", .attribute, doc: "Of changeServices: a service or a characteristic.")
+    static let remove = Field("remove", .attribute, doc: "Of changeServices: a service or a characteristic.")
     static let with = Field(
         "with", .section("faultAdvertising"), doc: "Of advertise: the fields that change.")
     static let time = Field(
@@ -55,16 +53,15 @@ struct FaultEffectSection {
     static let parameters: [any DeclaredField] = [reason, how, remove, with, time]
 
     let fields: Fields
+    private var reader: FormatReader { fields.reader }
     /// The attribute that the fault applies to, or `nil` for every one.
     let attribute: AttributeTree.Position?
     let scope: FaultScope
 
     /// The effect, and the position that `changeServices` removes.
-    func read(
-        isNeeded: Bool, _ reader: inout FormatReader
-    ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
+    func read(isNeeded: Bool) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         let keys = Self.effects.map(\.name).filter { fields[$0] != nil }
-        checkParameters(&reader)
+        checkParameters()
         guard keys.count <= 1 else {
             reader.error(
                 at: fields.mark(of: keys[1]),
@@ -75,11 +72,11 @@ struct FaultEffectSection {
             let known = Words.list(Self.effects.map(\.name) + ["delay"], "or")
             reader.error(at: fields.mark, "a fault needs an effect: \(known)")
         }
-        return fields[Self.done] == nil ? (writtenEffect(&reader), nil) : doneEffect(&reader)
+        return fields[Self.done] == nil ? (writtenEffect(), nil) : doneEffect()
     }
 
     /// A key that says more about an effect needs that effect.
-    private func checkParameters(_ reader: inout FormatReader) {
+    private func checkParameters() {
         let word = fields[Self.done]?.scalar?.string ?? ""
         // Of a wrong word, nothing is known.
         if fields[Self.done] != nil, DoneEffect(rawValue: word) == nil { return }
@@ -91,24 +88,24 @@ struct FaultEffectSection {
         }
     }
 
-    private func writtenEffect(_ reader: inout FormatReader) -> FaultEffect? {
-        if let error = fields.read(Self.error, &reader) {
+    private func writtenEffect() -> FaultEffect? {
+        if let error = fields.read(Self.error) {
             if let node = fields[Self.error], Words.number(node.scalar?.string ?? "") != nil {
                 reader.checkIsAssigned(error, as: node)
             }
             return .error(error)
         }
-        if let length = fields.read(Self.truncate, &reader) { return .truncate(length) }
-        if let corruption = fields.read(Self.corrupt, &reader) { return .corrupt(corruption) }
-        if let mtu = fields.read(Self.mtu, &reader) { return .mtu(mtu) }
+        if let length = fields.read(Self.truncate) { return .truncate(length) }
+        if let corruption = fields.read(Self.corrupt) { return .corrupt(corruption) }
+        if let mtu = fields.read(Self.mtu) { return .mtu(mtu) }
         guard let node = fields[Self.value] else { return nil }
-        return (FieldsSection.isTyped(node) ? faultyFields(node, &reader) : faultyValue(node, &reader))
+        return (FieldsSection.isTyped(node) ? faultyFields(node) : faultyValue(node))
             .map { .value($0) }
     }
 
-    private func faultyValue(_ node: YAMLNode, _ reader: inout FormatReader) -> [UInt8]? {
+    private func faultyValue(_ node: YAMLNode) -> [UInt8]? {
         let changes = "the value of a fault does not change: write hex, text, base64 or fields"
-        guard let bytes = ValueSection.constant(node, else: changes, &reader) else { return nil }
+        guard let bytes = ValueSection.constant(node, else: changes, reader) else { return nil }
         if bytes.count > GATT.maximumValueLength {
             reader.error(
                 at: node,
@@ -118,7 +115,7 @@ struct FaultEffectSection {
     }
 
     /// The bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
-    private func faultyFields(_ node: YAMLNode, _ reader: inout FormatReader) -> [UInt8]? {
+    private func faultyFields(_ node: YAMLNode) -> [UInt8]? {
         guard let value = reader.fields(node, FieldsSection.faultTable),
             let node = value[FieldsSection.fields]
         else { return nil }
@@ -131,21 +128,19 @@ struct FaultEffectSection {
             return nil
         }
         let names = FieldScope(variables: scope.variables)
-        return FieldsSection(scope: names).constant(node, in: layout, &reader)
+        return FieldsSection(reader: reader, scope: names).constant(node, in: layout)
     }
 
     // MARK: do
 
-    private func doneEffect(
-        _ reader: inout FormatReader
-    ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
+    private func doneEffect() -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         guard let node = fields[Self.done], let word = reader.text(node, "do") else { return (nil, nil) }
         if Self.effects.contains(where: { $0.name == word }) || word == FaultSection.delay.name {
             reader.error(
                 at: node, "\(word) takes a parameter, so it is a key of its own; write \(word) for do")
             return (nil, nil)
         }
-        guard let done = fields.read(Self.done, &reader) else { return (nil, nil) }
+        guard let done = fields.read(Self.done) else { return (nil, nil) }
         switch done {
         case .drop: return (.drop, nil)
         case .duplicate: return (.duplicate, nil)
@@ -154,25 +149,25 @@ struct FaultEffectSection {
         case .refuseSubscription: return (.refuseSubscription, nil)
         case .refuseConnection: return (.refuseConnection, nil)
         case .disconnect:
-            let reason = fields.read(Self.reason, &reader) ?? FaultEffect.usualReason
+            let reason = fields.read(Self.reason) ?? FaultEffect.usualReason
             return (.disconnect(reason: reason), nil)
-        case .loseBond: return (.loseBond(fields.read(Self.how, &reader) ?? .reject), nil)
+        case .loseBond: return (.loseBond(fields.read(Self.how) ?? .reject), nil)
         case .changeServices:
             guard let remove = fields[Self.remove] else {
                 reader.error(at: node, "changeServices needs remove, a service or a characteristic")
                 return (nil, nil)
             }
-            guard let removed = scope.removed(remove, &reader) else { return (nil, nil) }
+            guard let removed = scope.removed(remove, reader) else { return (nil, nil) }
             return (.changeServices(removing: AttributeKey()), removed)
         case .advertise:
             guard let with = fields[Self.with] else {
                 reader.error(at: node, "advertise needs with, as in with: {localName: DFU}")
                 return (nil, nil)
             }
-            let time = fields.read(Self.time, &reader)
-            let advertisement = FaultAdvertisingSection.read(with, in: scope, &reader)
+            let time = fields.read(Self.time)
+            let advertisement = FaultAdvertisingSection.read(with, in: scope, reader)
             return (advertisement.map { .advertise($0, for: time) }, nil)
-        case .vanish: return (.vanish(for: fields.read(Self.time, &reader)), nil)
+        case .vanish: return (.vanish(for: fields.read(Self.time)), nil)
         }
     }
 }
@@ -189,21 +184,19 @@ enum FaultAdvertisingSection {
             AdvertisingSection.manufacturerData, AdvertisingSection.serviceData, appearance, connectable,
         ])
 
-    static func read(
-        _ node: YAMLNode, in scope: FaultScope, _ reader: inout FormatReader
-    ) -> FaultyAdvertisement? {
+    static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> FaultyAdvertisement? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, table) else { return nil }
         var change = FaultyAdvertisement()
-        fields.read(AdvertisingSection.localName, into: &change.localName, &reader)
-        fields.read(AdvertisingSection.serviceUUIDs, into: &change.serviceUUIDs, &reader)
-        change.manufacturerData = fields.read(AdvertisingSection.manufacturerData, &reader)?
+        fields.read(AdvertisingSection.localName, into: &change.localName)
+        fields.read(AdvertisingSection.serviceUUIDs, into: &change.serviceUUIDs)
+        change.manufacturerData = fields.read(AdvertisingSection.manufacturerData)?
             .map { .init(company: UInt16($0.key), data: $0.bytes) }
-        change.serviceData = fields.read(AdvertisingSection.serviceData, &reader)?
+        change.serviceData = fields.read(AdvertisingSection.serviceData)?
             .map { .init(uuid: $0.key, data: $0.bytes) }
-        fields.read(appearance, into: &change.appearance, &reader)
-        fields.read(AdvertisingSection.interval, into: &change.interval, &reader)
-        fields.read(connectable, into: &change.isConnectable, &reader)
+        fields.read(appearance, into: &change.appearance)
+        fields.read(AdvertisingSection.interval, into: &change.interval)
+        fields.read(connectable, into: &change.isConnectable)
         guard reader.errorCount == errorsBefore else { return nil }
         guard let advertisement = scope.advertisement else {
             if scope.isWhole {

@@ -7,14 +7,11 @@ struct FaultSection {
         "name", .name(of: "fault"), isRequired: true,
         doc: "What events and tests call it; no other fault has it.")
     static let on = Field(
-        "on", called: "trigger", Kind<FaultTrigger.Operation>.word,
-        doc: "The operation that it applies to.")
+        "on", called: "trigger", Kind<FaultTrigger.Operation>.word, doc: "The operation that it applies to.")
     static let after = Field(
         "after", .duration(.microseconds(1)), doc: "Once, this long after it was turned on.")
-    static let of = Field(
-        "of", .attribute, doc: "The characteristic or descriptor; left out: every one.")
-    static let nth = Field(
-        "nth", .ordinals, doc: "The operations by their numbers: 3, 1..2 or every 4.")
+    static let of = Field("of", .attribute, doc: "The characteristic or descriptor; left out: every one.")
+    static let nth = Field("nth", .ordinals, doc: "The operations by their numbers: 3, 1..2 or every 4.")
     static let times = Field(
         "times", .integer(1...maximumCount, "count"), doc: "How often it applies at most.")
     static let chance = Field(
@@ -24,8 +21,7 @@ struct FaultSection {
                 .init("minimum", .integer(0)), .init("maximum", .integer(1)),
             ])), doc: "How likely it applies: 0.05 or 5 %.")
     static let central = Field(
-        "central", .central,
-        doc: "The central: its address, or the number of its connection from 1 on.")
+        "central", .central, doc: "The central: its address, or the number of its connection from 1 on.")
     static let when = Field(
         "when",
         .node(
@@ -58,9 +54,7 @@ struct FaultSection {
     }
 
     /// The faults of a device.
-    static func list(
-        _ node: YAMLNode, in scope: FaultScope, _ reader: inout FormatReader
-    ) -> [ProfileFault] {
+    static func list(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> [ProfileFault] {
         var faults: [ProfileFault] = []
         var names: Set<String> = []
         let elements = reader.elements(node, "faults")
@@ -69,12 +63,11 @@ struct FaultSection {
             return []
         }
         for element in elements {
-            guard let fault = read(element, in: scope, &reader) else { continue }
+            guard let fault = read(element, in: scope, reader) else { continue }
             let name = fault.fault.name
             if !names.insert(name).inserted {
                 reader.error(
-                    at: fault.marks["name"],
-                    "the fault \(Words.quote(name)) is defined twice; rename one")
+                    at: fault.marks["name"], "the fault \(Words.quote(name)) is defined twice; rename one")
             }
             faults.append(fault)
         }
@@ -82,9 +75,7 @@ struct FaultSection {
     }
 
     /// One fault, or `nil` if something in it is wrong.
-    static func read(
-        _ node: YAMLNode, in scope: FaultScope, _ reader: inout FormatReader
-    ) -> ProfileFault? {
+    static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> ProfileFault? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, table) else { return nil }
         // A key that is not known may be one that is missing.
@@ -92,19 +83,19 @@ struct FaultSection {
         if fields[name] == nil, isKnown {
             reader.error(at: fields.mark, "a fault needs a name, which its events and a test call it by")
         }
-        let name = fields.read(name, &reader)
-        let trigger = trigger(fields, isNeeded: isKnown, &reader)
+        let name = fields.read(name)
+        let trigger = trigger(fields, isNeeded: isKnown, reader)
         var selection = FaultSelection()
-        fields.read(nth, into: &selection.nth, &reader)
-        fields.read(times, into: &selection.times, &reader)
-        fields.read(chance, into: &selection.chance, &reader)
-        fields.read(central, into: &selection.central, &reader)
-        selection.condition = fields[when].flatMap { condition($0, in: scope, &reader) }
-        let delay = fields.read(delay, &reader) ?? .zero
-        let attribute = fields[of].flatMap { scope.position($0, "of", &reader) }
+        fields.read(nth, into: &selection.nth)
+        fields.read(times, into: &selection.times)
+        fields.read(chance, into: &selection.chance)
+        fields.read(central, into: &selection.central)
+        selection.condition = fields[when].flatMap { condition($0, in: scope, reader) }
+        let delay = fields.read(delay) ?? .zero
+        let attribute = fields[of].flatMap { scope.position($0, "of", reader) }
         let effects = FaultEffectSection(fields: fields, attribute: attribute, scope: scope)
-        let (effect, removed) = effects.read(isNeeded: isKnown, &reader)
-        let isOff = fields.read(off, &reader) ?? false
+        let (effect, removed) = effects.read(isNeeded: isKnown)
+        let isOff = fields.read(off) ?? false
         guard reader.errorCount == errorsBefore, let name, let trigger else { return nil }
         let result = ProfileFault(
             fault: Fault(
@@ -113,16 +104,14 @@ struct FaultSection {
             attribute: attribute, removed: removed,
             properties: attribute.map { scope.attribute($0)?.properties ?? [] },
             mark: fields.mark, marks: fields.marks)
-        checkMeaning(of: result, fields, &reader)
+        checkMeaning(of: result, fields, reader)
         return result
     }
 
-    private static func trigger(
-        _ fields: Fields, isNeeded: Bool, _ reader: inout FormatReader
-    ) -> FaultTrigger? {
+    private static func trigger(_ fields: Fields, isNeeded: Bool, _ reader: FormatReader) -> FaultTrigger? {
         switch (fields[on], fields[after]) {
-        case (_?, nil): return fields.read(on, &reader).map { .on($0) }
-        case (nil, _?): return fields.read(after, &reader).map { .after($0) }
+        case (_?, nil): return fields.read(on).map { .on($0) }
+        case (nil, _?): return fields.read(after).map { .after($0) }
         case (nil, nil) where !isNeeded: break
         case (nil, nil):
             reader.error(at: fields.mark, "a fault needs on or after, as in on: read or after: 20 s")
@@ -136,13 +125,13 @@ struct FaultSection {
 
     /// A comparison of a variable, or a state of the app.
     private static func condition(
-        _ node: YAMLNode, in scope: FaultScope, _ reader: inout FormatReader
+        _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader
     ) -> FaultCondition? {
         guard let text = reader.text(node, "when") else { return nil }
         if let (name, comparison, operand) = Comparison.parts(of: text) {
             let names = FieldScope(variables: scope.variables)
-            guard names.operand(name, at: node, &reader) != nil else { return nil }
-            return variableCondition(name, comparison, operand, node, &reader)
+            guard names.operand(name, at: node, reader) != nil else { return nil }
+            return variableCondition(name, comparison, operand, node, reader)
         }
         guard scope.variables[text] == nil || FaultScope.appStates.contains(text) else {
             reader.error(at: node, "when compares a variable, as in \(text) > 0")
@@ -150,8 +139,7 @@ struct FaultSection {
         }
         guard FaultScope.appStates.contains(text) else {
             reader.error(
-                at: node,
-                Words.unknown("app state \(Words.quote(text))", text, among: FaultScope.appStates))
+                at: node, Words.unknown("app state \(Words.quote(text))", text, among: FaultScope.appStates))
             return nil
         }
         guard scope.isApp else {
@@ -165,7 +153,7 @@ struct FaultSection {
     /// `power > 200`, or `mode == "boot"`.
     private static func variableCondition(
         _ name: String, _ comparison: Comparison, _ operand: String, _ node: YAMLNode,
-        _ reader: inout FormatReader
+        _ reader: FormatReader
     ) -> FaultCondition? {
         if let number = WrittenNumber.decimal(operand) {
             return .variable(name, comparison, .number(number))
@@ -189,9 +177,7 @@ struct FaultSection {
     // MARK: Meaning
 
     /// Notes a fault that means nothing on any radio.
-    private static func checkMeaning(
-        of fault: ProfileFault, _ fields: Fields, _ reader: inout FormatReader
-    ) {
+    private static func checkMeaning(of fault: ProfileFault, _ fields: Fields, _ reader: FormatReader) {
         if let (mark, message) = fault.located(\.mistake) {
             reader.error(at: mark, message)
         } else if let properties = fault.properties, let attribute = fault.attribute,
@@ -278,8 +264,7 @@ extension Kind<FaultCentral> {
         Kind(
             "an address, or a number from 1",
             .types(
-                "integer", "string",
-                pattern: "^(0[xX])?[0-9A-Fa-f]+$|^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$"
+                "integer", "string", pattern: "^(0[xX])?[0-9A-Fa-f]+$|^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$"
             ).with([.init("minimum", .integer(1))])
         ) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -68,7 +68,7 @@ extension Kind<BluetoothUUID> {
 extension Kind<[BluetoothUUID]> {
     /// Services, each once; `inspect` sees each with its node.
     static func services(
-        _ inspect: @escaping @Sendable (BluetoothUUID, YAMLNode, inout FormatReader) -> Void = { _, _, _ in }
+        _ inspect: @escaping @Sendable (BluetoothUUID, YAMLNode, FormatReader) -> Void = { _, _, _ in }
     ) -> Kind {
         let items = Kind<BluetoothUUID>.uuid(of: .service).schema.described("A service.")
         return Kind("list of services", .list(of: items, isUnique: true)) { node, what, reader in
@@ -77,7 +77,7 @@ extension Kind<[BluetoothUUID]> {
             for element in reader.elements(node, what) {
                 guard let uuid = reader.uuid(element, .service) else { continue }
                 if !seen.insert(uuid).inserted { reader.error(at: element, "\(uuid) is in \(what) twice") }
-                inspect(uuid, element, &reader)
+                inspect(uuid, element, reader)
                 uuids.append(uuid)
             }
             return uuids
@@ -87,11 +87,11 @@ extension Kind<[BluetoothUUID]> {
 
 extension FormatReader {
     /// A UUID, or the SIG's name for one.
-    mutating func uuid(_ node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
+    func uuid(_ node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
         text(node, type.rawValue).flatMap { uuid($0, at: node, type) }
     }
 
-    mutating func uuid(_ text: String, at node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
+    func uuid(_ text: String, at node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) ?? type.uuid(named: text) {
             check(uuid, is: type, at: node)
             return uuid
@@ -106,15 +106,14 @@ extension FormatReader {
                 (8-4-4-4-12)
                 """)
         } else {
-            error(
-                at: node, Words.unknown("\(type.rawValue) \(Words.quote(text))", text, among: type.names))
+            error(at: node, Words.unknown("\(type.rawValue) \(Words.quote(text))", text, among: type.names))
         }
         return nil
     }
 
     /// Notes a UUID that the SIG assigned to declarations or descriptors, if it names something else: a
     /// central would take the attribute for it.
-    private mutating func check(_ uuid: BluetoothUUID, is type: AttributeType, at node: YAMLNode) {
+    private func check(_ uuid: BluetoothUUID, is type: AttributeType, at node: YAMLNode) {
         if AssignedNumbers.isDeclaration(uuid) {
             error(
                 at: node,

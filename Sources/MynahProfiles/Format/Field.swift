@@ -2,20 +2,21 @@ import MynahSupport
 
 /// How a value is written: reads it, and describes it for editors and for people.
 struct Kind<Value>: Sendable {
-    /// The words for its values in the tables of keys.
-    let form: String
+    private let makeForm: @Sendable () -> String
     private let makeSchema: @Sendable () -> Schema
     /// Reads a value, called `what` in messages; `nil` after a problem was noted.
-    let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: inout FormatReader) -> Value?
+    let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: FormatReader) -> Value?
 
-    /// The schema is made only if someone asks for it.
+    /// The words and the schema are made only for an article and an editor.
+    var form: String { makeForm() }
     var schema: Schema { makeSchema() }
 
     init(
-        _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema,
-        read: @escaping @Sendable (YAMLNode, String, inout FormatReader) -> Value?
+        _ form: @autoclosure @escaping @Sendable () -> String,
+        _ schema: @autoclosure @escaping @Sendable () -> Schema,
+        read: @escaping @Sendable (YAMLNode, String, FormatReader) -> Value?
     ) {
-        self.form = form
+        makeForm = form
         makeSchema = schema
         self.read = read
     }
@@ -30,15 +31,19 @@ struct Field<Value>: DeclaredField {
     let called: String
     let kind: Kind<Value>
     let isRequired: Bool
+    let missing: String?
     var doc: String
 
+    /// `missing` is the message about a section without it.
     init(
-        _ name: String, called: String? = nil, _ kind: Kind<Value>, isRequired: Bool = false, doc: String
+        _ name: String, called: String? = nil, _ kind: Kind<Value>, isRequired: Bool = false,
+        missing: String? = nil, doc: String
     ) {
         self.name = name
         self.called = called ?? name
         self.kind = kind
-        self.isRequired = isRequired
+        self.isRequired = isRequired || missing != nil
+        self.missing = missing
         self.doc = doc
     }
 
@@ -53,6 +58,7 @@ struct Field<Value>: DeclaredField {
 protocol DeclaredField: Sendable {
     var name: String { get }
     var isRequired: Bool { get }
+    var missing: String? { get }
     var doc: String { get }
     var form: String { get }
     var schema: Schema { get }
@@ -66,6 +72,8 @@ struct Section: Sendable {
     let what: String
     let fields: [any DeclaredField]
     let keys: [String]
+    /// The messages about keys that are missing.
+    let missing: [(key: String, message: String)]
     private let makeRules: @Sendable () -> [JSON.Member]
     private let makeOthers: @Sendable () -> Schema.Others?
 
@@ -80,6 +88,7 @@ struct Section: Sendable {
         self.what = what ?? name
         self.fields = fields
         keys = fields.map(\.name)
+        missing = fields.compactMap { field in field.missing.map { (field.name, $0) } }
         makeOthers = others
         makeRules = rules
     }
@@ -96,38 +105,44 @@ struct Section: Sendable {
 struct Fields {
     /// A key and its value.
     struct Entry {
+        let key: String
         let mark: SourceMark?
         let value: YAMLNode
     }
 
+    let reader: FormatReader
     let mark: SourceMark
-    let entries: [String: Entry]
+    /// Few, so that looking through them is faster than a dictionary.
+    let entries: [Entry]
 
-    subscript(key: String) -> YAMLNode? { entries[key]?.value }
-    subscript<Value>(field: Field<Value>) -> YAMLNode? { entries[field.name]?.value }
-    func mark(of key: String) -> SourceMark { entries[key]?.mark ?? mark }
+    subscript(key: String) -> YAMLNode? { entries.first { $0.key == key }?.value }
+    subscript<Value>(field: Field<Value>) -> YAMLNode? { self[field.name] }
+    func mark(of key: String) -> SourceMark { entries.first { $0.key == key }?.mark ?? mark }
     func mark<Value>(of field: Field<Value>) -> SourceMark { mark(of: field.name) }
     /// The position of each value.
-    var marks: [String: SourceMark] { entries.compactMapValues { $0.value.mark } }
+    var marks: [String: SourceMark] {
+        let marked = entries.compactMap { entry in entry.value.mark.map { (entry.key, $0) } }
+        return Dictionary(marked) { first, _ in first }
+    }
 
     /// The value of a field, or `nil` if it is missing or wrong.
-    func read<Value>(_ field: Field<Value>, _ reader: inout FormatReader) -> Value? {
-        self[field].flatMap { field.kind.read($0, field.called, &reader) }
+    func read<Value>(_ field: Field<Value>) -> Value? {
+        self[field].flatMap { field.kind.read($0, field.called, reader) }
     }
 }
 
 extension Fields {
     /// The value of a field, `usual` if it is missing, or `nil` if it is wrong.
-    func read<Value>(_ field: Field<Value>, usual: Value, _ reader: inout FormatReader) -> Value? {
-        self[field] == nil ? usual : read(field, &reader)
+    func read<Value>(_ field: Field<Value>, usual: Value) -> Value? {
+        self[field] == nil ? usual : read(field)
     }
 
     /// Replaces a value by that of a field, unless the field is missing or wrong.
-    func read<Value>(_ field: Field<Value>, into value: inout Value, _ reader: inout FormatReader) {
-        if let read = read(field, &reader) { value = read }
+    func read<Value>(_ field: Field<Value>, into value: inout Value) {
+        if let read = read(field) { value = read }
     }
 
-    func read<Value>(_ field: Field<Value>, into value: inout Value?, _ reader: inout FormatReader) {
-        if let read = read(field, &reader) { value = read }
+    func read<Value>(_ field: Field<Value>, into value: inout Value?) {
+        if let read = read(field) { value = read }
     }
 }

@@ -3,13 +3,11 @@ import MynahSupport
 
 // Scalars with a meaning.
 extension FormatReader {
-    mutating func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
+    func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         text(node, what).flatMap { integer($0, at: node, what, in: range) }
     }
 
-    mutating func integer(
-        _ text: String, at node: YAMLNode, _ what: String, in range: ClosedRange<Int>
-    ) -> Int? {
+    func integer(_ text: String, at node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = Words.number(text) else {
             error(at: node, "\(what) must be a whole number, as 18 or 0x12, not \(Words.quote(text))")
             return nil
@@ -38,19 +36,19 @@ extension FormatReader {
 
     private static func hex(_ number: Int) -> String { "0x" + String(number, radix: 16, uppercase: true) }
 
-    mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
+    func bool(_ node: YAMLNode, _ what: String) -> Bool? {
         bool(node, what, "true or false", ["true": true, "false": false])
     }
 
     /// `true` or `false` by these words, in small letters.
-    mutating func bool(_ node: YAMLNode, _ what: String, _ shape: String, _ words: [String: Bool]) -> Bool? {
+    func bool(_ node: YAMLNode, _ what: String, _ shape: String, _ words: [String: Bool]) -> Bool? {
         guard let text = text(node, what) else { return nil }
         if let isTrue = words[text.lowercased()] { return isTrue }
         error(at: node, "\(what) must be \(shape), not \(Words.quote(text))")
         return nil
     }
 
-    mutating func duration(
+    func duration(
         _ node: YAMLNode, _ what: String, atLeast minimum: Duration = .zero, atMost maximum: Duration? = nil
     ) -> Duration? {
         guard let text = text(node, what) else { return nil }
@@ -72,21 +70,17 @@ extension FormatReader {
     }
 
     /// One of the named cases.
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    func choice<Choice: RawRepresentable & CaseIterable>(
         _ node: YAMLNode, _ what: String
     ) -> Choice? where Choice.RawValue == String {
-        word(node, what, among: Choice.allCases.map(\.rawValue)).flatMap { Choice(rawValue: $0) }
-    }
-
-    /// One of these words.
-    mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
         guard let text = text(node, what) else { return nil }
-        if words.contains(text) { return text }
+        if let choice = Choice(rawValue: text) { return choice }
+        let words = Choice.allCases.map(\.rawValue)
         error(at: node, Words.unknown("\(what) \(Words.quote(text))", text, among: words))
         return nil
     }
 
-    mutating func bytes(_ node: YAMLNode, _ what: String) -> [UInt8]? {
+    func bytes(_ node: YAMLNode, _ what: String) -> [UInt8]? {
         // `hex:` without a value means no bytes, which is a valid value.
         guard let scalar = scalar(node, what, "hexadecimal digits") else { return nil }
         let digits = scalar.string.hasPrefix("0x") ? String(scalar.string.dropFirst(2)) : scalar.string
@@ -98,14 +92,14 @@ extension FormatReader {
     }
 
     /// D-Bus takes no NUL, and a phone or a terminal may act on the others.
-    mutating func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
+    func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             error(at: node, "\(what) has a control character in it")
         }
     }
 
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
-    mutating func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
+    func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code
         guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }
         let text = node.scalar?.string ?? ""

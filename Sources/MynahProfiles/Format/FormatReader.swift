@@ -1,7 +1,7 @@
 /// Notes the issues of a profile, and reads what all sections have in common: mappings, lists and scalars.
 ///
 /// It keeps nothing of any section: each has a reader of its own, which is given what it needs to know.
-struct FormatReader {
+final class FormatReader {
     let source: ProfileSource
     /// The files that the profile names, or `nil` if it is no file itself.
     var files: NamedFiles?
@@ -48,23 +48,23 @@ struct FormatReader {
         }
     }
 
-    mutating func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
+    func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
         note(.error, at: node?.mark, message())
     }
 
-    mutating func error(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+    func error(at mark: SourceMark?, _ message: @autoclosure () -> String) {
         note(.error, at: mark, message())
     }
 
-    mutating func warning(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+    func warning(at mark: SourceMark?, _ message: @autoclosure () -> String) {
         note(.warning, at: mark, message())
     }
 
-    mutating func hint(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+    func hint(at mark: SourceMark?, _ message: @autoclosure () -> String) {
         note(.note, at: mark, message())
     }
 
-    private mutating func note(
+    private func note(
         _ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: @autoclosure () -> String
     ) {
         switch severity {
@@ -80,17 +80,20 @@ struct FormatReader {
 
     // MARK: Shapes
 
-    /// The fields of a section; what is no mapping, and keys that its table lacks, are noted.
+    /// The fields of a section; a value that is no mapping, keys that its table lacks and keys that are
+    /// missing are noted.
     ///
     /// `refused` says of known words why they cannot be here.
-    mutating func fields(
-        _ node: YAMLNode, _ section: Section, refused: [String: String] = [:]
-    ) -> Fields? {
-        fields(node, section.what, known: section.keys, refused: refused)
+    func fields(_ node: YAMLNode, _ section: Section, refused: [String: String] = [:]) -> Fields? {
+        guard let fields = fields(node, section.what, known: section.keys, refused: refused) else {
+            return nil
+        }
+        for (key, message) in section.missing where fields[key] == nil { error(at: fields.mark, message) }
+        return fields
     }
 
     /// The fields of a mapping whose keys are `known`.
-    mutating func fields(
+    func fields(
         _ node: YAMLNode, _ what: String, known: [String], refused: [String: String] = [:]
     ) -> Fields? {
         guard visit(node) else { return nil }
@@ -98,14 +101,14 @@ struct FormatReader {
             error(at: node, "\(what) must be a mapping of \(Words.list(known)), not \(Words.shape(of: node))")
             return nil
         }
-        var entries: [String: Fields.Entry] = [:]
+        var entries: [Fields.Entry] = []
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
                 error(at: key, "a key of \(what) must be a word, not \(Words.shape(of: key))")
                 continue
             }
             if known.contains(name) {
-                entries[name] = Fields.Entry(mark: key.mark, value: value)
+                entries.append(Fields.Entry(key: name, mark: key.mark, value: value))
             } else if let reason = refused[name] {
                 error(at: key, reason)
             } else if name == "<<" {
@@ -114,11 +117,11 @@ struct FormatReader {
                 error(at: key, Words.unknown("key \(Words.quote(name)) in \(what)", name, among: known))
             }
         }
-        return Fields(mark: node.mark ?? .start, entries: entries)
+        return Fields(reader: self, mark: node.mark ?? .start, entries: entries)
     }
 
     /// The members of a mapping whose keys are the user's own.
-    mutating func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
+    func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
         guard visit(node) else { return [] }
         guard case .mapping(let mapping) = node else {
             error(at: node, "\(what) must be a mapping, not \(Words.shape(of: node))")
@@ -132,7 +135,7 @@ struct FormatReader {
     }
 
     /// YAML 1.1 has them, and 1.2, which a profile is, does not.
-    mutating func noteMerge(_ key: YAMLNode, _ what: String) {
+    func noteMerge(_ key: YAMLNode, _ what: String) {
         error(
             at: key,
             """
@@ -143,7 +146,7 @@ struct FormatReader {
     }
 
     /// The elements of a sequence.
-    mutating func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
+    func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
         guard visit(node) else { return [] }
         guard case .sequence(let sequence) = node else {
             error(at: node, "\(what) must be a list, as in [a, b], not \(Words.shape(of: node))")
@@ -153,7 +156,7 @@ struct FormatReader {
     }
 
     /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
-    mutating func text(_ node: YAMLNode, _ what: String) -> String? {
+    func text(_ node: YAMLNode, _ what: String) -> String? {
         guard let scalar = scalar(node, what) else { return nil }
         if scalar.isPlain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
             error(at: node, "\(what) is empty")
@@ -163,16 +166,14 @@ struct FormatReader {
     }
 
     /// A scalar, of which an empty one is a value too.
-    mutating func scalar(
-        _ node: YAMLNode, _ what: String, _ shape: String = "one value"
-    ) -> YAMLNode.Scalar? {
+    func scalar(_ node: YAMLNode, _ what: String, _ shape: String = "one value") -> YAMLNode.Scalar? {
         guard visit(node) else { return nil }
         if let scalar = node.scalar { return scalar }
         error(at: node, "\(what) must be \(shape), not \(Words.shape(of: node))")
         return nil
     }
 
-    private mutating func visit(_ node: YAMLNode) -> Bool {
+    private func visit(_ node: YAMLNode) -> Bool {
         guard !isFull else { return false }
         visited += 1
         guard visited > Self.maximumNodes else { return true }

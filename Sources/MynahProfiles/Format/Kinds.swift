@@ -50,12 +50,14 @@ extension Kind<Int> {
 
 extension Kind<Duration> {
     static func duration(_ minimum: Duration = .zero, atMost maximum: Duration? = nil) -> Kind {
-        let bounds =
-            maximum.map { ", \(minimum.text) to \($0.text)" }
-            ?? (minimum > .zero ? ", from \(minimum.text)" : "")
-        return Kind("duration" + bounds, .ref("duration")) {
+        Kind("duration" + bounds(minimum, maximum), .ref("duration")) {
             $2.duration($0, $1, atLeast: minimum, atMost: maximum)
         }
+    }
+
+    private static func bounds(_ minimum: Duration, _ maximum: Duration?) -> String {
+        if let maximum { return ", \(minimum.text) to \(maximum.text)" }
+        return minimum > .zero ? ", from \(minimum.text)" : ""
     }
 
     /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B,
@@ -66,8 +68,11 @@ extension Kind<Duration> {
 extension Kind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
     /// One of the named cases.
     static var word: Kind {
-        let words = Value.allCases.map(\.rawValue)
-        return Kind(words.map { "`\($0)`" }.joined(separator: ", "), .words(words)) { $2.choice($0, $1) }
+        Kind(Words.codes(words), .words(words)) { $2.choice($0, $1) }
+    }
+
+    private static var words: [String] {
+        Value.allCases.map(\.rawValue)
     }
 }
 
@@ -80,6 +85,21 @@ extension Kind<UInt8> {
     static var code: Kind {
         Kind("1 to 255", .ref("attError")) {
             $2.integer($0, $1, in: 1...255).map { UInt8(truncatingIfNeeded: $0) }
+        }
+    }
+}
+
+extension Kind {
+    /// A text of a certain shape, which `parse` reads; the message about any other ends with it.
+    static func parsed(
+        _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema, shape: String,
+        _ parse: @escaping @Sendable (String) -> Value?
+    ) -> Kind {
+        Kind(form, schema()) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            if let value = parse(text) { return value }
+            reader.error(at: node, "\(what) must be \(shape), not \(Words.quote(text))")
+            return nil
         }
     }
 }
@@ -97,7 +117,7 @@ extension Kind<[PlacedWord]> {
         repeated: @escaping @Sendable (String) -> String
     ) -> Kind {
         Kind(
-            "list of \(words.map { "`\($0)`" }.joined(separator: ", "))",
+            "list of \(Words.codes(words))",
             .list(of: .words(words), atLeast: minimum, isUnique: true)
         ) { node, what, reader in
             var list: [PlacedWord] = []
@@ -127,15 +147,15 @@ extension Kind {
     static func bytes<Key: Hashable & Sendable>(
         by key: Kind<Key>, called what: String,
         name: @escaping @Sendable (Key, YAMLNode) -> String,
-        check: @escaping @Sendable (Key, YAMLNode, inout FormatReader) -> Void = { _, _, _ in }
+        check: @escaping @Sendable (Key, YAMLNode, FormatReader) -> Void = { _, _, _ in }
     ) -> Kind<[KeyedBytes<Key>]> where Value == [KeyedBytes<Key>] {
         Kind("bytes by \(key.form)", .map(keys: key.schema, to: .ref("bytes"))) { node, field, reader in
             var list: [KeyedBytes<Key>] = []
             var seen: Set<Key> = []
             for (keyNode, value) in reader.members(node, field) {
-                guard let key = key.read(keyNode, what, &reader), let bytes = reader.bytes(value, field)
+                guard let key = key.read(keyNode, what, reader), let bytes = reader.bytes(value, field)
                 else { continue }
-                check(key, keyNode, &reader)
+                check(key, keyNode, reader)
                 if !seen.insert(key).inserted {
                     reader.error(at: keyNode, "\(field) has \(name(key, keyNode)) twice")
                 }

@@ -102,12 +102,12 @@ extension YAMLNode {
 
 extension FormatReader {
     /// The reader of a JSON value, which notes its repeated keys.
-    init(_ json: JSON, name: String) {
+    convenience init(_ json: JSON, name: String) {
         self.init(ProfileSource(name: name, json: json))
         noteRepeatedKeys(in: YAMLNode(json))
     }
 
-    private mutating func noteRepeatedKeys(in node: YAMLNode) {
+    private func noteRepeatedKeys(in node: YAMLNode) {
         var names: Set<String> = []
         for (key, value) in node.mapping?.pairs ?? [] {
             if let name = key.scalar?.string, !names.insert(name).inserted {

@@ -30,6 +30,9 @@ enum Words {
         return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
+    /// Words of a profile, for the tables of keys.
+    static func codes(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
+
     static func shape(of node: YAMLNode) -> String {
         switch node {
         case .mapping: "a mapping"

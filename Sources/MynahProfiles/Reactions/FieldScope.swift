@@ -16,15 +16,14 @@ struct FieldScope {
     }
 
     /// The meaning of a name; `nil` after a problem was noted.
-    func operand(_ name: String, at node: YAMLNode, _ reader: inout FormatReader) -> Reaction.Operand? {
+    func operand(_ name: String, at node: YAMLNode, _ reader: FormatReader) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {
         case (true, false): return .variable(name)
         case (false, true): return .field(name)
         case (true, true):
             reader.error(
-                at: node,
-                "\(Words.quote(name)) is a variable and a field of the value: rename the variable")
+                at: node, "\(Words.quote(name)) is a variable and a field of the value: rename the variable")
         case (false, false):
             let known = variables.names + fields
             let what = layout == nil ? "variable" : "variable or field"

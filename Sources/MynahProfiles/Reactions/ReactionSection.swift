@@ -13,7 +13,7 @@ enum OnSection {
     /// Reads the rules of all characteristics, when the attributes that they may name are known.
     static func read(
         _ nodes: [AttributeTree.Position: YAMLNode], into profile: inout Profile,
-        _ reader: inout FormatReader
+        _ reader: FormatReader
     ) {
         guard !nodes.isEmpty else { return }
         let attributes = AttributeIndex(profile.attributeTree)
@@ -22,15 +22,15 @@ enum OnSection {
                 let position = AttributeTree.Position(service: index, characteristic: number)
                 guard let node = nodes[position] else { continue }
                 let section = ReactionSection(
-                    profile: profile, index: attributes, position: position,
+                    reader: reader, profile: profile, index: attributes, position: position,
                     characteristic: characteristic, scope: FieldScope(variables: profile.variables))
-                profile.services[index].characteristics[number].reactions = read(node, section, &reader)
+                profile.services[index].characteristics[number].reactions = read(node, section, reader)
             }
         }
     }
 
     private static func read(
-        _ node: YAMLNode, _ section: ReactionSection, _ reader: inout FormatReader
+        _ node: YAMLNode, _ section: ReactionSection, _ reader: FormatReader
     ) -> Profile.Reactions {
         var rules = Profile.Reactions()
         guard let fields = reader.fields(node, table) else { return rules }
@@ -41,8 +41,8 @@ enum OnSection {
             }
             var section = section
             section.scope.layout = section.characteristic.layout
-            rules.write = reader.elements(node, "on.write").compactMap { section.read($0, &reader) }
-            checkAreReached(rules.write, node, &reader)
+            rules.write = reader.elements(node, "on.write").compactMap { section.read($0) }
+            checkAreReached(rules.write, node, reader)
         }
         if let node = fields[subscribe] {
             if properties.isDisjoint(with: .anyUpdate) {
@@ -51,22 +51,19 @@ enum OnSection {
             var section = section
             section.isSubscription = true
             rules.subscribe = reader.elements(node, "on.subscribe").compactMap {
-                section.read($0, &reader)
+                section.read($0)
             }
         }
         return rules
     }
 
     /// A rule that takes every write is the last one.
-    private static func checkAreReached(
-        _ rules: [Reaction], _ node: YAMLNode, _ reader: inout FormatReader
-    ) {
+    private static func checkAreReached(_ rules: [Reaction], _ node: YAMLNode, _ reader: FormatReader) {
         guard let open = rules.firstIndex(where: { $0.match == ValueMatch() }), open + 1 < rules.count,
             case .sequence(let list) = node, list.count == rules.count
         else { return }
         reader.warning(
-            at: list[open + 1].mark,
-            "this rule is never reached: the one before it matches every write"
+            at: list[open + 1].mark, "this rule is never reached: the one before it matches every write"
         )
     }
 }
@@ -80,9 +77,7 @@ struct ReactionSection {
         "set", .changes, doc: "Variables, and a number, a field of the value or a variable for each.")
     static let answer = Field(
         "answer",
-        .node(
-            "`value`, `answer`, or a list of them",
-            .anyOf(answers + [.list(of: .anyOf(answers))])),
+        .node("`value`, `answer`, or a list of them", .anyOf(answers + [.list(of: .anyOf(answers))])),
         doc: "What is sent to the central: a value, {to, value, after}, or a list of these.")
     static let notify = Field(
         "notify",
@@ -93,14 +88,14 @@ struct ReactionSection {
     static let error = Field(
         "error", .attError(.types("string", "integer")), doc: "An ATT error, by code or name.")
     static let disconnect = Field("disconnect", .bool, doc: "Whether the link is ended.")
-    static let advertise = Field(
-        "advertise", .onOrOff, doc: "Whether the device advertises from now on.")
+    static let advertise = Field("advertise", .onOrOff, doc: "Whether the device advertises from now on.")
     static let table = Section("reaction", what: "a rule of on.write", [match] + effects)
     private static let subscriptionTable = Section(
         "reaction", what: "a rule of on.subscribe", [set, answer, notify, disconnect, advertise])
     private static let effects: [any DeclaredField] = [set, answer, notify, error, disconnect, advertise]
     private static let answers: [Schema] = [.ref("value"), .ref("answer")]
 
+    let reader: FormatReader
     let profile: Profile
     let index: AttributeIndex
     /// The characteristic whose rules these are.
@@ -114,7 +109,7 @@ struct ReactionSection {
         position.characteristic.map { profile.services[position.service].characteristics[$0] }
     }
 
-    func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Reaction? {
+    func read(_ node: YAMLNode) -> Reaction? {
         let reason = "a subscription has no value, and it cannot be refused here: use a fault"
         guard
             let fields = reader.fields(
@@ -123,13 +118,13 @@ struct ReactionSection {
         else { return nil }
         let errorsBefore = reader.errorCount
         var rule = Reaction()
-        if let node = fields[Self.match] { rule.match = match(node, &reader) }
-        if let node = fields[Self.set] { rule.changes = .read(node, in: scope, &reader) }
-        if let node = fields[Self.answer] { rule.answers = answers(node, &reader) }
-        if let node = fields[Self.notify] { rule.notified = notified(node, &reader) }
-        rule.error = refusal(fields, &reader)
-        fields.read(Self.disconnect, into: &rule.disconnects, &reader)
-        fields.read(Self.advertise, into: &rule.advertises, &reader)
+        if let node = fields[Self.match] { rule.match = match(node) }
+        if let node = fields[Self.set] { rule.changes = .read(node, in: scope, reader) }
+        if let node = fields[Self.answer] { rule.answers = answers(node) }
+        if let node = fields[Self.notify] { rule.notified = notified(node) }
+        rule.error = refusal(fields)
+        fields.read(Self.disconnect, into: &rule.disconnects)
+        fields.read(Self.advertise, into: &rule.advertises)
         if let node = fields[Self.advertise], profile.advertising == nil {
             reader.error(at: node, "advertise has no effect: the profile has no advertising")
         }
@@ -137,7 +132,7 @@ struct ReactionSection {
             reader.error(at: node, "a rule has error or answer, not both")
         }
         guard reader.errorCount == errorsBefore else { return nil }
-        if fields.entries.keys.allSatisfy({ $0 == Self.match.name }) {
+        if fields.entries.allSatisfy({ $0.key == Self.match.name }) {
             reader.warning(
                 at: fields.mark,
                 "this rule does nothing; add one of \(Words.list(Self.effects.map(\.name)))")
@@ -147,7 +142,7 @@ struct ReactionSection {
 
     // MARK: Match
 
-    private func match(_ node: YAMLNode, _ reader: inout FormatReader) -> ValueMatch {
+    private func match(_ node: YAMLNode) -> ValueMatch {
         var match = ValueMatch()
         let layout = characteristic.layout
         let names = layout?.names ?? []
@@ -165,8 +160,8 @@ struct ReactionSection {
                         """
                     )
                 }
-            } else if names.contains(name), let layout, let field = FieldReader(name, in: layout) {
-                match.conditions += conditions(value, field, &reader)
+            } else if names.contains(name), let layout, let field = FieldReader(name, in: layout, reader) {
+                match.conditions += conditions(value, field)
             } else {
                 reader.error(
                     at: key,
@@ -181,30 +176,25 @@ struct ReactionSection {
         return match
     }
 
-    private func conditions(
-        _ node: YAMLNode, _ field: FieldReader, _ reader: inout FormatReader
-    ) -> [ValueMatch.Condition] {
+    private func conditions(_ node: YAMLNode, _ field: FieldReader) -> [ValueMatch.Condition] {
         guard case .mapping = node else {
-            return operand(node, field, &reader).map {
+            return operand(node, field).map {
                 [.init(field: field.name, comparison: .equal, operand: $0)]
             } ?? []
         }
-        return WrittenComparison.read(node, field.name, &reader).compactMap { written in
+        return WrittenComparison.read(node, field.name, reader).compactMap { written in
             guard field.shape.isNumber else {
-                reader.error(
-                    at: written.key, "\(field.name) is \(field.shape.typeName), which has no order")
+                reader.error(at: written.key, "\(field.name) is \(field.shape.typeName), which has no order")
                 return nil
             }
-            return operand(written.value, field, &reader).map {
+            return operand(written.value, field).map {
                 .init(field: field.name, comparison: written.comparison, operand: $0)
             }
         }
     }
 
     /// A number, a name or a text of the field, or a variable.
-    private func operand(
-        _ node: YAMLNode, _ field: FieldReader, _ reader: inout FormatReader
-    ) -> ValueMatch.Condition.Operand? {
+    private func operand(_ node: YAMLNode, _ field: FieldReader) -> ValueMatch.Condition.Operand? {
         let (name, shape) = (field.name, field.shape)
         guard let text = reader.text(node, name) else { return nil }
         let isPlain = node.scalar?.isPlain == true
@@ -214,19 +204,17 @@ struct ReactionSection {
         case .boolean: return reader.bool(node, name).map { .text($0 ? "true" : "false") }
         case .bytes: return reader.bytes(node, name).map { .text(Hex.encode($0)) }
         case .dateTime where CivilTime.seconds(of: text) == nil:
-            reader.error(
-                at: node, "\(name) is a date and a time, as in 2026-01-31T12:00:00")
+            reader.error(at: node, "\(name) is a date and a time, as in 2026-01-31T12:00:00")
             return nil
         case .integer, .float, .text, .dateTime: break
         }
         if shape.isNumber, shape.names.isEmpty {
-            guard let written = field.written(text, name, node, &reader) else { return nil }
-            return field.scaled(written, name, node, &reader).map { .number($0.number) }
+            guard let written = field.written(text, name, node) else { return nil }
+            return field.scaled(written, name, node).map { .number($0.number) }
         }
         if !shape.names.isEmpty, !shape.names.contains(text) {
             let known = shape.names.filter { !$0.isEmpty } + scope.variables.names
-            reader.error(
-                at: node, Words.unknown("value \(Words.quote(text)) of \(name)", text, among: known))
+            reader.error(at: node, Words.unknown("value \(Words.quote(text)) of \(name)", text, among: known))
             return nil
         }
         return .text(text)
@@ -234,40 +222,35 @@ struct ReactionSection {
 
     // MARK: Effects
 
-    private func answers(_ node: YAMLNode, _ reader: inout FormatReader) -> [Reaction.Answer] {
+    private func answers(_ node: YAMLNode) -> [Reaction.Answer] {
         if case .sequence = node {
-            return reader.elements(node, "answer").compactMap { answer($0, &reader) }
+            return reader.elements(node, "answer").compactMap { answer($0) }
         }
-        return answer(node, &reader).map { [$0] } ?? []
+        return answer(node).map { [$0] } ?? []
     }
 
-    private func answer(_ node: YAMLNode, _ reader: inout FormatReader) -> Reaction.Answer? {
+    private func answer(_ node: YAMLNode) -> Reaction.Answer? {
         guard case .mapping(let mapping) = node, mapping["value"] != nil || mapping["to"] != nil else {
             // A bare value.
-            guard let target = target(nil, at: node, &reader) else { return nil }
-            return answerValue(node, for: target, &reader).map {
+            guard let target = target(nil, at: node) else { return nil }
+            return answerValue(node, for: target).map {
                 .init(target: target, value: $0, delay: .zero)
             }
         }
         guard let fields = reader.fields(node, AnswerSection.table) else { return nil }
-        guard let value = fields[AnswerSection.value] else {
-            reader.error(at: fields.mark, "an answer needs a value, as in {to: 2A37, value: {hex: 00 48}}")
-            return nil
-        }
-        let delay = fields.read(AnswerSection.after, &reader) ?? .zero
-        guard let target = target(fields[AnswerSection.to], at: node, &reader) else { return nil }
-        return answerValue(value, for: target, &reader).map {
+        guard let value = fields[AnswerSection.value] else { return nil }
+        let delay = fields.read(AnswerSection.after) ?? .zero
+        guard let target = target(fields[AnswerSection.to], at: node) else { return nil }
+        return answerValue(value, for: target).map {
             .init(target: target, value: $0, delay: delay)
         }
     }
 
     /// The characteristic that a value is sent on.
-    private func target(
-        _ named: YAMLNode?, at node: YAMLNode, _ reader: inout FormatReader
-    ) -> AttributeTree.Position? {
+    private func target(_ named: YAMLNode?, at node: YAMLNode) -> AttributeTree.Position? {
         var position = position
         if let named {
-            guard let found = self.position(named, &reader) else { return nil }
+            guard let found = self.position(named) else { return nil }
             position = found
         }
         let target = characteristic(at: position)
@@ -282,9 +265,7 @@ struct ReactionSection {
         return nil
     }
 
-    private func position(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> AttributeTree.Position? {
+    private func position(_ node: YAMLNode) -> AttributeTree.Position? {
         guard let text = reader.text(node, "to") else { return nil }
         do throws(AttributeName.Problem) {
             let position = try AttributeName(parsing: text).resolve(in: index)
@@ -296,31 +277,27 @@ struct ReactionSection {
         return nil
     }
 
-    private func answerValue(
-        _ node: YAMLNode, for target: AttributeTree.Position, _ reader: inout FormatReader
-    ) -> AnswerValue? {
+    private func answerValue(_ node: YAMLNode, for target: AttributeTree.Position) -> AnswerValue? {
         guard FieldsSection.isTyped(node) else {
-            return ValueSection.constant(node, else: "an answer is hex, text, base64 or fields", &reader)
+            return ValueSection.constant(node, else: "an answer is hex, text, base64 or fields", reader)
                 .map { AnswerValue(form: .bytes($0)) }
         }
-        return FieldsSection(scope: scope).answer(node, on: characteristic(at: target), &reader)
+        return FieldsSection(reader: reader, scope: scope).answer(node, on: characteristic(at: target))
             .map { AnswerValue(form: .fields($0)) }
     }
 
     /// The characteristics whose values are sent: this one (`now`), or those that are named.
-    private func notified(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> [AttributeTree.Position] {
-        if node.scalar?.string == "now" { return target(nil, at: node, &reader).map { [$0] } ?? [] }
+    private func notified(_ node: YAMLNode) -> [AttributeTree.Position] {
+        if node.scalar?.string == "now" { return target(nil, at: node).map { [$0] } ?? [] }
         if case .sequence = node {
-            return reader.elements(node, "notify").compactMap { target($0, at: $0, &reader) }
+            return reader.elements(node, "notify").compactMap { target($0, at: $0) }
         }
-        return target(node, at: node, &reader).map { [$0] } ?? []
+        return target(node, at: node).map { [$0] } ?? []
     }
 
-    private func refusal(_ fields: Fields, _ reader: inout FormatReader) -> ATTError? {
+    private func refusal(_ fields: Fields) -> ATTError? {
         guard let node = fields[Self.error] else { return nil }
-        let error = fields.read(Self.error, &reader)
+        let error = fields.read(Self.error)
         if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
             reader.error(
                 at: node, "error is never sent: writeWithoutResponse gets no answer; add the property write")
@@ -335,10 +312,11 @@ enum AnswerSection {
         "to", .node("characteristic", .ref("attributeName")),
         doc: "The characteristic; left out: the one that was written.")
     static let value = Field(
-        "value", .section("value"), isRequired: true, doc: "Its value: hex, text, base64 or fields.")
+        "value", .section("value"),
+        missing: "an answer needs a value, as in {to: 2A37, value: {hex: 00 48}}",
+        doc: "Its value: hex, text, base64 or fields.")
     static let after = Field(
-        "after", .duration(atMost: .seconds(3600)),
-        doc: "The time after the response; left out: at once.")
+        "after", .duration(atMost: .seconds(3600)), doc: "The time after the response; left out: at once.")
     static let table = Section("answer", what: "an answer", [to, value, after])
 }
 
@@ -366,8 +344,7 @@ extension Kind<ATTError> {
             if let error = ATTError(named: text) { return error }
             guard Words.number(text) != nil else {
                 reader.error(
-                    at: node,
-                    Words.unknown("ATT error \(Words.quote(text))", text, among: ATTError.names))
+                    at: node, Words.unknown("ATT error \(Words.quote(text))", text, among: ATTError.names))
                 return nil
             }
             return reader.integer(text, at: node, "an ATT error", in: 1...255).map {

@@ -13,7 +13,7 @@ enum VariablesSection {
             to: .types("string", "number", "boolean"))
     }
 
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Variables {
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Variables {
         var values: [String: VariableValue] = [:]
         let members = reader.members(node, "variables")
         if members.count > maximum {
@@ -34,7 +34,7 @@ enum VariablesSection {
                 reader.error(at: key, "the variable \(Words.quote(name)) is repeated")
                 continue
             }
-            values[name] = variable(value, name, &reader)
+            values[name] = variable(value, name, reader)
         }
         return Variables(values)
     }
@@ -45,9 +45,7 @@ enum VariablesSection {
     }
 
     /// A number, or text.
-    private static func variable(
-        _ node: YAMLNode, _ name: String, _ reader: inout FormatReader
-    ) -> VariableValue? {
+    private static func variable(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> VariableValue? {
         guard let text = reader.text(node, "the variable \(name)") else { return nil }
         if node.scalar?.isPlain == true, let number = VariableValue(written: text) { return number }
         guard text.utf8.count <= longestText else {
@@ -77,9 +75,7 @@ extension WrittenNumber {
 
 extension [Reaction.Change] {
     /// Variables that a rule or a step of a scenario sets, to constants or to names in the scope.
-    static func read(
-        _ node: YAMLNode, in scope: FieldScope, _ reader: inout FormatReader
-    ) -> [Reaction.Change] {
+    static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> [Reaction.Change] {
         let known = scope.variables.names
         return reader.members(node, "set").compactMap { key, value in
             guard let name = reader.text(key, "a variable") else { return nil }
@@ -96,7 +92,7 @@ extension [Reaction.Change] {
             if let number = VariableValue(written: text) {
                 return .init(variable: name, operand: .constant(number))
             }
-            return scope.operand(text, at: value, &reader).map { .init(variable: name, operand: $0) }
+            return scope.operand(text, at: value, reader).map { .init(variable: name, operand: $0) }
         }
     }
 }

@@ -9,17 +9,14 @@ struct WrittenComparison {
     let value: YAMLNode
 
     /// The comparisons in a mapping, of which it needs one.
-    static func read(
-        _ node: YAMLNode, _ name: String, _ reader: inout FormatReader
-    ) -> [WrittenComparison] {
+    static func read(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> [WrittenComparison] {
         let members = reader.members(node, name)
         if members.isEmpty { reader.error(at: node, "\(name) needs a comparison, as in {\">=\": 60}") }
         return members.compactMap { key, value in
             guard let sign = reader.text(key, "a comparison") else { return nil }
             guard let comparison = Comparison(ordering: sign) else {
                 let known = Words.list(Comparison.ordering.map(\.rawValue))
-                reader.error(
-                    at: key, "\(name) has no comparison \(Words.quote(sign)); known are \(known)")
+                reader.error(at: key, "\(name) has no comparison \(Words.quote(sign)); known are \(known)")
                 return nil
             }
             return WrittenComparison(comparison: comparison, key: key, value: value)

@@ -31,9 +31,10 @@ struct EventStepSection {
         .anyOf([.types("string", "number", "boolean", "null"), Schema([.init("type", "object")])])
     }
 
+    let reader: FormatReader
     let scope: ScenarioScope
 
-    func read(_ mapping: YAMLNode.Mapping, _ reader: inout FormatReader) -> ScenarioStep.Action? {
+    func read(_ mapping: YAMLNode.Mapping) -> ScenarioStep.Action? {
         var members: [(key: YAMLNode, name: String, value: YAMLNode)] = []
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
@@ -50,8 +51,7 @@ struct EventStepSection {
         guard let name = reader.text(step.value, step.name) else { return nil }
         guard let entry = EventCatalog.entry(name) else {
             reader.error(
-                at: step.value,
-                Words.unknown("event \(Words.quote(name))", name, among: EventCatalog.names))
+                at: step.value, Words.unknown("event \(Words.quote(name))", name, among: EventCatalog.names))
             return nil
         }
         var limit: Duration?
@@ -59,20 +59,19 @@ struct EventStepSection {
         var (attribute, fields): (YAMLNode?, YAMLNode?) = (nil, nil)
         for member in members where member.name != step.name {
             switch member.name {
-            case Self.within.name: limit = Self.within.kind.read(member.value, member.name, &reader)
+            case Self.within.name: limit = Self.within.kind.read(member.value, member.name, reader)
             case Self.of.name:
                 attribute = member.value
                 let text = reader.text(member.value, member.name)
                 match += text.map { [.init(member.name, .string($0))] } ?? []
             default:
                 if member.name == "fields" { fields = member.value }
-                let value = field(
-                    member.key, member.name, member.value, of: (name, entry), step.name, &reader)
+                let value = field(member.key, member.name, member.value, of: (name, entry), step.name)
                 match += value.map { [.init(member.name, $0)] } ?? []
             }
         }
-        checkHappens(step.value, (name, entry), attribute, &reader)
-        if let fields { checkFields(fields, of: attribute, (name, entry), &reader) }
+        checkHappens(step.value, (name, entry), attribute)
+        if let fields { checkFields(fields, of: attribute, (name, entry)) }
         let event = ScenarioEvent(name: name, match: .object(match))
         return step.name == Self.awaited.name
             ? .await(event, within: limit) : .expect(event, within: limit ?? ScenarioStep.usualLimit)
@@ -84,8 +83,7 @@ struct EventStepSection {
 
     /// A field of an event as a match has it.
     private func field(
-        _ key: YAMLNode, _ name: String, _ value: YAMLNode, of event: Event, _ step: String,
-        _ reader: inout FormatReader
+        _ key: YAMLNode, _ name: String, _ value: YAMLNode, of event: Event, _ step: String
     ) -> JSON? {
         let hasFields = event.entry.fields.contains("value")
         guard event.entry.fields.contains(name) || name == "fields" && hasFields else {
@@ -106,19 +104,19 @@ struct EventStepSection {
         case "device":
             reader.error(at: key, "a scenario sees the events of its own device only; remove device")
             return nil
-        case "value": return valuePattern(value, &reader)
+        case "value": return valuePattern(value)
         case "fields":
             let members = reader.members(value, "fields").compactMap { key, value -> JSON.Member? in
                 guard let name = reader.text(key, "the name of a field") else { return nil }
-                return comparable(value, name, &reader).map { .init(name, $0) }
+                return comparable(value, name).map { .init(name, $0) }
             }
             return .object(members)
-        case "fault": return scope.fault(value, &reader).map { .string($0) }
-        default: return comparable(value, name, &reader)
+        case "fault": return scope.fault(value, reader).map { .string($0) }
+        default: return comparable(value, name)
         }
     }
 
-    private func valuePattern(_ node: YAMLNode, _ reader: inout FormatReader) -> JSON? {
+    private func valuePattern(_ node: YAMLNode) -> JSON? {
         // No bytes are a valid value.
         let pattern = node.scalar?.string == "" ? "" : reader.text(node, "value")
         guard let pattern else { return nil }
@@ -136,12 +134,10 @@ struct EventStepSection {
     }
 
     /// A value that a field equals, or comparisons with numbers.
-    private func comparable(
-        _ node: YAMLNode, _ name: String, _ reader: inout FormatReader
-    ) -> JSON? {
+    private func comparable(_ node: YAMLNode, _ name: String) -> JSON? {
         guard case .mapping = node else { return reader.text(node, name).map { .string($0) } }
         return .object(
-            WrittenComparison.read(node, name, &reader).compactMap { written in
+            WrittenComparison.read(node, name, reader).compactMap { written in
                 guard let text = reader.text(written.value, name) else { return nil }
                 guard let number = WrittenNumber.decimal(text) else {
                     reader.error(
@@ -153,10 +149,7 @@ struct EventStepSection {
     }
 
     /// Checks the names of a value's fields, if it is known which value it is.
-    private func checkFields(
-        _ node: YAMLNode, of attribute: YAMLNode?, _ event: Event,
-        _ reader: inout FormatReader
-    ) {
+    private func checkFields(_ node: YAMLNode, of attribute: YAMLNode?, _ event: Event) {
         guard let text = attribute?.scalar?.string, let name = try? AttributeName(parsing: text),
             let layouts = scope.layouts(of: name, isOwn: !event.entry.need.isOfCentral)
         else { return }
@@ -173,9 +166,7 @@ struct EventStepSection {
 
     // MARK: Events that never happen
 
-    private func checkHappens(
-        _ node: YAMLNode, _ event: Event, _ attribute: YAMLNode?, _ reader: inout FormatReader
-    ) {
+    private func checkHappens(_ node: YAMLNode, _ event: Event, _ attribute: YAMLNode?) {
         let need = event.entry.need
         guard let attribute else {
             let isAboutAttribute = if case .attribute = need { true } else { false }

@@ -4,19 +4,21 @@ import MynahSupport
 /// An entry of the section `scenarios`.
 enum ScenarioSection {
     static let name = Field(
-        "name", .name(of: "scenario"), isRequired: true,
+        "name", .name(of: "scenario"),
+        missing: "a scenario needs a name, as in name: drop out after five seconds",
         doc: "What the command line calls it; no other scenario has it.")
     static let steps = Field(
-        "steps", .sections("step", atLeast: 1), isRequired: true,
+        "steps", .sections("step", atLeast: 1), missing: "a scenario needs steps, \(example)",
         doc: "What is played, in this order.")
     static let table = Section("scenario", what: "a scenario", [name, steps])
 
+    private static let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
     private static let maximumScenarios = 100
     private static let maximumSteps = 1000
 
     /// The scenarios of a device.
     static func list(
-        _ node: YAMLNode, in scope: ScenarioScope, _ reader: inout FormatReader
+        _ node: YAMLNode, in scope: ScenarioScope, _ reader: FormatReader
     ) -> [Profile.Scenario] {
         let elements = reader.elements(node, "scenarios")
         guard elements.count <= maximumScenarios else {
@@ -27,29 +29,20 @@ enum ScenarioSection {
         var names: Set<String> = []
         return elements.compactMap { element in
             guard let fields = reader.fields(element, table) else { return nil }
-            if fields[name] == nil {
-                reader.error(
-                    at: fields.mark, "a scenario needs a name, as in name: drop out after five seconds")
-            }
-            let name = fields.read(name, &reader)
+            let name = fields.read(name)
             if let name, !names.insert(name).inserted {
                 reader.error(
-                    at: fields[Self.name],
-                    "the scenario \(Words.quote(name)) is defined twice; rename one")
+                    at: fields[Self.name], "the scenario \(Words.quote(name)) is defined twice; rename one")
             }
-            let steps = steps(fields, in: scope, &reader)
+            let steps = steps(fields, in: scope, reader)
             return name.map { .init(name: $0, steps: steps, mark: fields.mark) }
         }
     }
 
     private static func steps(
-        _ fields: Fields, in scope: ScenarioScope, _ reader: inout FormatReader
+        _ fields: Fields, in scope: ScenarioScope, _ reader: FormatReader
     ) -> [ScenarioStep] {
-        let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
-        guard let node = fields[steps] else {
-            reader.error(at: fields.mark, "a scenario needs steps, \(example)")
-            return []
-        }
+        guard let node = fields[steps] else { return [] }
         let elements = reader.elements(node, "steps")
         if elements.isEmpty, case .sequence = node {
             reader.error(at: node, "a scenario needs a step, \(example)")
@@ -58,8 +51,8 @@ enum ScenarioSection {
             reader.error(at: node, "a scenario has at most \(maximumSteps) steps, not \(elements.count)")
             return []
         }
-        let section = StepSection(scope: scope)
-        let steps = elements.map { section.read($0, &reader) }
+        let section = StepSection(reader: reader, scope: scope)
+        let steps = elements.map { section.read($0) }
         let end = steps.firstIndex { if case .end? = $0?.action { true } else { false } }
         if let end, end + 1 < elements.count {
             reader.error(
@@ -74,15 +67,14 @@ struct StepSection {
     static let after = Field(
         "after", .duration(.microseconds(1)), isRequired: true, doc: "Waits for this time.")
     static let set = Field(
-        "set", .changes, isRequired: true,
-        doc: "Variables, each with a number, a text or a variable.")
+        "set", .changes, isRequired: true, doc: "Variables, each with a number, a text or a variable.")
     static let fault = Field(
         "fault", .node("fault", .ref("text")), isRequired: true, doc: "The fault that is turned on.")
     static let off = Field("off", .bool, doc: "Whether the fault is turned off instead.")
     static let app = Field(
         "app",
         .node(
-            ScenarioScope.transitions.map { "`\($0)`" }.joined(separator: ", "),
+            Words.codes(ScenarioScope.transitions),
             .words(ScenarioScope.transitions)), isRequired: true, doc: "The new state of the app.")
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
@@ -100,10 +92,11 @@ struct StepSection {
             .described("A step: one of \(words.joined(separator: ", "))")
     }
 
+    let reader: FormatReader
     let scope: ScenarioScope
 
     /// One step, or `nil` if something in it is wrong.
-    func read(_ node: YAMLNode, _ reader: inout FormatReader) -> ScenarioStep? {
+    func read(_ node: YAMLNode) -> ScenarioStep? {
         guard case .mapping(let mapping) = node else {
             reader.error(
                 at: node, "a step must be a mapping, as in {after: 5 s}, not \(Words.shape(of: node))")
@@ -113,9 +106,9 @@ struct StepSection {
         let errorsBefore = reader.errorCount
         let action: ScenarioStep.Action?
         if words.contains(where: { EventStepSection.words.contains($0) }) {
-            action = EventStepSection(scope: scope).read(mapping, &reader)
+            action = EventStepSection(reader: reader, scope: scope).read(mapping)
         } else if let table = Self.table(of: words) {
-            action = plainStep(node, table, &reader)
+            action = plainStep(node, table)
         } else {
             let word = words.first ?? ""
             reader.error(
@@ -151,9 +144,7 @@ struct StepSection {
     }
 
     /// A step that waits for no event.
-    private func plainStep(
-        _ node: YAMLNode, _ table: Section, _ reader: inout FormatReader
-    ) -> ScenarioStep.Action? {
+    private func plainStep(_ node: YAMLNode, _ table: Section) -> ScenarioStep.Action? {
         let word = table.keys.first ?? ""
         var refused = Dictionary(
             uniqueKeysWithValues: Self.words.map { ($0, "a step has one of \(word) and \($0), not both") })
@@ -162,23 +153,23 @@ struct StepSection {
             return nil
         }
         switch word {
-        case Self.after.name: return fields.read(Self.after, &reader).map { .after($0) }
+        case Self.after.name: return fields.read(Self.after).map { .after($0) }
         case Self.set.name:
             let names = FieldScope(variables: scope.profile.variables)
-            let changes = [Reaction.Change].read(value, in: names, &reader)
+            let changes = [Reaction.Change].read(value, in: names, reader)
             if changes.isEmpty, case .mapping(let mapping) = value, mapping.isEmpty {
                 reader.error(at: value, "set needs a variable, as in set: {power: 0}")
             }
             return .set(changes)
         case Self.fault.name:
-            let isOff = fields.read(Self.off, &reader) ?? false
-            return scope.fault(value, &reader).map { .fault($0, isOn: !isOff) }
-        case Self.app.name: return transition(value, &reader).map { .app($0) }
-        default: return fields.read(Self.end, &reader).map { .end(isPass: $0 == .pass) }
+            let isOff = fields.read(Self.off) ?? false
+            return scope.fault(value, reader).map { .fault($0, isOn: !isOff) }
+        case Self.app.name: return transition(value).map { .app($0) }
+        default: return fields.read(Self.end).map { .end(isPass: $0 == .pass) }
         }
     }
 
-    private func transition(_ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+    private func transition(_ node: YAMLNode) -> String? {
         guard let word = reader.text(node, "app") else { return nil }
         if let problem = scope.problem(with: .app) {
             reader.error(at: node, "the state of an app cannot change: \(problem)")
@@ -199,7 +190,7 @@ enum ScenarioResult: String, CaseIterable {
 
 extension ScenarioScope {
     /// The name of a fault of the profile.
-    func fault(_ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+    func fault(_ node: YAMLNode, _ reader: FormatReader) -> String? {
         guard let name = reader.text(node, "fault") else { return nil }
         guard !faults.contains(name), hasAllFaults else { return name }
         reader.error(

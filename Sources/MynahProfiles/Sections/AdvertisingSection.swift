@@ -57,31 +57,30 @@ enum AdvertisingSection {
         }, doc: serviceUUIDs.doc)
 
     static func read(
-        _ node: YAMLNode, _ identity: DeviceIdentity, isApp: Bool, _ reader: inout FormatReader
+        _ node: YAMLNode, _ identity: DeviceIdentity, isApp: Bool, _ reader: FormatReader
     ) -> Profile.Advertising? {
         let table = isApp ? appTable : table
         let refused = Self.table.keys.filter { !table.keys.contains($0) }.map {
             ($0, "an app cannot set \($0); with app: only localName and serviceUUIDs are advertised")
         }
-        guard
-            let fields = reader.fields(node, table, refused: Dictionary(uniqueKeysWithValues: refused))
+        guard let fields = reader.fields(node, table, refused: Dictionary(uniqueKeysWithValues: refused))
         else { return nil }
         let errorsBefore = reader.errorCount
         var advertisement = Advertisement()
-        let name = fields[localName] == nil ? identity.name : fields.read(localName, &reader)
+        let name = fields[localName] == nil ? identity.name : fields.read(localName)
         // Without quotes an empty name is that of the device, which was noted.
         advertisement.localName = fields[localName] != nil && name == "" ? nil : name
-        fields.read(isApp ? appServiceUUIDs : serviceUUIDs, into: &advertisement.serviceUUIDs, &reader)
-        fields.read(solicitedServiceUUIDs, into: &advertisement.solicitedServiceUUIDs, &reader)
-        fields.read(interval, into: &advertisement.interval, &reader)
-        if let data = fields.read(manufacturerData, &reader) {
+        fields.read(isApp ? appServiceUUIDs : serviceUUIDs, into: &advertisement.serviceUUIDs)
+        fields.read(solicitedServiceUUIDs, into: &advertisement.solicitedServiceUUIDs)
+        fields.read(interval, into: &advertisement.interval)
+        if let data = fields.read(manufacturerData) {
             advertisement.manufacturerData = data.map { .init(company: UInt16($0.key), data: $0.bytes) }
-            checkOverflowArea(of: advertisement, at: fields[manufacturerData], &reader)
+            checkOverflowArea(of: advertisement, at: fields[manufacturerData], reader)
         }
-        let serviceData = fields.read(serviceData, &reader) ?? []
+        let serviceData = fields.read(serviceData) ?? []
         advertisement.serviceData = serviceData.map { .init(uuid: $0.key, data: $0.bytes) }
-        fields.read(txPower, into: &advertisement.includesTxPower, &reader)
-        if fields.read(appearance, &reader) == true {
+        fields.read(txPower, into: &advertisement.includesTxPower)
+        if fields.read(appearance) == true {
             if identity.appearance == nil {
                 reader.error(
                     at: fields[appearance],
@@ -89,17 +88,17 @@ enum AdvertisingSection {
             }
             advertisement.appearance = identity.appearance
         }
-        let raw = fields.read(raw, &reader) ?? []
+        let raw = fields.read(raw) ?? []
         advertisement.raw = raw.map { ADStructure(type: ADType(UInt8($0.key)), data: $0.bytes) }
         // A field that was not read has been noted; what is left says nothing about the budget.
-        if !isApp, reader.errorCount == errorsBefore { checkBudget(of: advertisement, fields, &reader) }
+        if !isApp, reader.errorCount == errorsBefore { checkBudget(of: advertisement, fields, reader) }
         var marks = fields.marks
         marks[""] = fields.mark
         return Profile.Advertising(advertisement: advertisement, marks: marks)
     }
 
     private static func checkOverflowArea(
-        of advertisement: Advertisement, at node: YAMLNode?, _ reader: inout FormatReader
+        of advertisement: Advertisement, at node: YAMLNode?, _ reader: FormatReader
     ) {
         let structures = AccessoryAdvertising.fields(of: advertisement).flatMap(\.structures)
         guard structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) else { return }
@@ -113,7 +112,7 @@ enum AdvertisingSection {
     }
 
     private static func checkBudget(
-        of advertisement: Advertisement, _ fields: Fields, _ reader: inout FormatReader
+        of advertisement: Advertisement, _ fields: Fields, _ reader: FormatReader
     ) {
         do throws(AdvertisementError) {
             _ = try AccessoryAdvertising.compose(advertisement)

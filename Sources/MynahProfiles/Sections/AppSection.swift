@@ -31,11 +31,11 @@ enum AppSection {
             backgroundInterval,
         ])
 
-    static func read(_ node: YAMLNode, isCentral: Bool, _ reader: inout FormatReader) -> Profile.App {
+    static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
         var app = Profile.App()
         guard let fields = reader.fields(node, table) else { return app }
         app.marks = fields.marks
-        for mode in fields.read(backgroundModes, &reader) ?? [] {
+        for mode in fields.read(backgroundModes) ?? [] {
             if mode.word == BackgroundMode.bluetoothCentral.rawValue, !isCentral {
                 reader.warning(
                     at: mode.node.mark,
@@ -43,19 +43,19 @@ enum AppSection {
             }
             app.backgroundModes += BackgroundMode(rawValue: mode.word).map { [$0] } ?? []
         }
-        fields.read(restoreIdentifier, into: &app.restoreIdentifier, &reader)
-        fields.read(state, into: &app.state, &reader)
-        fields.read(suspendAfter, into: &app.suspendAfter, &reader)
-        fields.read(taskTime, into: &app.taskTime, &reader)
-        fields.read(iOS, into: &app.iOS, &reader)
-        fields.read(foregroundInterval, into: &app.foregroundInterval, &reader)
-        fields.read(backgroundInterval, into: &app.backgroundInterval, &reader)
-        if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, &reader) }
+        fields.read(restoreIdentifier, into: &app.restoreIdentifier)
+        fields.read(state, into: &app.state)
+        fields.read(suspendAfter, into: &app.suspendAfter)
+        fields.read(taskTime, into: &app.taskTime)
+        fields.read(iOS, into: &app.iOS)
+        fields.read(foregroundInterval, into: &app.foregroundInterval)
+        fields.read(backgroundInterval, into: &app.backgroundInterval)
+        if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, reader) }
         return app
     }
 
     private static func check(
-        _ taskTime: Duration, of app: Profile.App, _ node: YAMLNode, _ reader: inout FormatReader
+        _ taskTime: Duration, of app: Profile.App, _ node: YAMLNode, _ reader: FormatReader
     ) {
         if app.backgroundModes.isEmpty {
             reader.warning(

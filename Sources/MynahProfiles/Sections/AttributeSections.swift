@@ -3,7 +3,7 @@ import MynahCore
 /// An entry of the section `descriptors`.
 enum DescriptorSection {
     static let uuid = Field(
-        "uuid", .uuid(of: .descriptor), isRequired: true,
+        "uuid", .uuid(of: .descriptor), missing: "a descriptor needs a uuid",
         doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
     static let properties = Field("properties", .properties(["read", "write"]), doc: "read unless said.")
     static let permissions = Field(
@@ -15,14 +15,14 @@ enum DescriptorSection {
     static let table = Section(
         "descriptor", what: "a descriptor", [uuid, properties, permissions, value, maxLength])
 
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Descriptor? {
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Descriptor? {
         guard let fields = reader.fields(node, table) else { return nil }
-        let uuid = uuid(fields, &reader)
+        let uuid = uuid(fields, reader)
         // Without a valid UUID the other keys are still checked.
         var result = Profile.Descriptor(
             uuid: uuid ?? BluetoothUUID(0 as UInt16), properties: .read, permissions: .open, value: [],
             maximumLength: GATT.maximumValueLength, mark: fields.mark, marks: fields.marks)
-        if let words = fields.read(properties, &reader) {
+        if let words = fields.read(properties) {
             result.properties = CharacteristicProperties(words)
             if case .sequence(let list)? = fields[properties], list.isEmpty {
                 reader.error(at: fields[properties], "a descriptor needs read, write or both")
@@ -30,34 +30,29 @@ enum DescriptorSection {
         }
         if let node = fields[permissions] {
             result.permissions = PermissionsSection.read(
-                node, of: .descriptor, with: result.properties, &reader)
+                node, of: .descriptor, with: result.properties, reader)
         }
-        fields.read(maxLength, into: &result.maximumLength, &reader)
-        fields.read(value, into: &result.value, &reader)
+        fields.read(maxLength, into: &result.maximumLength)
+        fields.read(value, into: &result.value)
         if fields[maxLength] != nil, !result.properties.contains(.write) {
             let name = uuid?.description ?? "the descriptor"
-            reader.warning(
-                at: fields.mark(of: maxLength), "maxLength has no effect: \(name) is not writable")
+            reader.warning(at: fields.mark(of: maxLength), "maxLength has no effect: \(name) is not writable")
         }
-        fields.checkLength(result.value.count, result.maximumLength, &reader)
+        fields.checkLength(result.value.count, result.maximumLength, reader)
         return uuid == nil ? nil : result
     }
 
-    private static func uuid(_ fields: Fields, _ reader: inout FormatReader) -> BluetoothUUID? {
-        guard let node = fields[uuid] else {
-            reader.error(at: fields.mark, "a descriptor needs a uuid")
-            return nil
-        }
-        let uuid = fields.read(uuid, &reader)
+    private static func uuid(_ fields: Fields, _ reader: FormatReader) -> BluetoothUUID? {
+        let uuid = fields.read(uuid)
         if uuid == GATT.clientConfiguration {
             reader.error(
-                at: node, "the radio adds the descriptor 2902 for notify and indicate; leave it out")
+                at: fields[Self.uuid],
+                "the radio adds the descriptor 2902 for notify and indicate; leave it out")
         }
         if uuid == GATT.extendedProperties {
             reader.error(
-                at: node,
-                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out"
-            )
+                at: fields[Self.uuid],
+                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out")
         }
         return uuid
     }
@@ -73,14 +68,14 @@ enum PermissionsSection {
 
     static func read(
         _ node: YAMLNode, of type: AttributeType, with properties: CharacteristicProperties,
-        _ reader: inout FormatReader
+        _ reader: FormatReader
     ) -> AttributePermissions {
         var permissions = AttributePermissions()
         let table = type == .descriptor ? descriptorTable : table
         guard let fields = reader.fields(node, table) else { return permissions }
-        fields.read(read, into: &permissions.read, &reader)
-        fields.read(write, into: &permissions.write, &reader)
-        fields.read(notify, into: &permissions.notify, &reader)
+        fields.read(read, into: &permissions.read)
+        fields.read(write, into: &permissions.write)
+        fields.read(notify, into: &permissions.notify)
         let needs: [(Field<SecurityRequirement>, CharacteristicProperties, String)] = [
             (read, .read, "no read property"), (write, .anyWrite, "no write property"),
             (notify, .anyUpdate, "neither notify nor indicate"),
@@ -112,12 +107,12 @@ enum ErrorsSection {
     static let table = Section("errors", [read, write])
 
     static func read(
-        _ node: YAMLNode, into characteristic: inout Profile.Characteristic, _ reader: inout FormatReader
+        _ node: YAMLNode, into characteristic: inout Profile.Characteristic, _ reader: FormatReader
     ) {
         guard let fields = reader.fields(node, table) else { return }
         let properties = characteristic.properties
         for field in [read, write] {
-            guard let code = fields.read(field, &reader), let node = fields[field] else { continue }
+            guard let code = fields.read(field), let node = fields[field] else { continue }
             characteristic.marks["errors.\(field.name)"] = node.mark
             let error = ATTError(code: code)
             reader.checkIsAssigned(error, as: node)

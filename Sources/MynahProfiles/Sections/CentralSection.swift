@@ -4,8 +4,7 @@ import MynahCore
 struct CentralSection {
     static let restoreIdentifier = Field(
         "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
-    static let scan = Field(
-        "scan", .section("scan"), doc: "What it scans for; left out: it never scans.")
+    static let scan = Field("scan", .section("scan"), doc: "What it scans for; left out: it never scans.")
     static let reconnect = Field(
         "reconnect", .node("list of \(ways.form), or of lists of them", waysSchema),
         doc: """
@@ -27,21 +26,21 @@ struct CentralSection {
     private var taken: Set<String>
 
     static func read(
-        _ node: YAMLNode, of app: Profile.App?, at mark: SourceMark, _ reader: inout FormatReader
+        _ node: YAMLNode, of app: Profile.App?, at mark: SourceMark, _ reader: FormatReader
     ) -> [Profile.Central] {
         if app == nil {
             reader.error(at: mark, "central: needs an app: section, because only an app can be a central")
         }
         let app = app ?? Profile.App()
         var section = CentralSection(app: app, taken: Set([app.restoreIdentifier].compactMap { $0 }))
-        guard case .sequence = node else { return section.central(node, &reader).map { [$0] } ?? [] }
-        return reader.elements(node, "central").compactMap { section.central($0, &reader) }
+        guard case .sequence = node else { return section.central(node, reader).map { [$0] } ?? [] }
+        return reader.elements(node, "central").compactMap { section.central($0, reader) }
     }
 
-    private mutating func central(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Central? {
+    private mutating func central(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Central? {
         guard let fields = reader.fields(node, Self.table) else { return nil }
         var central = Profile.Central()
-        if let identifier = fields.read(Self.restoreIdentifier, &reader) {
+        if let identifier = fields.read(Self.restoreIdentifier) {
             if !taken.insert(identifier).inserted {
                 reader.error(
                     at: fields[Self.restoreIdentifier],
@@ -54,14 +53,14 @@ struct CentralSection {
             central.restoreIdentifier = identifier
         }
         central.scan = fields[Self.scan].flatMap {
-            ScanSection.read($0, at: fields.mark(of: Self.scan), of: app, &reader)
+            ScanSection.read($0, at: fields.mark(of: Self.scan), of: app, reader)
         }
         if let node = fields[Self.reconnect] {
-            central.reconnect = Self.reconnect(node, hasScan: fields[Self.scan] != nil, &reader)
+            central.reconnect = Self.reconnect(node, hasScan: fields[Self.scan] != nil, reader)
         }
         guard let node = fields[Self.peripherals] else { return central }
         for element in reader.elements(node, "peripherals") {
-            guard let peripheral = PeripheralSection.read(element, of: app, &reader) else { continue }
+            guard let peripheral = PeripheralSection.read(element, of: app, reader) else { continue }
             if central.peripherals.contains(where: { $0.name == peripheral.name }) {
                 reader.error(
                     at: element,
@@ -74,11 +73,11 @@ struct CentralSection {
 
     /// Ways one after the other; those in a list are tried at once.
     private static func reconnect(
-        _ node: YAMLNode, hasScan: Bool, _ reader: inout FormatReader
+        _ node: YAMLNode, hasScan: Bool, _ reader: FormatReader
     ) -> [[ReconnectWay]] {
         var taken: Set<ReconnectWay> = []
-        func way(_ node: YAMLNode, _ reader: inout FormatReader) -> ReconnectWay? {
-            guard let way = ways.read(node, "way to reconnect", &reader) else { return nil }
+        func way(_ node: YAMLNode, _ reader: FormatReader) -> ReconnectWay? {
+            guard let way = ways.read(node, "way to reconnect", reader) else { return nil }
             if !taken.insert(way).inserted {
                 reader.error(at: node, "the way \(way.rawValue) is repeated")
             }
@@ -88,8 +87,8 @@ struct CentralSection {
             return way
         }
         return reader.elements(node, "reconnect").map { element in
-            guard case .sequence = element else { return way(element, &reader).map { [$0] } ?? [] }
-            return reader.elements(element, "reconnect").compactMap { way($0, &reader) }
+            guard case .sequence = element else { return way(element, reader).map { [$0] } ?? [] }
+            return reader.elements(element, "reconnect").compactMap { way($0, reader) }
         }
     }
 }
@@ -97,8 +96,7 @@ struct CentralSection {
 /// `scan:` of a central manager.
 enum ScanSection {
     static let services = Field(
-        "services", .services(),
-        doc: "Left out: every device, in the foreground; none in the background.")
+        "services", .services(), doc: "Left out: every device, in the foreground; none in the background.")
     static let allowDuplicates = Field(
         "allowDuplicates", .bool, doc: "Whether each packet is reported, in the foreground.")
     static let solicited = Field(
@@ -109,23 +107,22 @@ enum ScanSection {
     static let table = Section("scan", [services, allowDuplicates, solicited, until])
 
     static func read(
-        _ node: YAMLNode, at mark: SourceMark, of app: Profile.App, _ reader: inout FormatReader
+        _ node: YAMLNode, at mark: SourceMark, of app: Profile.App, _ reader: FormatReader
     ) -> Profile.Central.Scan? {
         guard let fields = reader.fields(node, table) else { return nil }
         var scan = Profile.Central.Scan()
-        fields.read(services, into: &scan.services, &reader)
-        fields.read(allowDuplicates, into: &scan.allowsDuplicates, &reader)
-        fields.read(solicited, into: &scan.solicited, &reader)
+        fields.read(services, into: &scan.services)
+        fields.read(allowDuplicates, into: &scan.allowsDuplicates)
+        fields.read(solicited, into: &scan.solicited)
         if !scan.solicited.isEmpty, scan.services.isEmpty {
             reader.warning(
                 at: fields.mark(of: solicited),
                 "solicited has no effect without services: the scan finds every device")
         }
-        fields.read(until, into: &scan.end, &reader)
+        fields.read(until, into: &scan.end)
         guard app.backgroundModes.contains(.bluetoothCentral) else { return scan }
         if scan.services.isEmpty {
-            reader.warning(
-                at: mark, "a scan without services finds nothing in the background; add services")
+            reader.warning(at: mark, "a scan without services finds nothing in the background; add services")
         }
         if scan.allowsDuplicates {
             reader.hint(

@@ -4,30 +4,26 @@ import MynahSupport
 /// An entry of the section `characteristics`.
 struct CharacteristicSection {
     static let uuid = Field(
-        "uuid", .uuid(of: .characteristic), isRequired: true,
+        "uuid", .uuid(of: .characteristic), missing: "a characteristic needs a uuid",
         doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
     static let properties = Field(
         "properties", .properties(CharacteristicProperties.named.map(\.name)),
         doc: "What may be done with it.")
     static let permissions = Field(
-        "permissions", .section("permissions"),
-        doc: "What a link must have been through; open unless said.")
+        "permissions", .section("permissions"), doc: "What a link must have been through; open unless said.")
     static let value = Field(
         "value", .section("value"), doc: "Its value: hex, text, base64, generate or fields.")
     static let every = Field(
-        "every", .duration(.milliseconds(1)),
-        doc: "How often it is sent to subscribers, from 1 ms up.")
+        "every", .duration(.milliseconds(1)), doc: "How often it is sent to subscribers, from 1 ms up.")
     static let maxLength = Field(
         "maxLength", .integer(0...GATT.maximumValueLength, "valueLength"),
         doc: "The longest value that may be written, in bytes; 512 unless said.")
-    static let errors = Field(
-        "errors", .section("errors"), doc: "ATT errors instead of answers.")
+    static let errors = Field("errors", .section("errors"), doc: "ATT errors instead of answers.")
     static let ask = Field(
         "ask",
         .words(AskedAccess.named.map(\.name), each: "request", atLeast: 1) { "ask: \($0) is repeated" },
         doc: "Requests that a test answers over the control API.")
-    static let on = Field(
-        "on", .section("on"), doc: "What it does when a central writes or subscribes.")
+    static let on = Field("on", .section("on"), doc: "What it does when a central writes or subscribes.")
     static let descriptors = Field(
         "descriptors", .sections("descriptor"),
         doc: "Its descriptors, without 2900 and 2902: the radio makes those.")
@@ -38,19 +34,19 @@ struct CharacteristicSection {
     /// The characteristic.
     private var result: Profile.Characteristic
     private let fields: Fields
+    private var reader: FormatReader { fields.reader }
     /// `nil` if it is missing or wrong.
     private let uuid: BluetoothUUID?
 
     /// A characteristic, and its rules to be read when all attributes are known.
     static func read(
-        _ node: YAMLNode, in scope: FieldScope, _ reader: inout FormatReader
+        _ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader
     ) -> (characteristic: Profile.Characteristic, rules: YAMLNode?)? {
         guard let fields = reader.fields(node, table) else { return nil }
-        if fields[uuid] == nil { reader.error(at: fields.mark, "a characteristic needs a uuid") }
-        let uuid = fields.read(uuid, &reader)
+        let uuid = fields.read(uuid)
         // Without a valid UUID the other keys are still checked.
         var section = CharacteristicSection(fields, uuid)
-        section.read(scope, &reader)
+        section.read(scope)
         return uuid == nil ? nil : (section.result, fields[on])
     }
 
@@ -64,57 +60,55 @@ struct CharacteristicSection {
             mark: fields.mark, marks: fields.marks)
     }
 
-    private mutating func read(_ scope: FieldScope, _ reader: inout FormatReader) {
-        result.properties = properties(&reader)
+    private mutating func read(_ scope: FieldScope) {
+        result.properties = properties()
         if let node = fields[Self.permissions] {
             result.permissions = PermissionsSection.read(
-                node, of: .characteristic, with: result.properties, &reader)
+                node, of: .characteristic, with: result.properties, reader)
         }
         // Fields may have the layout that belongs to the UUID.
         if let node = fields[Self.value],
             uuid != nil || !FieldsSection.isTyped(node) || FieldsSection.hasLayout(node)
         {
-            takeValue(node, scope, &reader)
+            takeValue(node, scope)
         }
-        fields.read(Self.every, into: &result.every, &reader)
-        fields.read(Self.maxLength, into: &result.maximumLength, &reader)
-        if let node = fields[Self.errors] { ErrorsSection.read(node, into: &result, &reader) }
-        result.asked = asked(&reader)
-        if let node = fields[Self.descriptors] { takeDescriptors(node, &reader) }
-        checkUse(&reader)
-        checkAuxiliaries(&reader)
+        fields.read(Self.every, into: &result.every)
+        fields.read(Self.maxLength, into: &result.maximumLength)
+        if let node = fields[Self.errors] { ErrorsSection.read(node, into: &result, reader) }
+        result.asked = asked()
+        if let node = fields[Self.descriptors] { takeDescriptors(node) }
+        checkUse()
+        checkAuxiliaries()
     }
 
-    private func properties(_ reader: inout FormatReader) -> CharacteristicProperties {
+    private func properties() -> CharacteristicProperties {
         let name = uuid.map { "the characteristic \($0)" } ?? "the characteristic"
         guard let node = fields[Self.properties] else {
             reader.error(at: fields.mark, "\(name) needs properties, as in [read, notify]")
             return []
         }
         let errorsBefore = reader.errorCount
-        let words = fields.read(Self.properties, &reader) ?? []
+        let words = fields.read(Self.properties) ?? []
         // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
         guard reader.errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if words.isEmpty { reader.error(at: node, "\(name) needs at least one property") }
         return CharacteristicProperties(words)
     }
 
-    private mutating func takeValue(
-        _ node: YAMLNode, _ scope: FieldScope, _ reader: inout FormatReader
-    ) {
+    private mutating func takeValue(_ node: YAMLNode, _ scope: FieldScope) {
         if FieldsSection.isTyped(node) {
-            let typed = FieldsSection(scope: scope).value(
-                node, of: result.uuid, usual: result.layout, &reader)
+            let typed = FieldsSection(reader: reader, scope: scope).value(
+                node, of: result.uuid, usual: result.layout)
             result.layout = typed.layout
             if let value = typed.value { result.value = value }
-        } else if let value = ValueSection.read(node, &reader) {
+        } else if let value = ValueSection.read(node, reader) {
             result.value = value
         }
     }
 
-    private mutating func takeDescriptors(_ node: YAMLNode, _ reader: inout FormatReader) {
+    private mutating func takeDescriptors(_ node: YAMLNode) {
         for element in reader.elements(node, "descriptors") {
-            guard let descriptor = DescriptorSection.read(element, &reader) else { continue }
+            guard let descriptor = DescriptorSection.read(element, reader) else { continue }
             if descriptor.uuid == GATT.userDescription, descriptor.properties.contains(.write),
                 !result.properties.contains(.writableAuxiliaries)
             {
@@ -132,9 +126,9 @@ struct CharacteristicSection {
 
     // MARK: Ask
 
-    private func asked(_ reader: inout FormatReader) -> AskedAccess {
+    private func asked() -> AskedAccess {
         var asked: AskedAccess = []
-        let words = fields.read(Self.ask, &reader) ?? []
+        let words = fields.read(Self.ask) ?? []
         if case .sequence(let list)? = fields[Self.ask], list.isEmpty {
             reader.error(at: fields[Self.ask], "ask needs read, write or both")
         }
@@ -173,7 +167,7 @@ struct CharacteristicSection {
 
     // MARK: Rules
 
-    private func checkUse(_ reader: inout FormatReader) {
+    private func checkUse() {
         let name = uuid?.description ?? "the characteristic"
         let properties = result.properties
         if result.every != nil, properties.isDisjoint(with: .anyUpdate) {
@@ -185,7 +179,7 @@ struct CharacteristicSection {
             case .bytes(let bytes): bytes.count
             case .generated(let generator): generator.maximumLength
             }
-        fields.checkLength(length, result.maximumLength, &reader)
+        fields.checkLength(length, result.maximumLength, reader)
         if fields[Self.maxLength] != nil, properties.isDisjoint(with: .anyWrite) {
             reader.warning(
                 at: fields.mark(of: Self.maxLength), "maxLength has no effect: \(name) is not writable")
@@ -200,7 +194,7 @@ struct CharacteristicSection {
     }
 
     /// Vol 3, Part G, 3.3.3.1 and 3.3.3.2.
-    private func checkAuxiliaries(_ reader: inout FormatReader) {
+    private func checkAuxiliaries() {
         var seen: Set<BluetoothUUID> = []
         for descriptor in result.descriptors {
             // Of the presentation formats there may be several, and nobody says so of one's own.
@@ -224,7 +218,7 @@ struct CharacteristicSection {
 
 extension Fields {
     /// Notes a value of a characteristic or a descriptor that is longer than its maximum length.
-    func checkLength(_ count: Int, _ maximum: Int, _ reader: inout FormatReader) {
+    func checkLength(_ count: Int, _ maximum: Int, _ reader: FormatReader) {
         guard count > maximum else { return }
         let isSaid = self[CharacteristicSection.maxLength] != nil
         let limit = isSaid ? "its maxLength of \(maximum)" : "the maximum of 512"

@@ -17,11 +17,11 @@ struct DeviceSection {
     var appearance: UInt16?
     let fields: Fields
 
-    init?(_ node: YAMLNode, _ reader: inout FormatReader) {
+    init?(_ node: YAMLNode, _ reader: FormatReader) {
         guard let fields = reader.fields(node, Self.table) else { return nil }
         self.fields = fields
-        name = fields.read(Self.name, &reader)
-        appearance = fields.read(Self.appearance, &reader)
+        name = fields.read(Self.name)
+        appearance = fields.read(Self.appearance)
     }
 }
 
@@ -40,8 +40,7 @@ extension Kind<UInt16> {
             if let appearance = AssignedNumbers.appearance(named: text) { return appearance }
             reader.error(
                 at: node,
-                Words.unknown(
-                    "\(what) \(Words.quote(text))", text, among: AssignedNumbers.appearanceNames))
+                Words.unknown("\(what) \(Words.quote(text))", text, among: AssignedNumbers.appearanceNames))
             return 0
         }
     }
@@ -59,9 +58,7 @@ struct SecuritySection {
         rules: .when(
             .required(["passkey"]),
             .required(["io"]).with([
-                .init(
-                    "properties",
-                    .object([.init("io", Schema.words(keyboards.map(\.rawValue)).json)]))
+                .init("properties", .object([.init("io", Schema.words(keyboards.map(\.rawValue)).json)]))
             ])))
     private static let keyboards: [IOCapability] = [.keyboardOnly, .keyboardDisplay]
 
@@ -69,41 +66,33 @@ struct SecuritySection {
     var passkey: UInt32?
     let fields: Fields
 
-    init?(_ node: YAMLNode, usual: IOCapability, _ reader: inout FormatReader) {
+    init?(_ node: YAMLNode, usual: IOCapability, _ reader: FormatReader) {
         guard let fields = reader.fields(node, Self.table) else { return nil }
         self.fields = fields
         io = usual
         if fields[Self.io] != nil {
             // Of a wrong word, nothing is known.
-            guard let read = fields.read(Self.io, &reader) else { return }
+            guard let read = fields.read(Self.io) else { return }
             io = read
         }
         guard let node = fields[Self.passkey] else { return }
         guard Self.keyboards.contains(io) else {
-            reader.error(
-                at: node, "passkey is entered on the device, and io: \(io.rawValue) has no keyboard")
+            reader.error(at: node, "passkey is entered on the device, and io: \(io.rawValue) has no keyboard")
             return
         }
-        passkey = fields.read(Self.passkey, &reader)
+        passkey = fields.read(Self.passkey)
     }
 }
 
 extension Kind<UInt32> {
     /// Six digits, those in front may be zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
     fileprivate static var passkey: Kind {
-        Kind(
-            "up to six digits",
-            .types("integer", "string", pattern: "^[0-9]{1,6}$").with([
-                .init("minimum", .integer(0)), .init("maximum", .integer(999_999)),
-            ])
-        ) { node, what, reader in
-            guard let text = reader.text(node, what) else { return nil }
-            guard (1...6).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-            else {
-                reader.error(at: node, "\(what) must be up to six digits, not \(Words.quote(text))")
-                return nil
-            }
-            return UInt32(text)
+        let digits = Schema.types("integer", "string", pattern: "^[0-9]{1,6}$").with([
+            .init("minimum", .integer(0)), .init("maximum", .integer(999_999)),
+        ])
+        return parsed("up to six digits", digits, shape: "up to six digits") { text in
+            (1...6).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                ? UInt32(text) : nil
         }
     }
 }

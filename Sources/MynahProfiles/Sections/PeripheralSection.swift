@@ -4,7 +4,8 @@ import MynahCore
 enum PeripheralSection {
     typealias Peripheral = Profile.Central.Peripheral
 
-    static let name = Field("name", .text, isRequired: true, doc: "What events call it.")
+    static let name = Field(
+        "name", .text, missing: "a peripheral needs a name, which events use", doc: "What events call it.")
     static let match = Field(
         "match", .section("match"), doc: "Which device it is; all of it must match. Left out: any.")
     static let connect = Field(
@@ -27,43 +28,35 @@ enum PeripheralSection {
         "peripheral", what: "a peripheral",
         [name, match, connect, discover, read, subscribe, write, whenDone, onDisconnect])
 
-    static func read(
-        _ node: YAMLNode, of app: Profile.App, _ reader: inout FormatReader
-    ) -> Peripheral? {
+    static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> Peripheral? {
         guard let fields = reader.fields(node, table) else { return nil }
-        guard fields[name] != nil else {
-            reader.error(at: fields.mark, "a peripheral needs a name, which events use")
-            return nil
-        }
-        guard let word = fields.read(name, &reader) else { return nil }
+        guard let word = fields.read(name) else { return nil }
         reader.checkIsPrintable(word, "the name", at: fields[name])
         var peripheral = Peripheral(name: word)
-        if let node = fields[match] { peripheral.match = MatchSection.read(node, &reader) }
+        if let node = fields[match] { peripheral.match = MatchSection.read(node, reader) }
         if let node = fields[connect] {
-            peripheral.connection = ConnectSection.read(node, of: app, &reader)
+            peripheral.connection = ConnectSection.read(node, of: app, reader)
         }
-        fields.read(discover, into: &peripheral.discovery, &reader)
-        fields.read(read, into: &peripheral.read, &reader)
-        fields.read(subscribe, into: &peripheral.subscribe, &reader)
+        fields.read(discover, into: &peripheral.discovery)
+        fields.read(read, into: &peripheral.read)
+        fields.read(subscribe, into: &peripheral.subscribe)
         if let node = fields[write] {
             peripheral.writes = reader.elements(node, "write").compactMap {
-                WriteSection.read($0, &reader)
+                WriteSection.read($0, reader)
             }
         }
-        fields.read(whenDone, into: &peripheral.whenDone, &reader)
+        fields.read(whenDone, into: &peripheral.whenDone)
         if peripheral.whenDone == .disconnect, !peripheral.subscribe.isEmpty {
             reader.warning(
                 at: fields[whenDone]?.mark,
                 "whenDone: disconnect waits for the end of all subscriptions, and this entry subscribes")
         }
-        fields.read(onDisconnect, into: &peripheral.onDisconnect, &reader)
-        checkUse(of: peripheral, fields, &reader)
+        fields.read(onDisconnect, into: &peripheral.onDisconnect)
+        checkUse(of: peripheral, fields, reader)
         return peripheral
     }
 
-    private static func checkUse(
-        of peripheral: Peripheral, _ fields: Fields, _ reader: inout FormatReader
-    ) {
+    private static func checkUse(of peripheral: Peripheral, _ fields: Fields, _ reader: FormatReader) {
         let used = [read.name, subscribe.name, write.name].first { fields[$0] != nil }
         guard let used, !peripheral.names.isEmpty else { return }
         let mark = fields.mark(of: used)
@@ -77,18 +70,17 @@ enum PeripheralSection {
 
 /// `match:` of a peripheral.
 enum MatchSection {
-    static let services = Field(
-        "services", .services(), doc: "The services that the device advertises.")
+    static let services = Field("services", .services(), doc: "The services that the device advertises.")
     static let localName = Field("localName", .text, doc: "Its whole local name.")
     static let rssi = Field("rssi", .signalStrength, doc: "The weakest signal, as -75 dBm.")
     static let table = Section("match", [services, localName, rssi])
 
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Central.Match {
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Central.Match {
         var match = Profile.Central.Match()
         guard let fields = reader.fields(node, table) else { return match }
-        fields.read(services, into: &match.services, &reader)
-        match.localName = fields.read(localName, &reader)
-        match.rssi = fields.read(rssi, &reader)
+        fields.read(services, into: &match.services)
+        match.localName = fields.read(localName)
+        match.rssi = fields.read(rssi)
         return match
     }
 }
@@ -104,16 +96,13 @@ enum ConnectSection {
     static let startDelay = Field(
         "startDelay", .duration(), doc: "How long the system waits before it tries to connect.")
     static let autoReconnect = Field(
-        "autoReconnect", .bool,
-        doc: "Whether the system connects again after a loss; from iOS 17 on.")
+        "autoReconnect", .bool, doc: "Whether the system connects again after a loss; from iOS 17 on.")
     static let table = Section(
         "connect",
         [notifyOnConnection, notifyOnDisconnection, notifyOnNotification, startDelay, autoReconnect])
 
     /// `nil` if it never connects.
-    static func read(
-        _ node: YAMLNode, of app: Profile.App, _ reader: inout FormatReader
-    ) -> ConnectOptions? {
+    static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
         var connection = ConnectOptions()
         guard case .mapping = node else {
@@ -127,11 +116,11 @@ enum ConnectSection {
             return connection
         }
         guard let fields = reader.fields(node, table) else { return connection }
-        fields.read(notifyOnConnection, into: &connection.notifyOnConnection, &reader)
-        fields.read(notifyOnDisconnection, into: &connection.notifyOnDisconnection, &reader)
-        fields.read(notifyOnNotification, into: &connection.notifyOnNotification, &reader)
-        fields.read(autoReconnect, into: &connection.autoReconnect, &reader)
-        fields.read(startDelay, into: &connection.startDelay, &reader)
+        fields.read(notifyOnConnection, into: &connection.notifyOnConnection)
+        fields.read(notifyOnDisconnection, into: &connection.notifyOnDisconnection)
+        fields.read(notifyOnNotification, into: &connection.notifyOnNotification)
+        fields.read(autoReconnect, into: &connection.autoReconnect)
+        fields.read(startDelay, into: &connection.startDelay)
         if connection.autoReconnect, app.iOS < 17 {
             reader.error(
                 at: fields.mark(of: autoReconnect),
@@ -163,38 +152,31 @@ enum WriteSection {
         doc: "How often, while the app runs; left out: once per connection.")
     static let table = Section("write", what: "a write", [to, value, withResponse, every])
 
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Central.Write? {
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Central.Write? {
         guard let fields = reader.fields(node, table) else { return nil }
         guard fields[to] != nil, fields[value] != nil else {
-            reader.error(
-                at: fields.mark, "a write needs to and value, as in {to: 2A39, value: {hex: 01}}")
+            reader.error(at: fields.mark, "a write needs to and value, as in {to: 2A39, value: {hex: 01}}")
             return nil
         }
-        guard let target = fields.read(to, &reader), let value = fields.read(value, &reader) else {
+        guard let target = fields.read(to), let value = fields.read(value) else {
             return nil
         }
         return Profile.Central.Write(
-            target: target, value: value, withResponse: fields.read(withResponse, &reader) ?? true,
-            every: fields.read(every, &reader))
+            target: target, value: value, withResponse: fields.read(withResponse) ?? true,
+            every: fields.read(every))
     }
 }
 
 extension Kind<Int> {
     /// A received signal strength is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
     fileprivate static var signalStrength: Kind {
-        Kind("-127 dBm to 20 dBm", .types("string", pattern: "^ *[+-]?[0-9]{1,3} +dBm *$")) {
-            node, what, reader in
-            guard let text = reader.text(node, what) else { return nil }
+        parsed(
+            "-127 dBm to 20 dBm", .types("string", pattern: "^ *[+-]?[0-9]{1,3} +dBm *$"),
+            shape: "from -127 dBm to 20 dBm, as in -75 dBm"
+        ) { text in
             let words = text.split(separator: " ")
-            if words.count == 2, words[1] == "dBm", let number = Int(words[0]),
-                (-127...20).contains(number)
-            {
-                return number
-            }
-            reader.error(
-                at: node,
-                "\(what) must be from -127 dBm to 20 dBm, as in -75 dBm, not \(Words.quote(text))")
-            return nil
+            guard words.count == 2, words[1] == "dBm", let number = Int(words[0]) else { return nil }
+            return (-127...20).contains(number) ? number : nil
         }
     }
 }
@@ -222,7 +204,7 @@ extension Kind<[AttributeName]> {
     fileprivate static var characteristics: Kind {
         let name = Kind<AttributeName>.characteristic
         return Kind("list of characteristics", .list(of: name.schema)) { node, what, reader in
-            reader.elements(node, what).compactMap { name.read($0, what, &reader) }
+            reader.elements(node, what).compactMap { name.read($0, what, reader) }
         }
     }
 }

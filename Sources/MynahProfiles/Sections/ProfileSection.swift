@@ -4,8 +4,11 @@ import MynahSupport
 /// A profile: the sections at its top.
 enum ProfileSection {
     static let mynah = Field(
-        "mynah", .version, isRequired: true, doc: "The version of the format: 1.")
-    static let name = Field("name", .text, isRequired: true, doc: "What the device is, for people.")
+        "mynah", .version, missing: "mynah: 1 is missing; it is the version of the format",
+        doc: "The version of the format: 1.")
+    static let name = Field(
+        "name", .text, missing: "name is missing; add one, as in name: Heart rate monitor",
+        doc: "What the device is, for people.")
     static let device = Field("device", .section("device"), doc: "How the device presents itself.")
     static let security = Field("security", .section("security"), doc: "How it pairs.")
     static let advertising = Field(
@@ -17,8 +20,7 @@ enum ProfileSection {
         .node("`central`, or a list of them", .anyOf([.ref("central"), .list(of: .ref("central"))])),
         doc: "What the app does as a central: one manager, or a list of several.")
     static let variables = Field(
-        "variables",
-        .node("numbers and texts by their names", VariablesSection.schema),
+        "variables", .node("numbers and texts by their names", VariablesSection.schema),
         doc: "Its own state: numbers or texts by their names.")
     static let services = Field("services", .sections("service"), doc: "Its services, in order.")
     static let faults = Field("faults", .sections("fault"), doc: "What goes wrong on purpose.")
@@ -26,83 +28,73 @@ enum ProfileSection {
         "scenarios", .sections("scenario"), doc: "Steps that are played, and events that are expected.")
     static let table = Section(
         "profile", what: "a profile",
-        [
-            mynah, name, device, security, advertising, app, central, variables, services, faults, scenarios,
-        ],
+        [mynah, name, device, security, advertising, app, central, variables, services, faults, scenarios],
         rules: .when(
             .required(["app"]),
             Schema([
                 .init("properties", .object([.init("advertising", Schema.ref("appAdvertising").json)]))
             ])))
 
-    static func read(_ root: YAMLNode, _ reader: inout FormatReader) -> Profile? {
+    static func read(_ root: YAMLNode, _ reader: FormatReader) -> Profile? {
         guard let fields = reader.fields(root, table) else { return nil }
-        if fields[mynah] == nil {
-            reader.error(at: fields.mark, "mynah: 1 is missing; it is the version of the format")
-        }
-        _ = fields.read(mynah, &reader)
-        let name = fields.read(name, &reader)
-        if fields[Self.name] == nil {
-            reader.error(at: fields.mark, "name is missing; add one, as in name: Heart rate monitor")
-        }
+        _ = fields.read(mynah)
+        let name = fields.read(name)
         var marks = fields.marks
-        let (identity, passkey) = identity(fields, name: name, &marks, &reader)
-        let app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, &reader) }
+        let (identity, passkey) = identity(fields, name: name, &marks, reader)
+        let app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, reader) }
         let advertising = fields[advertising].flatMap {
-            AdvertisingSection.read($0, identity, isApp: app != nil, &reader)
+            AdvertisingSection.read($0, identity, isApp: app != nil, reader)
         }
         // Values name them.
-        let variables = fields[variables].map { VariablesSection.read($0, &reader) } ?? Variables()
+        let variables = fields[variables].map { VariablesSection.read($0, reader) } ?? Variables()
         let scope = FieldScope(variables: variables)
         let errorsBefore = reader.errorCount
-        let read = fields[services].map { ServicesSection.read($0, in: scope, &reader) } ?? .init()
+        let read = fields[services].map { ServicesSection.read($0, in: scope, reader) } ?? .init()
         let isWhole = reader.errorCount == errorsBefore
         let centrals = fields[central].map {
-            CentralSection.read($0, of: app, at: fields.mark(of: central), &reader)
+            CentralSection.read($0, of: app, at: fields.mark(of: central), reader)
         }
         var profile = Profile(
             source: reader.source, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
-        OnSection.read(read.rules, into: &profile, &reader)
-        RecordedDefinition.complete(&profile, &reader)
+        OnSection.read(read.rules, into: &profile, reader)
+        RecordedDefinition.complete(&profile, reader)
         let errorsBeforeFaults = reader.errorCount
         if let node = fields[faults] {
             let scope = FaultScope(profile, isWhole: isWhole)
-            profile.faults = FaultSection.list(node, in: scope, &reader)
+            profile.faults = FaultSection.list(node, in: scope, reader)
         }
         if let node = fields[scenarios] {
             let hasAllFaults = reader.errorCount == errorsBeforeFaults
             let scope = ScenarioScope(profile, isWhole: isWhole, hasAllFaults: hasAllFaults)
-            profile.scenarios = ScenarioSection.list(node, in: scope, &reader)
+            profile.scenarios = ScenarioSection.list(node, in: scope, reader)
         }
         return profile
     }
 
     /// `device` and `security`.
     private static func identity(
-        _ fields: Fields, name: String?, _ marks: inout [String: SourceMark], _ reader: inout FormatReader
+        _ fields: Fields, name: String?, _ marks: inout [String: SourceMark], _ reader: FormatReader
     ) -> (identity: DeviceIdentity, passkey: UInt32?) {
         var identity = DeviceIdentity(name: name ?? "")
-        let device = fields[device].flatMap { DeviceSection($0, &reader) }
+        let device = fields[device].flatMap { DeviceSection($0, reader) }
         for (key, mark) in device?.fields.marks ?? [:] { marks["device.\(key)"] = mark }
         if let own = device?.name { identity.name = own }
         identity.appearance = device?.appearance
-        checkDeviceName(identity.name, at: device?.fields[DeviceSection.name] ?? fields[Self.name], &reader)
+        checkDeviceName(identity.name, at: device?.fields[DeviceSection.name] ?? fields[Self.name], reader)
         if let name, identity.name != name {
             reader.checkIsPrintable(name, "the name", at: fields[Self.name])
         }
         let security = fields[security].flatMap {
-            SecuritySection($0, usual: identity.ioCapability, &reader)
+            SecuritySection($0, usual: identity.ioCapability, reader)
         }
         for (key, mark) in security?.fields.marks ?? [:] { marks["security.\(key)"] = mark }
         if let security { identity.ioCapability = security.io }
         return (identity, security?.passkey)
     }
 
-    private static func checkDeviceName(
-        _ name: String, at node: YAMLNode?, _ reader: inout FormatReader
-    ) {
+    private static func checkDeviceName(_ name: String, at node: YAMLNode?, _ reader: FormatReader) {
         let count = name.utf8.count
         // A key without any value has been reported already.
         if name.isEmpty, let scalar = node?.scalar, !scalar.isPlain {

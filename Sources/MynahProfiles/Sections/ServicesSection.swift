@@ -24,8 +24,7 @@ struct ServicesSection {
     static let behavior = Field(
         "behavior", Kind<ServiceBehaviorName>.word, doc: "What it does beyond keeping its values.")
     static let records = Field(
-        "records", .integer(0...10_000),
-        doc: "How many records a glucose meter has stored; 10 unless said.")
+        "records", .integer(0...10_000), doc: "How many records a glucose meter has stored; 10 unless said.")
     static let characteristics = Field(
         "characteristics", .sections("characteristic"), doc: "Its characteristics.")
     static let table = Section(
@@ -37,8 +36,7 @@ struct ServicesSection {
     /// A service with its own UUID, or one that uses another and may have less.
     static var schema: Schema {
         let needsProperties = Schema.ref("characteristic").with(Schema.required(["properties"]).members)
-        let whole = Field(
-            "characteristics", .node("", .list(of: needsProperties)), doc: characteristics.doc)
+        let whole = Field("characteristics", .node("", .list(of: needsProperties)), doc: characteristics.doc)
         let shared: [any DeclaredField] = [primary, includes, behavior, records]
         return .oneOf([
             Section("service", [uuid.needed] + shared + [whole]).schema,
@@ -60,31 +58,31 @@ struct ServicesSection {
         var rules: [Int: YAMLNode] = [:]
     }
 
+    private let reader: FormatReader
     private let scope: FieldScope
     private var entries: [Entry] = []
     private var usable = UsableServices()
 
-    static func read(
-        _ node: YAMLNode, in scope: FieldScope, _ reader: inout FormatReader
-    ) -> Result {
-        var section = ServicesSection(scope: scope)
+    static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> Result {
+        var section = ServicesSection(reader, scope)
         for element in reader.elements(node, "services") {
-            guard let fields = section.usable.fields(element, &reader) else { continue }
-            section.entries.append(section.entry(fields, &reader))
+            guard let fields = section.usable.fields(element, reader) else { continue }
+            section.entries.append(section.entry(fields))
         }
-        let result = section.ordered(&reader)
-        checkHandles(of: result.services, at: node, &reader)
+        let result = section.ordered()
+        checkHandles(of: result.services, at: node, reader)
         return result
     }
 
-    private init(scope: FieldScope) {
+    private init(_ reader: FormatReader, _ scope: FieldScope) {
+        self.reader = reader
         self.scope = scope
     }
 
     /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F,
     /// 3.2.2).
     private static func checkHandles(
-        of services: [Profile.Service], at node: YAMLNode, _ reader: inout FormatReader
+        of services: [Profile.Service], at node: YAMLNode, _ reader: FormatReader
     ) {
         let count = services.reduce(0) { count, service in
             service.characteristics.reduce(count + 1 + service.includes.count) { count, characteristic in
@@ -105,34 +103,33 @@ struct ServicesSection {
 
     // MARK: A service
 
-    private func entry(_ fields: Fields, _ reader: inout FormatReader) -> Entry {
+    private func entry(_ fields: Fields) -> Entry {
         let includes = fields[Self.includes].map { reader.elements($0, "includes") } ?? []
-        let uuid = fields.read(Self.uuid, &reader)
+        let uuid = fields.read(Self.uuid)
         if fields[Self.uuid] == nil { reader.error(at: fields.mark, "a service needs a uuid") }
         if let uuid, uuid == GATT.genericAccess || uuid == GATT.genericAttribute {
-            reader.error(
-                at: fields[Self.uuid], "the radio adds the service \(uuid) itself; leave it out")
+            reader.error(at: fields[Self.uuid], "the radio adds the service \(uuid) itself; leave it out")
         }
         var entry = Entry(
             service: Profile.Service(
                 uuid: uuid ?? BluetoothUUID(0 as UInt16),
-                isPrimary: fields.read(Self.primary, &reader) ?? true, includes: [], characteristics: [],
+                isPrimary: fields.read(Self.primary) ?? true, includes: [], characteristics: [],
                 mark: fields.mark, marks: fields.marks), includes: includes)
         if let node = fields[Self.characteristics] {
             for element in reader.elements(node, "characteristics") {
-                guard let read = CharacteristicSection.read(element, in: scope, &reader) else { continue }
+                guard let read = CharacteristicSection.read(element, in: scope, reader) else { continue }
                 entry.rules[entry.service.characteristics.count] = read.rules
                 entry.service.characteristics.append(read.characteristic)
             }
         }
-        Self.takeBehavior(fields, of: &entry.service, &reader)
+        Self.takeBehavior(fields, of: &entry.service, reader)
         return entry
     }
 
     private static func takeBehavior(
-        _ fields: Fields, of service: inout Profile.Service, _ reader: inout FormatReader
+        _ fields: Fields, of service: inout Profile.Service, _ reader: FormatReader
     ) {
-        service.behavior = fields.read(behavior, &reader)
+        service.behavior = fields.read(behavior)
         if let name = service.behavior, !service.isWritable(name.controlPoint) {
             // Of a service that is used it may be left out.
             service.behavior = nil
@@ -146,7 +143,7 @@ struct ServicesSection {
             }
         }
         guard let node = fields[records] else { return }
-        fields.read(records, into: &service.records, &reader)
+        fields.read(records, into: &service.records)
         if fields[behavior] == nil || service.behavior.map({ $0 != .glucose }) == true {
             reader.error(at: node, "records has no effect without behavior: glucose")
         }
@@ -155,13 +152,13 @@ struct ServicesSection {
     // MARK: Includes
 
     /// Finds what each service includes and puts included services before those that include them.
-    private func ordered(_ reader: inout FormatReader) -> Result {
+    private func ordered() -> Result {
         let services = entries.map(\.service)
         var targets: [[Int]] = Array(repeating: [], count: services.count)
         let positions = Dictionary(grouping: services.indices) { services[$0].uuid }
         for (index, entry) in entries.enumerated() {
             for node in entry.includes {
-                guard let target = Self.includedService(node, in: positions, &reader) else { continue }
+                guard let target = Self.includedService(node, in: positions, reader) else { continue }
                 if targets[index].contains(target) {
                     reader.error(at: node, "the service is included twice")
                 } else {
@@ -174,7 +171,7 @@ struct ServicesSection {
         }
         var walk = IncludeOrder(targets: targets, predecessors: predecessors)
         for index in services.indices where !walk.place(index) {
-            noteCycle(walk, &reader)
+            noteCycle(walk)
             return result(Array(services.indices), targets: targets.map { _ in [] })
         }
         for index in services.indices where !services[index].isPrimary {
@@ -202,7 +199,7 @@ struct ServicesSection {
         return result
     }
 
-    private func noteCycle(_ walk: IncludeOrder, _ reader: inout FormatReader) {
+    private func noteCycle(_ walk: IncludeOrder) {
         let tree = AttributeTree(entries.map { .init(uuid: $0.service.uuid) })
         let names = walk.cycle.map { tree.path(of: .init(service: $0)) }
         for index in walk.cycle.indices.dropLast() {
@@ -224,7 +221,7 @@ struct ServicesSection {
 
     /// The service that an include names: a UUID or the SIG's name, with `~N` if the file has several of it.
     private static func includedService(
-        _ node: YAMLNode, in positions: [BluetoothUUID: [Int]], _ reader: inout FormatReader
+        _ node: YAMLNode, in positions: [BluetoothUUID: [Int]], _ reader: FormatReader
     ) -> Int? {
         guard let text = reader.text(node, "service") else { return nil }
         let (word, ordinal): (String, Int?)
@@ -246,8 +243,7 @@ struct ServicesSection {
         let choices = found.count == 1 ? ["\(uuid)"] : found.indices.map { "\(uuid)~\($0 + 1)" }
         let count = "\(found.count) service\(found.count == 1 ? "" : "s") with UUID \(uuid)"
         let missing = ordinal.map { ", so no \(uuid)~\($0)" } ?? ""
-        reader.error(
-            at: node, "the profile has \(count)\(missing); include \(Words.list(choices, "or"))")
+        reader.error(at: node, "the profile has \(count)\(missing); include \(Words.list(choices, "or"))")
         return nil
     }
 }

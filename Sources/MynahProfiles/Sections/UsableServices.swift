@@ -23,7 +23,7 @@ struct UsableServices {
     }
 
     /// The fields of a service, with those of the service that it uses.
-    mutating func fields(_ node: YAMLNode, _ reader: inout FormatReader) -> Fields? {
+    mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> Fields? {
         guard let own = reader.fields(node, ServicesSection.table) else { return nil }
         guard let use = own[ServicesSection.use] else {
             if own[ServicesSection.omit] != nil {
@@ -34,20 +34,19 @@ struct UsableServices {
             return own
         }
         // A problem in a used part is reported at its `use`.
-        guard let name = own.read(ServicesSection.use, &reader),
+        guard let name = own.read(ServicesSection.use),
             let used = self.node(named: name)?.moved(to: use.mark),
             let fields = reader.fields(used, ServicesSection.table)
         else { return nil }
         var characteristics = fields[ServicesSection.characteristics]?.sequence?.elements ?? []
         if let node = own[ServicesSection.omit] {
-            Self.omit(node, from: &characteristics, of: name, &reader)
+            Self.omit(node, from: &characteristics, of: name, reader)
         }
         if let node = own[ServicesSection.characteristics] {
-            characteristics = Self.merged(
-                reader.elements(node, "characteristics"), into: characteristics)
+            characteristics = Self.merged(reader.elements(node, "characteristics"), into: characteristics)
         }
         let list = YAMLNode.sequence(.init(elements: characteristics, mark: use.mark))
-        return own.merged(into: fields, with: [ServicesSection.characteristics.name: list])
+        return own.merged(into: fields, ServicesSection.characteristics.name, list)
     }
 
     private static func characteristicUUID(_ node: YAMLNode) -> BluetoothUUID? {
@@ -57,7 +56,7 @@ struct UsableServices {
 
     private static func omit(
         _ node: YAMLNode, from characteristics: inout [YAMLNode], of service: String,
-        _ reader: inout FormatReader
+        _ reader: FormatReader
     ) {
         let names = characteristics.compactMap { $0.mapping?["uuid"]?.scalar?.string }
         let known = characteristics.map(characteristicUUID)
@@ -100,11 +99,13 @@ struct UsableServices {
 }
 
 extension Fields {
-    /// These fields, and of other ones those that these do not have; `whole` replaces both.
-    fileprivate func merged(into other: Fields, with whole: [String: YAMLNode]) -> Fields {
-        var entries = other.entries.merging(entries) { $1 }
-        for (key, value) in whole { entries[key] = Entry(mark: entries[key]?.mark, value: value) }
-        return Fields(mark: mark, entries: entries)
+    /// These fields, and of other ones those that these do not have; `value` is that of a key of both.
+    fileprivate func merged(into other: Fields, _ key: String, _ value: YAMLNode) -> Fields {
+        let more = other.entries.filter { self[$0.key] == nil }
+        let mark = entries.first { $0.key == key }?.mark ?? more.first { $0.key == key }?.mark
+        let rest = (entries + more).filter { $0.key != key }
+        return Fields(
+            reader: reader, mark: self.mark, entries: rest + [Entry(key: key, mark: mark, value: value)])
     }
 }
 
@@ -112,11 +113,10 @@ extension Kind<String> {
     /// The name of a service of Mynah's.
     static var usableService: Kind {
         let names = UsableServices.names
-        return Kind(names.map { "`\($0)`" }.joined(separator: ", "), .words(names)) { node, what, reader in
+        return Kind(Words.codes(names), .words(names)) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }
             if names.contains(text) { return text }
-            reader.error(
-                at: node, Words.unknown("service \(Words.quote(text)) to use", text, among: names))
+            reader.error(at: node, Words.unknown("service \(Words.quote(text)) to use", text, among: names))
             return nil
         }
     }

@@ -2,11 +2,9 @@ import MynahSupport
 
 /// `value:`, as bytes or by a generator; `FieldsSection` reads one that is written as fields.
 enum ValueSection {
-    static let hex = Field(
-        "hex", .bytes, isRequired: true, doc: "Pairs of hexadecimal digits, as 01 FF.")
+    static let hex = Field("hex", .bytes, isRequired: true, doc: "Pairs of hexadecimal digits, as 01 FF.")
     static let text = Field("text", .utf8, isRequired: true, doc: "UTF-8, as it is written.")
-    static let base64 = Field(
-        "base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
+    static let base64 = Field("base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
     /// The forms of bytes that do not change.
     static let constants = [hex, text, base64]
     /// The forms of a value: a value has exactly one of them, or only a layout.
@@ -24,7 +22,7 @@ enum ValueSection {
             doc: "Makes the value anew each time.")
     }
 
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> Profile.Value? {
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Value? {
         guard case .mapping(let mapping) = node else {
             reader.error(
                 at: node,
@@ -50,19 +48,17 @@ enum ValueSection {
                     : "a value has one form, and this one has \(Words.list(forms))")
             return nil
         }
-        if form == "generate" { return generated(node, mapping, &reader) }
+        if form == "generate" { return generated(node, mapping, reader) }
         guard let field = constants.first(where: { $0.name == form }) else {
             reader.error(at: node, "only the value of a characteristic of a service has fields")
             return nil
         }
-        return reader.fields(node, "a value", known: [form])?.read(field, &reader).map { .bytes($0) }
+        return reader.fields(node, "a value", known: [form])?.read(field).map { .bytes($0) }
     }
 
     /// Bytes that do not change; `message` says so of a value that does.
-    static func constant(
-        _ node: YAMLNode, else message: String, _ reader: inout FormatReader
-    ) -> [UInt8]? {
-        switch read(node, &reader) {
+    static func constant(_ node: YAMLNode, else message: String, _ reader: FormatReader) -> [UInt8]? {
+        switch read(node, reader) {
         case .bytes(let bytes)?: return bytes
         case .generated?: reader.error(at: node, message)
         case nil: break
@@ -71,19 +67,18 @@ enum ValueSection {
     }
 
     private static func generated(
-        _ node: YAMLNode, _ mapping: YAMLNode.Mapping, _ reader: inout FormatReader
+        _ node: YAMLNode, _ mapping: YAMLNode.Mapping, _ reader: FormatReader
     ) -> Profile.Value? {
         let names = Generators.all.map { $0.name }
         guard let nameNode = mapping["generate"], let name = reader.text(nameNode, "generate") else {
             return nil
         }
         guard let kind = Generators.all.first(where: { $0.name == name }) else {
-            reader.error(
-                at: nameNode, Words.unknown("generator \(Words.quote(name))", name, among: names))
+            reader.error(at: nameNode, Words.unknown("generator \(Words.quote(name))", name, among: names))
             return nil
         }
         guard let fields = reader.fields(node, kind.table) else { return nil }
-        return kind.read(fields, &reader).map { .generated($0) }
+        return kind.read(fields, reader).map { .generated($0) }
     }
 }
 
@@ -110,7 +105,7 @@ extension Kind<[UInt8]> {
     /// A value that does not change; `message` says so of one that does.
     static func constantValue(else message: String) -> Kind {
         Kind("`value` without `generate` and `fields`", .ref("bytesValue")) { node, _, reader in
-            ValueSection.constant(node, else: message, &reader)
+            ValueSection.constant(node, else: message, reader)
         }
     }
 }

@@ -46,10 +46,7 @@ struct CSVColumn: Hashable, Sendable {
             }
             guard let number = Double(cells[column]), number.isFinite else {
                 if isFirst { continue }
-                throw Problem(
-                    message:
-                        "has \(Words.quote(cells[column])) in line \(index + 1), not a number"
-                )
+                throw Problem(message: "has \(Words.quote(cells[column])) in line \(index + 1), not a number")
             }
             guard numbers.count < Self.maximumRows else {
                 throw Problem(message: "has over \(Self.maximumRows) rows")

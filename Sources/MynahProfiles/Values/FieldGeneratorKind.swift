@@ -77,14 +77,11 @@ enum GeneratorKeys {
     static let period = Field(
         "period", .duration(.milliseconds(1)),
         doc: "How long it takes until it begins again; 30 s unless said.")
-    static let step = Field(
-        "step", .number, isRequired: true, doc: "How far it moves in a tick at most.")
+    static let step = Field("step", .number, isRequired: true, doc: "How far it moves in a tick at most.")
     static let around = Field("around", .number, isRequired: true, doc: "The number in the middle.")
-    static let by = Field(
-        "by", .number, doc: "How far it moves in a tick, or from the middle at most.")
+    static let by = Field("by", .number, doc: "How far it moves in a tick, or from the middle at most.")
     static let mean = Field("mean", .number, isRequired: true, doc: "The mean.")
-    static let deviation = Field(
-        "deviation", .number, isRequired: true, doc: "The standard deviation.")
+    static let deviation = Field("deviation", .number, isRequired: true, doc: "The standard deviation.")
     static let values = Field(
         "values", .node("list of values", .list(of: Kind<YAMLNode>.constant.schema, atLeast: 1)),
         isRequired: true, doc: "The values.")
@@ -102,8 +99,7 @@ enum GeneratorKeys {
         "noise", .part(.types("string", "number")),
         doc: "What is added at random at most, as a part of the number: 0.02 or 2 %.")
     static let outliers = Field(
-        "outliers", .part(.types("string", "number")),
-        doc: "How likely a number is far off: 0.01 or 1 %.")
+        "outliers", .part(.types("string", "number")), doc: "How likely a number is far off: 0.01 or 1 %.")
 }
 
 extension Kind<YAMLNode> {
@@ -120,14 +116,12 @@ extension Kind<Double> {
         Kind("0 to 1, or 0 % to 100 %", schema()) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }
             guard let written = WrittenNumber(text), written.unit == nil || written.unit == "%" else {
-                reader.error(
-                    at: node, "\(what) must be a part, as 0.02 or 2 %, not \(Words.quote(text))")
+                reader.error(at: node, "\(what) must be a part, as 0.02 or 2 %, not \(Words.quote(text))")
                 return nil
             }
             let part = written.unit == nil ? written.number : written.number / 100
             guard (0...1).contains(part) else {
-                reader.error(
-                    at: node, "\(what) must be between 0 and 1, or 0 % and 100 %, not \(text)")
+                reader.error(at: node, "\(what) must be between 0 and 1, or 0 % and 100 %, not \(text)")
                 return nil
             }
             return part
@@ -141,8 +135,7 @@ extension Kind<CSVColumn.Name> {
             guard let text = reader.text(node, what) else { return nil }
             guard let number = Int(text) else { return .word(text) }
             if (1...1000).contains(number) { return .number(number) }
-            reader.error(
-                at: node, "\(what) must be a name, or a number between 1 and 1000, not \(text)")
+            reader.error(at: node, "\(what) must be a name, or a number between 1 and 1000, not \(text)")
             return nil
         }
     }

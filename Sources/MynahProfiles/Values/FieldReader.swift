@@ -3,20 +3,20 @@ import MynahSupport
 
 /// Reads a value of one field of a layout.
 struct FieldReader {
+    private let reader: FormatReader
     let name: String
     let shape: FieldShape
 
     /// `nil` if the layout has no field of the name.
-    init?(_ name: String, in layout: ValueLayout) {
+    init?(_ name: String, in layout: ValueLayout, _ reader: FormatReader) {
         guard let shape = FieldShape(name, in: layout) else { return nil }
+        self.reader = reader
         self.name = name
         self.shape = shape
     }
 
     /// A value that does not change, and its unit if that is not the field's first.
-    func constant(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> (value: FieldValue, unit: String?)? {
+    func constant(_ node: YAMLNode) -> (value: FieldValue, unit: String?)? {
         switch shape.kind {
         case .boolean: return reader.bool(node, name).map { (.boolean($0), nil) }
         case .bytes: return reader.bytes(node, name).map { (.bytes($0), nil) }
@@ -25,13 +25,11 @@ struct FieldReader {
             return reader.text(node, name).map {
                 (.text($0.last == "Z" ? String($0.dropLast()) : $0), nil)
             }
-        case .integer, .float: return number(node, &reader)
+        case .integer, .float: return number(node)
         }
     }
 
-    private func number(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> (value: FieldValue, unit: String?)? {
+    private func number(_ node: YAMLNode) -> (value: FieldValue, unit: String?)? {
         guard let text = reader.text(node, name) else { return nil }
         if !shape.names.isEmpty, WrittenNumber(text) == nil {
             // The layout knows the names, and says which is near.
@@ -40,8 +38,8 @@ struct FieldReader {
         if case .float = shape.kind, let special = Self.specialNumbers[text] {
             return (.number(special), nil)
         }
-        guard let written = written(text, name, node, &reader),
-            let (number, unit) = scaled(written, name, node, &reader)
+        guard let written = written(text, name, node),
+            let (number, unit) = scaled(written, name, node)
         else { return nil }
         let limits = shape.limits(in: unit)
         // Half a step beyond a limit is rounded to it.
@@ -50,22 +48,18 @@ struct FieldReader {
             number > limits.lowerBound - slack && number < limits.upperBound + slack
                 || limits.contains(number)
         else {
-            noteIsOutside(name, text, limits, unit, at: node, &reader)
+            noteIsOutside(name, text, limits, unit, at: node)
             return nil
         }
         if let integer = written.integer, number == written.number { return (.integer(integer), unit) }
         return (.number(number), unit)
     }
 
-    private static let specialNumbers: [String: Double] = [
-        "nan": .nan, "inf": .infinity, "-inf": -.infinity,
-    ]
+    private static let specialNumbers: [String: Double] = ["nan": .nan, "inf": .infinity, "-inf": -.infinity]
 
     // MARK: Numbers
 
-    func written(
-        _ text: String, _ what: String, _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> WrittenNumber? {
+    func written(_ text: String, _ what: String, _ node: YAMLNode) -> WrittenNumber? {
         if let written = WrittenNumber(text) { return written }
         let example = shape.unit.map { "72 or 0.5 \($0)" } ?? "72"
         reader.error(at: node, "\(what) must be a number, as \(example), not \(Words.quote(text))")
@@ -74,7 +68,7 @@ struct FieldReader {
 
     /// The number in the field's unit, or in its other one; that unit if it is the other one.
     func scaled(
-        _ written: WrittenNumber, _ what: String, _ node: YAMLNode, _ reader: inout FormatReader,
+        _ written: WrittenNumber, _ what: String, _ node: YAMLNode,
         in target: String? = nil, isDifference: Bool = false
     ) -> (number: Double, unit: String?)? {
         let targets = target.map { [$0] } ?? [shape.unit, shape.otherUnit?.name].compactMap { $0 }
@@ -107,7 +101,7 @@ struct FieldReader {
     /// Notes a number that the field's type does not hold; `unit` is `nil` for the field's first.
     func noteIsOutside(
         _ what: String, _ text: String, _ limits: ClosedRange<Double>, _ unit: String?,
-        at node: YAMLNode, _ reader: inout FormatReader
+        at node: YAMLNode
     ) {
         let unit = (unit ?? shape.unit).map { " \($0)" } ?? ""
         reader.error(

@@ -15,8 +15,7 @@ struct FieldsSection {
     /// The fields of an attribute whose layout is known.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
     private static let from = Field(
-        "from", .text, isRequired: true,
-        doc: "A variable, or in an answer a field of what was written.")
+        "from", .text, isRequired: true, doc: "A variable, or in an answer a field of what was written.")
 
     /// A constant, a generator, or the value of something else.
     static var valueSchema: Schema {
@@ -27,6 +26,7 @@ struct FieldsSection {
         return .anyOf(one + [.list(of: .anyOf(one))])
     }
 
+    let reader: FormatReader
     /// The names that the fields can take values from.
     var scope = FieldScope()
 
@@ -54,16 +54,14 @@ struct FieldsSection {
 
     /// A value of a characteristic, and its layout; `usual` is the one that its UUID has.
     func value(
-        _ node: YAMLNode, of uuid: BluetoothUUID, usual: ValueLayout?, _ reader: inout FormatReader
+        _ node: YAMLNode, of uuid: BluetoothUUID, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {
         let reason = "a layout is used alone or with fields"
         let other = ValueSection.forms.filter { $0 != Self.fields.name }.map { ($0, reason) }
-        guard
-            let value = reader.fields(
-                node, Self.table, refused: Dictionary(uniqueKeysWithValues: other))
+        guard let value = reader.fields(node, Self.table, refused: Dictionary(uniqueKeysWithValues: other))
         else { return (usual, nil) }
         let errorsBefore = reader.errorCount
-        let layout = value[Self.layout].map { LayoutSection.read($0, &reader) } ?? usual
+        let layout = value[Self.layout].map { LayoutSection.read($0, reader) } ?? usual
         guard reader.errorCount == errorsBefore, let node = value[Self.fields] else {
             return (layout, nil)
         }
@@ -76,10 +74,10 @@ struct FieldsSection {
         guard let fields = reader.fields(node, "fields", known: layout.names) else {
             return (layout, nil)
         }
-        let list = list(fields, in: layout, &reader)
-        checkConditions(layout, list, fields, &reader)
+        let list = list(fields, in: layout)
+        checkConditions(layout, list, fields)
         guard reader.errorCount == errorsBefore,
-            let definition = definition(layout, list, fields, &reader)
+            let definition = definition(layout, list, fields)
         else { return (layout, nil) }
         guard !list.contains(where: { $0.content.isGenerated }) else {
             return (layout, .generated(definition))
@@ -89,12 +87,10 @@ struct FieldsSection {
     }
 
     /// The fields of an answer, in the layout of the characteristic that it is sent on, or in its own.
-    func answer(
-        _ node: YAMLNode, on characteristic: Profile.Characteristic?, _ reader: inout FormatReader
-    ) -> FieldsDefinition? {
+    func answer(_ node: YAMLNode, on characteristic: Profile.Characteristic?) -> FieldsDefinition? {
         guard let value = reader.fields(node, Self.table) else { return nil }
         let errorsBefore = reader.errorCount
-        let written = value[Self.layout].map { LayoutSection.read($0, &reader) }
+        let written = value[Self.layout].map { LayoutSection.read($0, reader) }
         guard reader.errorCount == errorsBefore else { return nil }
         guard let node = value[Self.fields] else {
             reader.error(at: value.mark, "an answer has fields, as in {fields: {opcode: 1}}")
@@ -107,40 +103,38 @@ struct FieldsSection {
             return nil
         }
         guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
-        let list = list(fields, in: layout, &reader)
+        let list = list(fields, in: layout)
         guard reader.errorCount == errorsBefore else { return nil }
-        return definition(layout, list, fields, &reader)
+        return definition(layout, list, fields)
     }
 
     /// The bytes of a value whose fields are all constants; `nil` after a problem was noted.
-    func constant(_ node: YAMLNode, in layout: ValueLayout, _ reader: inout FormatReader) -> [UInt8]? {
+    func constant(_ node: YAMLNode, in layout: ValueLayout) -> [UInt8]? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
         var constants: [NamedField] = []
-        for field in list(fields, in: layout, &reader) {
+        for field in list(fields, in: layout) {
             if let value = field.content.constant {
                 constants.append(NamedField(field.name, value, field.unit))
             } else {
-                reader.error(
-                    at: fields[field.name], "\(field.name) must be a value that does not change")
+                reader.error(at: fields[field.name], "\(field.name) must be a value that does not change")
             }
         }
         guard reader.errorCount == errorsBefore else { return nil }
-        return encoded(fields, &reader) { () throws(LayoutProblem) in try layout.encode(constants) }
+        return encoded(fields, reader) { () throws(LayoutProblem) in try layout.encode(constants) }
     }
 
     private func definition(
-        _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields,
-        _ reader: inout FormatReader
+        _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields
     ) -> FieldsDefinition? {
-        encoded(fields, &reader) { () throws(LayoutProblem) in
+        encoded(fields, reader) { () throws(LayoutProblem) in
             try FieldsDefinition(layout, list, scope.variables, scope.written)
         }
     }
 
     /// Notes the problem of a layout with fields at the field that has it.
     private func encoded<Result>(
-        _ fields: Fields, _ reader: inout FormatReader, _ body: () throws(LayoutProblem) -> Result
+        _ fields: Fields, _ reader: FormatReader, _ body: () throws(LayoutProblem) -> Result
     ) -> Result? {
         do throws(LayoutProblem) {
             return try body()
@@ -152,10 +146,7 @@ struct FieldsSection {
     }
 
     /// Whether a field is present must be known before the run.
-    private func checkConditions(
-        _ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields,
-        _ reader: inout FormatReader
-    ) {
+    private func checkConditions(_ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields) {
         for entry in layout.entries {
             guard let condition = entry.condition,
                 list.contains(where: { $0.name == condition.field && $0.content.isGenerated })
@@ -168,21 +159,19 @@ struct FieldsSection {
 
     // MARK: Fields
 
-    private func list(
-        _ fields: Fields, in layout: ValueLayout, _ reader: inout FormatReader
-    ) -> [FieldsDefinition.Field] {
+    private func list(_ fields: Fields, in layout: ValueLayout) -> [FieldsDefinition.Field] {
         layout.names.compactMap { name in
-            guard let node = fields[name], let field = FieldReader(name, in: layout) else { return nil }
-            return self.field(field, node, &reader)
+            guard let node = fields[name], let field = FieldReader(name, in: layout, reader) else {
+                return nil
+            }
+            return self.field(field, node)
         }
     }
 
-    private func field(
-        _ field: FieldReader, _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> FieldsDefinition.Field? {
+    private func field(_ field: FieldReader, _ node: YAMLNode) -> FieldsDefinition.Field? {
         let name = field.name
         guard field.shape.isList else {
-            return content(field, node, &reader).map {
+            return content(field, node).map {
                 FieldsDefinition.Field(name: name, content: $0.content, unit: $0.unit)
             }
         }
@@ -192,7 +181,7 @@ struct FieldsSection {
             reader.error(at: node, "\(name) is a list, as in [1, 2], not \(Words.shape(of: node))")
             return nil
         }
-        let contents = nodes.compactMap { content(field, $0, &reader) }
+        let contents = nodes.compactMap { content(field, $0) }
         guard contents.count == nodes.count else { return nil }
         let unit = contents.first?.unit
         guard contents.allSatisfy({ $0.unit == unit }) else {
@@ -203,22 +192,22 @@ struct FieldsSection {
     }
 
     private func content(
-        _ field: FieldReader, _ node: YAMLNode, _ reader: inout FormatReader
+        _ field: FieldReader, _ node: YAMLNode
     ) -> (content: FieldsDefinition.Content, unit: String?)? {
         guard case .mapping(let mapping) = node else {
-            return field.constant(node, &reader).map { (.constant($0.value), $0.unit) }
+            return field.constant(node).map { (.constant($0.value), $0.unit) }
         }
         if mapping[Self.from.name] != nil, mapping["generate"] == nil {
-            return source(field.name, node, &reader).map { (.from($0, field.shape), nil) }
+            return source(field.name, node).map { (.from($0, field.shape), nil) }
         }
-        return GeneratorSection.read(node, of: field, &reader).map { (.generated($0), $0.unit) }
+        return GeneratorSection.read(node, of: field, reader).map { (.generated($0), $0.unit) }
     }
 
     /// `{from: NAME}`: the name of a variable, or in an answer of a field of the value that was written.
-    private func source(_ name: String, _ node: YAMLNode, _ reader: inout FormatReader) -> String? {
+    private func source(_ name: String, _ node: YAMLNode) -> String? {
         guard let fields = reader.fields(node, name, known: [Self.from.name]),
-            let word = fields.read(Self.from, &reader), let node = fields[Self.from]
+            let word = fields.read(Self.from), let node = fields[Self.from]
         else { return nil }
-        return scope.operand(word, at: node, &reader).map { _ in word }
+        return scope.operand(word, at: node, reader).map { _ in word }
     }
 }

@@ -7,6 +7,7 @@ struct GeneratorSection {
 
     private let kind: FieldGeneratorKind
     private let fields: Fields
+    private var reader: FormatReader { fields.reader }
     /// The field that it generates.
     private let field: FieldReader
     /// The unit of its numbers, if it is not the field's first.
@@ -14,12 +15,9 @@ struct GeneratorSection {
 
     private var shape: FieldShape { field.shape }
 
-    static func read(
-        _ node: YAMLNode, of field: FieldReader, _ reader: inout FormatReader
-    ) -> FieldGenerator? {
+    static func read(_ node: YAMLNode, of field: FieldReader, _ reader: FormatReader) -> FieldGenerator? {
         guard case .mapping(let mapping) = node, let wordNode = mapping["generate"] else {
-            reader.error(
-                at: node, "\(field.name) must be a value, or a generator as in {generate: toggle}")
+            reader.error(at: node, "\(field.name) must be a value, or a generator as in {generate: toggle}")
             return nil
         }
         guard let word = reader.text(wordNode, "generate") else { return nil }
@@ -51,7 +49,7 @@ struct GeneratorSection {
         }
         let section = GeneratorSection(kind, fields, field)
         let errorsBefore = reader.errorCount
-        let source = section.source(&reader)
+        let source = section.source()
         guard reader.errorCount == errorsBefore, let source else { return nil }
         return FieldGenerator(source: source, shape: field.shape, unit: section.unit)
     }
@@ -72,87 +70,83 @@ struct GeneratorSection {
         unit = texts.contains { WrittenNumber($0)?.unit == other } ? other : nil
     }
 
-    private func source(_ reader: inout FormatReader) -> FieldGenerator.Source? {
+    private func source() -> FieldGenerator.Source? {
         switch kind {
         case .clock:
-            checkNoise(&reader)
+            checkNoise()
             guard fields[Keys.start] != nil else { return .clock(start: nil) }
-            return fields.read(Keys.start, &reader).map { .clock(start: $0) }
+            return fields.read(Keys.start).map { .clock(start: $0) }
         case .list, .constant:
             guard let node = fields[kind == .list ? Keys.values : Keys.value] else { return nil }
             if shape.isNumber { break }
-            return values(node, &reader)
+            return values(node)
         default: break
         }
-        guard let movement = movement(&reader) else { return nil }
+        guard let movement = movement() else { return nil }
         var numbers = NumberGenerator(movement: movement)
-        if kind != .noise { fields.read(Keys.noise, into: &numbers.noise, &reader) }
-        fields.read(Keys.outliers, into: &numbers.outliers, &reader)
+        if kind != .noise { fields.read(Keys.noise, into: &numbers.noise) }
+        fields.read(Keys.outliers, into: &numbers.outliers)
         if kind == .counter, shape.width != nil { return .counter(numbers) }
         return .number(numbers)
     }
 
     /// Values that are no numbers.
-    private func values(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> FieldGenerator.Source? {
+    private func values(_ node: YAMLNode) -> FieldGenerator.Source? {
         let nodes = kind == .list ? reader.elements(node, "values") : [node]
-        checkNotEmpty(nodes, node, &reader)
-        checkNoise(&reader)
-        let values = nodes.compactMap { field.constant($0, &reader)?.value }
+        checkNotEmpty(nodes, node)
+        checkNoise()
+        let values = nodes.compactMap { field.constant($0)?.value }
         if shape.kind == .dateTime {
             for case (.text(let text), let node) in zip(values, nodes)
             where CivilTime.seconds(of: text) == nil {
-                reader.error(
-                    at: node, "\(field.name) is a date and a time, as in 2026-01-31T12:00:00")
+                reader.error(at: node, "\(field.name) is a date and a time, as in 2026-01-31T12:00:00")
             }
         }
         return values.isEmpty ? nil : .list(values)
     }
 
-    private func movement(_ reader: inout FormatReader) -> NumberGenerator.Movement? {
+    private func movement() -> NumberGenerator.Movement? {
         switch kind {
-        case .constant: return number(Keys.value, &reader).map { .constant($0) }
+        case .constant: return number(Keys.value).map { .constant($0) }
         case .ramp:
-            guard let from = number(Keys.from, &reader), let to = number(Keys.to, &reader),
-                let period = fields.read(Keys.period, usual: .seconds(30), &reader)
+            guard let from = number(Keys.from), let to = number(Keys.to),
+                let period = fields.read(Keys.period, usual: .seconds(30))
             else { return nil }
             return .ramp(from: from, to: to, period: period)
         case .sine, .square:
-            guard let (low, high) = limits(&reader),
-                let period = fields.read(Keys.period, usual: .seconds(30), &reader)
+            guard let (low, high) = limits(),
+                let period = fields.read(Keys.period, usual: .seconds(30))
             else { return nil }
             return kind == .sine
                 ? .sine(min: low, max: high, period: period) : .square(min: low, max: high, period: period)
-        case .randomWalk: return randomWalk(&reader)
+        case .randomWalk: return randomWalk()
         case .noise:
-            guard let middle = number(Keys.around, &reader), let by = difference(Keys.by, &reader) else {
+            guard let middle = number(Keys.around), let by = difference(Keys.by) else {
                 return nil
             }
             return .uniform(min: middle - by, max: middle + by)
-        case .uniform: return limits(&reader).map { .uniform(min: $0.low, max: $0.high) }
+        case .uniform: return limits().map { .uniform(min: $0.low, max: $0.high) }
         case .normal:
-            guard let mean = number(Keys.mean, &reader), let by = difference(Keys.deviation, &reader)
-            else { return nil }
+            guard let mean = number(Keys.mean), let by = difference(Keys.deviation) else { return nil }
             return .normal(mean: mean, deviation: by)
-        case .counter: return counter(&reader)
+        case .counter: return counter()
         case .list:
             guard let node = fields[Keys.values] else { return nil }
             let nodes = reader.elements(node, "values")
-            checkNotEmpty(nodes, node, &reader)
-            let numbers = nodes.compactMap { number($0, "a value of the list", &reader) }
+            checkNotEmpty(nodes, node)
+            let numbers = nodes.compactMap { number($0, "a value of the list") }
             return numbers.isEmpty ? nil : .list(numbers)
-        case .csv: return csv(&reader).map { .list($0) }
+        case .csv: return csv().map { .list($0) }
         case .toggle: return .toggle
         case .clock: return nil
         }
     }
 
-    private func randomWalk(_ reader: inout FormatReader) -> NumberGenerator.Movement? {
-        guard let (low, high) = limits(&reader), let step = difference(Keys.step, &reader) else {
+    private func randomWalk() -> NumberGenerator.Movement? {
+        guard let (low, high) = limits(), let step = difference(Keys.step) else {
             return nil
         }
-        let from = fields[Keys.from] == nil ? (low + high) / 2 : number(Keys.from, &reader)
+        let from = fields[Keys.from] == nil ? (low + high) / 2 : number(Keys.from)
         guard let from else { return nil }
         guard (low...high).contains(from) else {
             reader.error(
@@ -164,37 +158,34 @@ struct GeneratorSection {
     }
 
     /// A counter of an integer counts in the integers of its type, at whose width it wraps, up or down.
-    private func counter(_ reader: inout FormatReader) -> NumberGenerator.Movement? {
-        let from = fields[Keys.from] == nil ? 0 : number(Keys.from, &reader)
-        let by = fields[Keys.by] == nil ? 1 : difference(Keys.by, &reader, isSigned: true)
+    private func counter() -> NumberGenerator.Movement? {
+        let from = fields[Keys.from] == nil ? 0 : number(Keys.from)
+        let by = fields[Keys.by] == nil ? 1 : difference(Keys.by, isSigned: true)
         guard let by, let from else { return nil }
         let step = shape.width == nil ? 1 : shape.step(in: unit)
         return .counter(from: from / step, by: by / step)
     }
 
-    private func csv(_ reader: inout FormatReader) -> [Double]? {
-        guard let node = fields[Keys.file], let file = fields.read(Keys.file, &reader),
-            let column = fields.read(Keys.column, usual: .number(1), &reader),
+    private func csv() -> [Double]? {
+        guard let node = fields[Keys.file], let file = fields.read(Keys.file),
+            let column = fields.read(Keys.column, usual: .number(1)),
             let numbers = reader.contents(
                 of: file, at: node,
                 { files throws(CSVColumn.Problem) in try files.column(column, of: file).numbers })
         else { return nil }
         let limits = shape.limits(in: unit)
         guard let number = numbers.first(where: { !limits.contains($0) }) else { return numbers }
-        field.noteIsOutside(
-            "a number of \(Words.quote(file))", NumberText.of(number), limits, unit, at: node, &reader)
+        field.noteIsOutside("a number of \(Words.quote(file))", NumberText.of(number), limits, unit, at: node)
         return nil
     }
 
-    private func checkNotEmpty(
-        _ nodes: [YAMLNode], _ node: YAMLNode, _ reader: inout FormatReader
-    ) {
+    private func checkNotEmpty(_ nodes: [YAMLNode], _ node: YAMLNode) {
         if nodes.isEmpty, case .sequence = node {
             reader.error(at: node, "values needs at least one value")
         }
     }
 
-    private func checkNoise(_ reader: inout FormatReader) {
+    private func checkNoise() {
         for key in [Keys.noise, Keys.outliers] where fields[key] != nil {
             let what = kind == .clock ? "it is a clock" : "\(field.name) is not a number"
             reader.error(at: fields.mark(of: key), "\(key.name) has no effect: \(what)")
@@ -203,32 +194,28 @@ struct GeneratorSection {
 
     // MARK: Numbers
 
-    private func number(_ key: Field<YAMLNode>, _ reader: inout FormatReader) -> Double? {
-        fields[key].flatMap { number($0, key.name, &reader) }
+    private func number(_ key: Field<YAMLNode>) -> Double? {
+        fields[key].flatMap { number($0, key.name) }
     }
 
-    private func number(
-        _ node: YAMLNode, _ what: String, _ reader: inout FormatReader
-    ) -> Double? {
+    private func number(_ node: YAMLNode, _ what: String) -> Double? {
         guard let text = reader.text(node, what) else { return nil }
-        return number(text, node, what, in: shape.limits(in: unit), names: shape.names, &reader)
+        return number(text, node, what, in: shape.limits(in: unit), names: shape.names)
     }
 
     /// A difference of two numbers is at most as large as the type is wide.
-    private func difference(
-        _ key: Field<YAMLNode>, _ reader: inout FormatReader, isSigned: Bool = false
-    ) -> Double? {
+    private func difference(_ key: Field<YAMLNode>, isSigned: Bool = false) -> Double? {
         guard let node = fields[key], let text = reader.text(node, key.name) else { return nil }
         let limits = shape.limits(in: unit)
         let width = min(limits.upperBound - limits.lowerBound, .greatestFiniteMagnitude)
         return number(
             text, node, key.name, in: (isSigned ? -width : 0)...width,
-            names: isSigned ? [] : shape.names, isDifference: true, &reader)
+            names: isSigned ? [] : shape.names, isDifference: true)
     }
 
     private func number(
         _ text: String, _ node: YAMLNode, _ what: String, in allowed: ClosedRange<Double>,
-        names: [String], isDifference: Bool = false, _ reader: inout FormatReader
+        names: [String], isDifference: Bool = false
     ) -> Double? {
         if let index = names.firstIndex(of: text), !text.isEmpty { return Double(index) }
         if !names.isEmpty, WrittenNumber(text) == nil {
@@ -237,17 +224,16 @@ struct GeneratorSection {
             return nil
         }
         let target = unit ?? shape.unit
-        guard let written = field.written(text, what, node, &reader),
-            let (number, _) = field.scaled(
-                written, what, node, &reader, in: target, isDifference: isDifference)
+        guard let written = field.written(text, what, node),
+            let (number, _) = field.scaled(written, what, node, in: target, isDifference: isDifference)
         else { return nil }
         if allowed.contains(number) { return number }
-        field.noteIsOutside(what, text, allowed, unit, at: node, &reader)
+        field.noteIsOutside(what, text, allowed, unit, at: node)
         return nil
     }
 
-    private func limits(_ reader: inout FormatReader) -> (low: Double, high: Double)? {
-        guard let low = number(Keys.min, &reader), let high = number(Keys.max, &reader) else {
+    private func limits() -> (low: Double, high: Double)? {
+        guard let low = number(Keys.min), let high = number(Keys.max) else {
             return nil
         }
         guard low <= high else {

@@ -4,9 +4,7 @@ import MynahSupport
 /// `layout:`, a list of fields in their order.
 struct LayoutSection {
     static let when = Field(
-        "when",
-        .node(
-            "a comparison", .types("string", pattern: "^[a-z][A-Za-z0-9]* +[=!<>]=? *[^ ]+$")),
+        "when", .node("a comparison", .types("string", pattern: "^[a-z][A-Za-z0-9]* +[=!<>]=? *[^ ]+$")),
         doc: "Whether it is there, by a field before it, as in opcode == 2.")
     static let count = Field(
         "count", .node("a field, or `rest`", .types("string")),
@@ -14,16 +12,13 @@ struct LayoutSection {
     static let unit = Field("unit", .text, doc: "The unit of the number.")
     static let resolution = Field(
         "resolution", .resolution, doc: "The number that the integer 1 means, as 0.01 or 1/1024.")
-    static let bigEndian = Field(
-        "bigEndian", .bool, doc: "Whether its most significant octet is the first.")
+    static let bigEndian = Field("bigEndian", .bool, doc: "Whether its most significant octet is the first.")
     /// The words of a field besides its name, whose value is its type.
     static let table = Section(
         "layoutField", what: "a field of a layout", [when, count, unit, resolution, bigEndian],
         others: .init(
             names: Schema([.init("pattern", "^[a-z][A-Za-z0-9]*$")]),
-            values: .anyOf([
-                .words(types.map(\.name)), .list(of: .types("string"), atLeast: 1),
-            ])))
+            values: .anyOf([.words(types.map(\.name)), .list(of: .types("string"), atLeast: 1)])))
 
     /// The types that a field can have.
     private static let types: [(name: String, kind: LayoutField.Kind)] =
@@ -34,12 +29,17 @@ struct LayoutSection {
             ("dateTime", .dateTime), ("utf8", .utf8), ("bytes", .bytes),
         ]
 
+    private let reader: FormatReader
     /// The fields that were read.
     private var layout = ValueLayout([])
 
+    private init(_ reader: FormatReader) {
+        self.reader = reader
+    }
+
     /// The layout that is written down; the entries with a problem are left out.
-    static func read(_ node: YAMLNode, _ reader: inout FormatReader) -> ValueLayout {
-        var section = LayoutSection()
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> ValueLayout {
+        var section = LayoutSection(reader)
         let elements = reader.elements(node, "layout")
         guard elements.count <= GATT.maximumValueLength else {
             reader.error(
@@ -50,7 +50,7 @@ struct LayoutSection {
             reader.error(at: node, "a layout needs at least one field, as in [{level: uint8}]")
         }
         for (index, element) in elements.enumerated() {
-            guard let entry = section.entry(element, &reader) else { continue }
+            guard let entry = section.entry(element) else { continue }
             if entry.count == .rest, index < elements.count - 1 {
                 reader.error(
                     at: element,
@@ -64,10 +64,9 @@ struct LayoutSection {
         return section.layout
     }
 
-    private func entry(_ node: YAMLNode, _ reader: inout FormatReader) -> LayoutField? {
+    private func entry(_ node: YAMLNode) -> LayoutField? {
         guard case .mapping(let mapping) = node else {
-            reader.error(
-                at: node, "a field of a layout is its name and its type, as in {level: uint16}")
+            reader.error(at: node, "a field of a layout is its name and its type, as in {level: uint16}")
             return nil
         }
         let words = Self.table.keys
@@ -84,29 +83,28 @@ struct LayoutSection {
         guard let fields = reader.fields(node, Self.table.what, known: [name] + words),
             let type = fields[name]
         else { return nil }
-        check(name, at: fields.mark(of: name), &reader)
-        if case .sequence = type { return flags(type, name, fields, &reader) }
-        guard let kind = kind(type, of: name, &reader) else { return nil }
+        check(name, at: fields.mark(of: name))
+        if case .sequence = type { return flags(type, name, fields) }
+        guard let kind = kind(type, of: name) else { return nil }
         var entry = LayoutField(name, kind)
         if kind == .utf8 || kind == .bytes { entry.count = .rest }
-        if let node = fields[Self.count] { entry.count = count(node, &reader) ?? entry.count }
-        if let node = fields[Self.when] { entry.condition = condition(node, &reader) }
-        fields.read(Self.bigEndian, into: &entry.isBigEndian, &reader)
-        fields.read(Self.unit, into: &entry.unit, &reader)
-        fields.read(Self.resolution, into: &entry.resolution, &reader)
+        if let node = fields[Self.count] { entry.count = count(node) ?? entry.count }
+        if let node = fields[Self.when] { entry.condition = condition(node) }
+        fields.read(Self.bigEndian, into: &entry.isBigEndian)
+        fields.read(Self.unit, into: &entry.unit)
+        fields.read(Self.resolution, into: &entry.resolution)
         let isScaled = FieldShape(name, in: ValueLayout([entry]))?.isNumber ?? false
         let scaling = [Self.unit.name, Self.resolution.name, Self.bigEndian.name]
         for word in scaling where fields[word] != nil && !isScaled {
             reader.error(at: fields.mark(of: word), "\(word) has no effect: \(name) is not a number")
         }
         if kind == .float32, fields[Self.resolution] != nil {
-            reader.error(
-                at: fields.mark(of: Self.resolution), "resolution has no effect on float32")
+            reader.error(at: fields.mark(of: Self.resolution), "resolution has no effect on float32")
         }
         return entry
     }
 
-    private func check(_ name: String, at mark: SourceMark, _ reader: inout FormatReader) {
+    private func check(_ name: String, at mark: SourceMark) {
         let isWord = name.utf8.allSatisfy { byte in
             UnicodeScalar(byte).properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
         }
@@ -124,26 +122,21 @@ struct LayoutSection {
         }
     }
 
-    private func kind(
-        _ node: YAMLNode, of name: String, _ reader: inout FormatReader
-    ) -> LayoutField.Kind? {
+    private func kind(_ node: YAMLNode, of name: String) -> LayoutField.Kind? {
         guard let word = reader.text(node, "the type of \(name)") else { return nil }
         if let kind = Self.types.first(where: { $0.name == word })?.kind { return kind }
         reader.error(
-            at: node,
-            Words.unknown("type \(Words.quote(word))", word, among: Self.types.map(\.name)))
+            at: node, Words.unknown("type \(Words.quote(word))", word, among: Self.types.map(\.name)))
         return nil
     }
 
     /// One bit for each name, the first name for the least significant one.
-    private func flags(
-        _ node: YAMLNode, _ name: String, _ fields: Fields, _ reader: inout FormatReader
-    ) -> LayoutField? {
+    private func flags(_ node: YAMLNode, _ name: String, _ fields: Fields) -> LayoutField? {
         var others = self
         var bits: [LayoutBit] = []
         for element in reader.elements(node, name) {
             guard let word = reader.text(element, "a bit") else { continue }
-            others.check(word, at: element.mark ?? fields.mark, &reader)
+            others.check(word, at: element.mark ?? fields.mark)
             bits.append(.boolean(word))
             others.layout.entries.append(LayoutField(word, .bytes))
         }
@@ -155,28 +148,25 @@ struct LayoutSection {
             reader.error(at: fields.mark(of: word), "\(word) does not apply to bits")
         }
         var entry = LayoutField(name, .bits(octets: (bits.count + 7) / 8, bits))
-        fields.read(Self.bigEndian, into: &entry.isBigEndian, &reader)
+        fields.read(Self.bigEndian, into: &entry.isBigEndian)
         return entry
     }
 
-    private func count(_ node: YAMLNode, _ reader: inout FormatReader) -> LayoutField.Count? {
+    private func count(_ node: YAMLNode) -> LayoutField.Count? {
         guard let word = reader.text(node, "count") else { return nil }
         if word == "rest" { return .rest }
-        guard isEarlier(word, at: node, "count", &reader) else { return nil }
+        guard isEarlier(word, at: node, "count") else { return nil }
         guard let counter = layout.entries.first(where: { $0.name == word }), counter.count == .one,
             case .integer(_, isSigned: false) = counter.kind, counter.resolution == .one
         else {
-            reader.error(
-                at: node, "count must be rest or a field that is a whole number, and \(word) is not")
+            reader.error(at: node, "count must be rest or a field that is a whole number, and \(word) is not")
             return nil
         }
         return .field(word)
     }
 
     /// `opcode == 2`.
-    private func condition(
-        _ node: YAMLNode, _ reader: inout FormatReader
-    ) -> LayoutField.Condition? {
+    private func condition(_ node: YAMLNode) -> LayoutField.Condition? {
         guard let text = reader.text(node, "when") else { return nil }
         guard let (name, comparison, operand) = Comparison.parts(of: text),
             let number = Self.comparable(operand)
@@ -189,7 +179,7 @@ struct LayoutSection {
                 """)
             return nil
         }
-        guard isEarlier(name, at: node, "when", &reader) else { return nil }
+        guard isEarlier(name, at: node, "when") else { return nil }
         guard let shape = FieldShape(name, in: layout), shape.isNumber || shape.kind == .boolean,
             !shape.isList
         else {
@@ -207,9 +197,7 @@ struct LayoutSection {
         }
     }
 
-    private func isEarlier(
-        _ name: String, at node: YAMLNode, _ word: String, _ reader: inout FormatReader
-    ) -> Bool {
+    private func isEarlier(_ name: String, at node: YAMLNode, _ word: String) -> Bool {
         if layout.names.contains(name) { return true }
         reader.error(
             at: node,
@@ -222,14 +210,10 @@ struct LayoutSection {
 extension Kind<Resolution> {
     /// `0.01` or `1/1024`.
     fileprivate static var resolution: Kind {
-        Kind("a number above 0, or a fraction", .types("string", "number")) { node, what, reader in
-            guard let text = reader.text(node, what) else { return nil }
-            if let resolution = Resolution(written: text) { return resolution }
-            reader.error(
-                at: node,
-                "\(what) must be a number above 0, as 0.01 or 1/1024, not \(Words.quote(text))")
-            return nil
-        }
+        parsed(
+            "a number above 0, or a fraction", .types("string", "number"),
+            shape: "a number above 0, as 0.01 or 1/1024"
+        ) { Resolution(written: $0) }
     }
 }
 

@@ -50,7 +50,7 @@ struct NamedFiles {
 
 extension FormatReader {
     /// Reads a file that a value names, with `make`; `nil` after a problem was noted.
-    mutating func contents<Contents>(
+    func contents<Contents>(
         of file: String, at node: YAMLNode,
         _ make: (inout NamedFiles) throws(CSVColumn.Problem) -> Contents
     ) -> Contents? {

@@ -125,20 +125,16 @@ package struct RecordedDefinition: GeneratorDefinition {
 
 extension RecordedDefinition: DeclaredGenerator {
     private static let file = Field(
-        "file", .text, isRequired: true,
+        "file", .text, missing: "generate: recorded needs file",
         doc: "A recording by `mynah import`, from the profile's folder; up to 16 MiB.")
     private static let initial = Field(
         "initial", .bytes, doc: "Read until the first value is sent; the first value unless said.")
     static let table = Section(
         "recorded", what: "generate: recorded", [ValueSection.generate(name), file, initial])
 
-    static func read(_ fields: Fields, _ reader: inout FormatReader) -> RecordedDefinition? {
-        guard let node = fields[file] else {
-            reader.error(at: fields.mark, "generate: recorded needs file")
-            return nil
-        }
-        guard let file = fields.read(file, &reader) else { return nil }
-        let initial = fields.read(initial, &reader)
+    static func read(_ fields: Fields, _ reader: FormatReader) -> RecordedDefinition? {
+        guard let node = fields[file], let file = fields.read(file) else { return nil }
+        let initial = fields.read(initial)
         if fields[Self.initial] != nil, initial == nil { return nil }
         return reader.contents(of: file, at: node) { files throws(CSVColumn.Problem) in
             RecordedDefinition(file: file, initial: initial, lines: try files.recording(file))
@@ -149,7 +145,7 @@ extension RecordedDefinition: DeclaredGenerator {
 // `generate: recorded`, when the names of the attributes are known
 extension RecordedDefinition {
     /// Gives each characteristic its own values of a recording.
-    static func complete(_ profile: inout Profile, _ reader: inout FormatReader) {
+    static func complete(_ profile: inout Profile, _ reader: FormatReader) {
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated() {
@@ -160,15 +156,13 @@ extension RecordedDefinition {
                 recording.values = RecordedValues(
                     recording.lines.filter { $0.path == path.uppercased() }, initial: recording.initial)
                 recording.lines = []
-                recording.check(characteristic, path, &reader)
+                recording.check(characteristic, path, reader)
                 profile.services[index].characteristics[number].value = .generated(recording)
             }
         }
     }
 
-    private func check(
-        _ characteristic: Profile.Characteristic, _ path: String, _ reader: inout FormatReader
-    ) {
+    private func check(_ characteristic: Profile.Characteristic, _ path: String, _ reader: FormatReader) {
         let mark = characteristic.marks["value"] ?? characteristic.mark
         let longest = values?.maximumLength ?? 0
         if values == nil {

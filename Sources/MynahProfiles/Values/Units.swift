@@ -42,18 +42,14 @@ enum Units {
     /// A number in another unit, or `nil` if the two are of different quantities.
     ///
     /// The difference of two numbers has no offset: 9 °F more are 5 °C more.
-    static func convert(
-        _ number: Double, from: String, to: String, isDifference: Bool = false
-    ) -> Double? {
+    static func convert(_ number: Double, from: String, to: String, isDifference: Bool = false) -> Double? {
         if from == to { return number }
         guard let units = quantity(of: from), let source = units.first(where: { $0.name == from }),
             let target = units.first(where: { $0.name == to })
         else { return nil }
         let offset = isDifference ? 0 : source.offset - target.offset
         // One multiplication and one division: with whole factors the result is the nearest number.
-        let (top, bottom) = (
-            source.numerator * target.denominator, source.denominator * target.numerator
-        )
+        let (top, bottom) = (source.numerator * target.denominator, source.denominator * target.numerator)
         return number * top / bottom + offset * target.denominator / target.numerator
     }
 

@@ -6,7 +6,7 @@ package enum WrittenFields {
     /// The bytes of a value with these fields: numbers in the unit that people see, or texts such as
     /// `0.83 s`.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
-        var reader = FormatReader(ProfileSource(name: "", json: json))
+        let reader = FormatReader(ProfileSource(name: "", json: json))
         guard case .object(let members) = json else {
             throw LayoutProblem(nil, "fields is an object, as in {\"heartRate\": 72}")
         }
@@ -16,7 +16,7 @@ package enum WrittenFields {
         }
         // A number that is not there is not a number.
         let node = YAMLNode(json, null: "nan")
-        guard let bytes = FieldsSection().constant(node, in: layout, &reader) else {
+        guard let bytes = FieldsSection(reader: reader).constant(node, in: layout) else {
             throw LayoutProblem(nil, reader.issues.first?.message ?? "the fields do not fit the value")
         }
         return bytes

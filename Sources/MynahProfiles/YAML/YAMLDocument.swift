@@ -11,8 +11,7 @@ struct YAMLDocument {
         }
         let composed = YAMLComposer(source.text)
         problems = composed.repeatedKeys.map {
-            YAMLProblem(
-                mark: $0.mark, message: "the key \(Words.quote($0.string)) is repeated; remove one")
+            YAMLProblem(mark: $0.mark, message: "the key \(Words.quote($0.string)) is repeated; remove one")
         }
         if let problem = composed.problem {
             problems.append(Self.problem(problem, lines: source.lines))
@@ -33,8 +32,7 @@ struct YAMLDocument {
                 mark: mark, message: "a profile is one document; this is the start of a second")
         case .tooDeep(let mark):
             return YAMLProblem(
-                mark: mark,
-                message: "the file is nested over \(YAMLComposer.maximumDepth) levels deep")
+                mark: mark, message: "the file is nested over \(YAMLComposer.maximumDepth) levels deep")
         case .undefinedAlias(let mark):
             return YAMLProblem(
                 mark: mark,
@@ -67,10 +65,7 @@ struct YAMLDocument {
             "mapping values are not allowed",
             "quote a text with a colon in it, and begin the keys of one mapping in one column"
         ),
-        (
-            "cannot start any token",
-            "quote a text that begins with @, ` or %"
-        ),
+        ("cannot start any token", "quote a text that begins with @, ` or %"),
         ("did not find expected key", "begin the keys of one mapping in one column"),
         ("did not find expected '-' indicator", "begin the dashes of one list in one column"),
         ("did not find expected ',' or ']'", "a list that begins with [ has no ]"),
