@@ -24,11 +24,11 @@ public struct HeartRateDefinition: GeneratorDefinition {
 
 extension HeartRateDefinition: DeclaredGenerator {
     private static let min = Field(
-        "min", .integer(0...65535, "beats"), doc: "The lowest rate, in beats a minute; 60 unless said.")
+        "min", .integer(0...65535, "beats"), doc: "The lowest rate, in beats a minute; left out: 60.")
     private static let max = Field(
-        "max", .integer(0...65535, "beats"), doc: "The highest rate, in beats a minute; 100 unless said.")
+        "max", .integer(0...65535, "beats"), doc: "The highest rate, in beats a minute; left out: 100.")
     private static let period = Field(
-        "period", .duration(.milliseconds(1)), doc: "How long one swing takes; 30 s unless said.")
+        "period", .duration(.milliseconds(1)), doc: "The time of one swing; left out: 30 s.")
     static let table = Section(
         "heart-rate", what: "generate: heart-rate", [ValueSection.generate(name), min, max, period])
 

@@ -3,7 +3,7 @@ public import MynahCore
 /// A device as a profile file declares it.
 public struct Profile: Sendable {
     /// The text or the JSON value that it was read from, to place later issues.
-    var source: ProfileSource
+    var origin: ProfileOrigin
     /// Its name, for messages.
     public var name: String
     /// The GAP name, the appearance and the pairing capabilities.
@@ -183,12 +183,12 @@ public struct Profile: Sendable {
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {
-        source.issue(severity, at: mark, message)
+        origin.issue(severity, at: mark, message)
     }
 
     /// The path of its file, as given, or what messages call it.
     public var file: String {
-        get { source.file }
-        set { source.file = newValue }
+        get { origin.file }
+        set { origin.file = newValue }
     }
 }

@@ -1,6 +1,6 @@
 /// A position in a profile: line and column from 1, columns in Unicode scalars.
 ///
-/// In a profile that was JSON and no text, the line is the number of the value; `ProfileSource` knows its
+/// In a profile that was JSON and no text, the line is the number of the value; `ProfileOrigin` knows its
 /// path.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
@@ -64,7 +64,7 @@ extension ProfileIssue: CustomStringConvertible {
     public var description: String {
         let file = Self.shown(file)
         let text = "\(severity.rawValue): \(Self.shown(message))"
-        guard let mark else { return ([file] + [path].compactMap { $0 } + [text]).joined(separator: ": ") }
+        guard let mark else { return "\(file): \(path.map { Self.shown($0) + ": " } ?? "")\(text)" }
         let head = "\(file):\(mark.line):\(mark.column): \(text)"
         guard let sourceLine, sourceLine.contains(where: { !$0.isWhitespace }) else { return head }
         let (line, caret) = Self.pointing(at: mark.column, in: sourceLine)

@@ -52,7 +52,7 @@ public enum ProfileLoader {
         } catch {
             throw issue(file, at: error.mark ?? .start, error.message)
         }
-        let reader = FormatReader(ProfileSource(file: file, lines: text.lines), files: files)
+        let reader = FormatReader(ProfileOrigin(file: file, lines: text.lines), files: files)
         if file.lowercased().hasSuffix(".json"), let problem = text.jsonProblem {
             reader.error(at: problem.mark, problem.message)
             throw ProfileIssues(reader.issues)

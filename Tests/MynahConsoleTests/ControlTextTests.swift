@@ -93,11 +93,13 @@ import Testing
             #"""
             {"detail": "the profile cannot be played: bad key", "issues": [
              {"severity": "error", "message": "bad key", "line": 3, "column": 5},
+             {"severity": "error", "message": "bad key", "path": "services[0].uid"},
              {"severity": "warning", "message": "no\u0007name"}]}
             """#)
         #expect(
             ControlText.issues(problem, of: "a.yaml") == [
-                "a.yaml:3:5: error: bad key", "a.yaml: warning: no?name",
+                "a.yaml:3:5: error: bad key", "a.yaml: services[0].uid: error: bad key",
+                "a.yaml: warning: no?name",
             ])
         #expect(ControlText.issues(try Self.parse(#"{"detail": "x"}"#), of: "a.yaml") == [])
     }

@@ -2,6 +2,8 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
+import Glibc
+
 @testable import MynahProfiles
 
 /// The profiles in the README and the articles, held against the schema.
@@ -18,6 +20,27 @@ import Testing
             }
         }
         #expect(validator.allKeys.subtracting(used).sorted() == [])
+    }
+
+    /// Each table begins with a header of its own.
+    @Test func `the tables of keys in the article are those of the format`() {
+        let path = "\(repository)/Sources/Mynah/Mynah.docc/Profiles.md"
+        var lines = contents(of: path).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+        for table in ProfileFormat.keyTables {
+            guard let start = lines.firstIndex(of: table[0]) else {
+                Issue.record("the article lacks the table \(table[0])")
+                continue
+            }
+            let end = lines[start...].firstIndex { !$0.hasPrefix("|") } ?? lines.endIndex
+            if getenv("MYNAH_WRITE_SCHEMA") != nil { lines.replaceSubrange(start..<end, with: table) }
+            #expect(
+                lines[start...].prefix { $0.hasPrefix("|") } == table[...],
+                "make it anew: MYNAH_WRITE_SCHEMA=1 swift test --filter DocumentedKeyTests")
+        }
+        guard getenv("MYNAH_WRITE_SCHEMA") != nil, let file = fopen(path, "w") else { return }
+        fputs(lines.joined(separator: "\n"), file)
+        fclose(file)
     }
 
     @Test func `the decoder reads every profile of the article about profiles`() throws {

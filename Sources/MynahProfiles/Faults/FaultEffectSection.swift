@@ -26,7 +26,7 @@ struct FaultEffectSection {
         doc: "The ATT error that answers: its code or its name.")
     static let truncate = Field(
         "truncate", .integer(0...GATT.maximumValueLength - 1, "valueLength"),
-        doc: "How many bytes of the value are left.")
+        doc: "The number of bytes of the value that are left.")
     static let corrupt = Field(
         "corrupt", .corruption,
         doc: "Bytes that are changed by exclusive or, and the offset of the first, as in xor FF@2.")
@@ -36,13 +36,14 @@ struct FaultEffectSection {
     static let mtu = Field(
         "mtu", .integer(GATT.defaultMTU...0xFFFF, "mtu"),
         doc: "The MTU that the device answers with, in bytes.")
-    static let done = Field("do", called: "effect", Kind<DoneEffect>.word, doc: "What happens.")
+    static let done = Field(
+        "do", called: "effect", Kind<DoneEffect>.word, doc: "An effect without a parameter of its own.")
     static let effects: [any DeclaredField] = [error, truncate, corrupt, value, mtu, done]
 
     static let reason = Field("reason", .code, doc: "Of disconnect: the error code; left out: 0x13.")
     static let how = Field(
         "how", Kind<FaultEffect.LostBond>.word,
-        doc: "Of loseBond: how the central that encrypts learns of it; left out: reject.")
+        doc: "Of loseBond: the answer to a central that encrypts; left out: reject.")
     static let remove = Field("remove", .attribute, doc: "Of changeServices: a service or a characteristic.")
     static let with = Field(
         "with", .section("faultAdvertising"), doc: "Of advertise: the fields that change.")

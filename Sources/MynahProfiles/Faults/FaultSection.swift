@@ -5,21 +5,22 @@ import MynahSupport
 struct FaultSection {
     static let name = Field(
         "name", .name(of: "fault"), isRequired: true,
-        doc: "What events and tests call it; no other fault has it.")
+        doc: "Its name in events and tests; no other fault has it.")
     static let on = Field(
         "on", called: "trigger", Kind<FaultTrigger.Operation>.word, doc: "The operation that it applies to.")
     static let after = Field(
-        "after", .duration(.microseconds(1)), doc: "Once, this long after it was turned on.")
+        "after", .duration(.microseconds(1)),
+        doc: "The time after which it applies once, counted from when it was turned on.")
     static let of = Field("of", .attribute, doc: "The characteristic or descriptor; left out: every one.")
     static let nth = Field("nth", .ordinals, doc: "The operations by their numbers: 3, 1..2 or every 4.")
     static let times = Field(
-        "times", .integer(1...maximumCount, "count"), doc: "How often it applies at most.")
+        "times", .integer(1...maximumCount, "count"), doc: "The largest number of times that it applies.")
     static let chance = Field(
         "chance",
         .part(
             .types("number", "string").with([
                 .init("minimum", .integer(0)), .init("maximum", .integer(1)),
-            ])), doc: "How likely it applies: 0.05 or 5 %.")
+            ])), doc: "The probability that it applies: 0.05 or 5 %.")
     static let central = Field(
         "central", .central, doc: "The central: its address, or the number of its connection from 1 on.")
     static let when = Field(
@@ -32,7 +33,7 @@ struct FaultSection {
             ])),
         doc: "The state that the app must be in, or a comparison of a variable, as in power > 200.")
     static let delay = Field(
-        "delay", .duration(.microseconds(1)), doc: "How long the answer or the value is held up.")
+        "delay", .duration(.microseconds(1)), doc: "The time by which the answer or the value is held up.")
     static let off = Field("off", .bool, doc: "Whether it is off until a test turns it on.")
     static let table = Section(
         "fault", what: "a fault",

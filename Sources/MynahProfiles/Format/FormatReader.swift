@@ -2,7 +2,7 @@
 ///
 /// It keeps nothing of any section: each has a reader of its own, which is given what it needs to know.
 final class FormatReader {
-    let source: ProfileSource
+    let origin: ProfileOrigin
     /// The files that the profile names, or `nil` if it is no file itself.
     var files: NamedFiles?
     private(set) var errorCount = 0
@@ -21,8 +21,8 @@ final class FormatReader {
         let message: String
     }
 
-    init(_ source: ProfileSource, files: NamedFiles? = nil) {
-        self.source = source
+    init(_ origin: ProfileOrigin, files: NamedFiles? = nil) {
+        self.origin = origin
         self.files = files
     }
 
@@ -42,7 +42,7 @@ final class FormatReader {
             sorted.append(Note(severity: .error, mark: sorted.last?.mark, message: message))
         }
         return sorted.enumerated().map { index, note in
-            var issue = source.issue(note.severity, at: note.mark, note.message)
+            var issue = origin.issue(note.severity, at: note.mark, note.message)
             if isFull, index == sorted.count - 1 { issue.sourceLine = nil }
             return issue
         }

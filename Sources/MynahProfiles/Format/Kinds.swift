@@ -42,7 +42,7 @@ extension Kind<Bool> {
 extension Kind<Int> {
     /// A whole number; `name` is that of its definition in the schema, if it has one.
     static func integer(_ range: ClosedRange<Int>, _ name: String? = nil) -> Kind {
-        Kind("\(range.lowerBound) to \(range.upperBound)", name.map { .ref($0) } ?? .integer(range)) {
+        Kind("number, \(range.lowerBound) to \(range.upperBound)", name.map { .ref($0) } ?? .integer(range)) {
             $2.integer($0, $1, in: range)
         }
     }
@@ -83,7 +83,7 @@ extension Kind<[UInt8]> {
 extension Kind<UInt8> {
     /// An ATT error, or another code of one byte.
     static var code: Kind {
-        Kind("1 to 255", .ref("attError")) {
+        Kind("number, 1 to 255", .ref("attError")) {
             $2.integer($0, $1, in: 1...255).map { UInt8(truncatingIfNeeded: $0) }
         }
     }

@@ -84,3 +84,44 @@ enum ProfileFormat {
         ]
     }
 }
+
+// The tables of keys, for the article about profiles.
+extension ProfileFormat {
+    /// The lines of each table in Markdown: a header that names the section, and a row for each key.
+    static var keyTables: [[String]] {
+        let names = [AdvertisingSection.appTable.name, PermissionsSection.descriptorTable.name]
+        let whole = sections.filter { !names.contains($0.name) } + Generators.all.map { $0.table }
+        let events: [any DeclaredField] = [
+            EventStepSection.awaited, EventStepSection.expected, EventStepSection.within, EventStepSection.of,
+        ]
+        return whole.map { table($0.name, $0.fields) }
+            + [
+                table("service", ServicesSection.table.fields), table("value", valueFields, isOneOf: true),
+                table("step", events + StepSection.plainTables.flatMap(\.fields), isOneOf: true), generators,
+            ]
+    }
+
+    private static var valueFields: [any DeclaredField] {
+        let names = Words.codes(Generators.all.map { $0.name })
+        let generate = Field("generate", .node(names, Schema()), doc: ValueSection.generate("").doc)
+        return ValueSection.constants + [generate, FieldsSection.fields, FieldsSection.layout]
+    }
+
+    /// A section that needs one of several keys needs none of them in particular.
+    private static func table(
+        _ name: String, _ fields: [any DeclaredField], isOneOf: Bool = false
+    ) -> [String] {
+        ["| `\(name)` | value | meaning |", "|---|---|---|"]
+            + fields.map { field in
+                let need = field.isRequired && !isOneOf ? ", required" : ""
+                return "| `\(field.name)` | \(field.form)\(need) | \(field.doc) |"
+            }
+    }
+
+    private static var generators: [String] {
+        ["| `generate` | keys | meaning |", "|---|---|---|"]
+            + FieldGeneratorKind.allCases.map { kind in
+                "| `\(kind.rawValue)` | \(Words.codes(kind.fields.map(\.name))) | \(kind.purpose) |"
+            }
+    }
+}

@@ -72,22 +72,32 @@ enum OnSection {
 struct ReactionSection {
     static let match = Field(
         "match", .node("fields, or `hex`", .map()),
-        doc: "The fields of the value, and hex for its bytes (.. is any byte); left out: any value.")
+        doc: """
+            The fields that the whole new value must have: a number, a name, a variable, or {">": 300}; or \
+            its bytes, as hex: 02 .., where .. is any byte, and at the end any number of bytes. Left out: \
+            any value.
+            """)
     static let set = Field(
-        "set", .changes, doc: "Variables, and a number, a field of the value or a variable for each.")
+        "set", .changes,
+        doc: "Variables, and for each a number, a text in quotes, a field of the write or another variable.")
     static let answer = Field(
         "answer",
         .node("`value`, `answer`, or a list of them", .anyOf(answers + [.list(of: .anyOf(answers))])),
-        doc: "What is sent to the central: a value, {to, value, after}, or a list of these.")
+        doc: """
+            The values that are sent to the writer after the response: a value, which goes out on the \
+            written characteristic, {to, value, after}, or a list of these.
+            """)
     static let notify = Field(
         "notify",
         .node(
             "`now`, or a list of characteristics",
             .anyOf([.ref("attributeName"), .list(of: .anyOf([.ref("attributeName")]))])),
-        doc: "now for this characteristic, or those whose value is sent.")
+        doc: "Sends current values to the subscribers: now for this characteristic, or a list of others.")
     static let error = Field(
-        "error", .attError(.types("string", "integer")), doc: "An ATT error, by code or name.")
-    static let disconnect = Field("disconnect", .bool, doc: "Whether the link is ended.")
+        "error", .attError(.types("string", "integer")),
+        doc: "Refuses the write with this ATT error; a write without response cannot be refused.")
+    static let disconnect = Field(
+        "disconnect", .bool, doc: "Whether the link is ended, after the answers without after.")
     static let advertise = Field("advertise", .onOrOff, doc: "Whether the device advertises from now on.")
     static let table = Section("reaction", what: "a rule of on.write", [match] + effects)
     private static let subscriptionTable = Section(

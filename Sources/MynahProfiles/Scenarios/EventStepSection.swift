@@ -7,15 +7,13 @@ struct EventStepSection {
     static let expected = Field("expect", .event, isRequired: true, doc: "The event.")
     static let within = Field(
         "within", .duration(.microseconds(1)),
-        doc: "The scenario fails after this time; left out: it waits.")
-    private static let expectedWithin = Field(
-        "within", within.kind, doc: "The scenario fails after this time; left out: 5 s.")
+        doc: "The scenario fails after this time; left out: await waits, and expect has 5 s.")
     static let of = Field("of", .attribute, doc: "The attribute that the event is about.")
     static let words = [awaited.name, expected.name]
     static var tables: [Section] {
         [
             Section("step", [awaited, within, of], others: others(awaited.name)),
-            Section("step", [expected, expectedWithin, of], others: others(expected.name)),
+            Section("step", [expected, within, of], others: others(expected.name)),
         ]
     }
 

@@ -6,10 +6,10 @@ enum ScenarioSection {
     static let name = Field(
         "name", .name(of: "scenario"),
         missing: "a scenario needs a name, as in name: drop out after five seconds",
-        doc: "What the command line calls it; no other scenario has it.")
+        doc: "Its name on the command line; no other scenario has it.")
     static let steps = Field(
         "steps", .sections("step", atLeast: 1), missing: "a scenario needs steps, \(example)",
-        doc: "What is played, in this order.")
+        doc: "The steps, which are played in this order.")
     static let table = Section("scenario", what: "a scenario", [name, steps])
 
     private static let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
@@ -64,18 +64,15 @@ enum ScenarioSection {
 
 /// A step of a scenario.
 struct StepSection {
-    static let after = Field(
-        "after", .duration(.microseconds(1)), isRequired: true, doc: "Waits for this time.")
+    static let after = Field("after", .duration(.microseconds(1)), isRequired: true, doc: "Waits.")
     static let set = Field(
         "set", .changes, isRequired: true, doc: "Variables, each with a number, a text or a variable.")
     static let fault = Field(
         "fault", .node("fault", .ref("text")), isRequired: true, doc: "The fault that is turned on.")
     static let off = Field("off", .bool, doc: "Whether the fault is turned off instead.")
     static let app = Field(
-        "app",
-        .node(
-            Words.codes(ScenarioScope.transitions),
-            .words(ScenarioScope.transitions)), isRequired: true, doc: "The new state of the app.")
+        "app", .node(Words.codes(ScenarioScope.transitions), .words(ScenarioScope.transitions)),
+        isRequired: true, doc: "The new state of the app.")
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
         doc: "Ends the scenario with this result.")

@@ -15,12 +15,12 @@ enum AdvertisingSection {
         "manufacturerData",
         .bytes(by: .integer(0...0xFFFF, "companyNumber"), called: "a company identifier") {
             "the company \(Words.shape(of: $1))"
-        }, doc: "A company's number: its bytes.")
+        }, doc: "Company identifiers, each with its bytes.")
     static let serviceData = Field(
         "serviceData", .bytes(by: .uuid(of: .service), called: "service") { uuid, _ in "\(uuid)" },
-        doc: "A service: its bytes.")
+        doc: "Services, each with its bytes.")
     static let solicitedServiceUUIDs = Field(
-        "solicitedServiceUUIDs", .services(), doc: "The services that it looks for in the other.")
+        "solicitedServiceUUIDs", .services(), doc: "The services that it looks for on centrals.")
     static let appearance = Field(
         "appearance", called: "advertising.appearance", .bool,
         doc: "Whether device.appearance is advertised.")
@@ -33,7 +33,7 @@ enum AdvertisingSection {
             if let instead = madeByFields[type] {
                 reader.error(at: key, "the AD type \(name(of: type)) cannot be in raw: \(instead)")
             }
-        }, doc: "Any other AD type: its bytes.")
+        }, doc: "Other AD types, each with its bytes.")
     static let table = Section(
         "advertising",
         [

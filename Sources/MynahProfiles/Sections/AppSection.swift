@@ -6,17 +6,17 @@ enum AppSection {
         "backgroundModes",
         .words(BackgroundMode.allCases.map(\.rawValue), each: "background mode") {
             "the background mode \($0) is repeated"
-        }, doc: "What iOS lets the app do in the background.")
+        }, doc: "The background modes of the app.")
     static let restoreIdentifier = Field(
         "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
     static let state = Field(
         "state", called: "app state", .word as Kind<Profile.App.StartState>,
-        doc: "The state to start in; --state wins.")
+        doc: "The state to start in; the option `--state` wins.")
     static let suspendAfter = Field(
-        "suspendAfter", .duration(), doc: "How long it runs in the background with nothing to do.")
+        "suspendAfter", .duration(), doc: "The time without work in the background before it is suspended.")
     static let taskTime = Field(
         "taskTime", .duration(.milliseconds(1)),
-        doc: "How long it works for each event that reaches it in the background; left out: 10 s.")
+        doc: "Its work for each event in the background; left out: 10 s.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(

@@ -5,9 +5,10 @@ enum DescriptorSection {
     static let uuid = Field(
         "uuid", .uuid(of: .descriptor), missing: "a descriptor needs a uuid",
         doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
-    static let properties = Field("properties", .properties(["read", "write"]), doc: "read unless said.")
+    static let properties = Field("properties", .properties(["read", "write"]), doc: "Left out: read.")
     static let permissions = Field(
-        "permissions", .section("descriptorPermissions"), doc: CharacteristicSection.permissions.doc)
+        "permissions", .node("`permissions` without `notify`", .ref("descriptorPermissions")),
+        doc: CharacteristicSection.permissions.doc)
     static let value = Field(
         "value", .constantValue(else: "a descriptor's value cannot be generated"),
         doc: "Its value: hex, text or base64.")

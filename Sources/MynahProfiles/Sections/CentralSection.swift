@@ -4,7 +4,7 @@ import MynahCore
 struct CentralSection {
     static let restoreIdentifier = Field(
         "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
-    static let scan = Field("scan", .section("scan"), doc: "What it scans for; left out: it never scans.")
+    static let scan = Field("scan", .section("scan"), doc: "The scan; left out: it never scans.")
     static let reconnect = Field(
         "reconnect", .node("list of \(ways.form), or of lists of them", waysSchema),
         doc: """
@@ -13,7 +13,7 @@ struct CentralSection {
             """)
     static let peripherals = Field(
         "peripherals", .sections("peripheral"),
-        doc: "What it does with a device that it finds: the first entry that matches.")
+        doc: "The devices that it uses; a device that it finds is the first one that it matches.")
     static let table = Section("central", [restoreIdentifier, scan, reconnect, peripherals])
 
     private static let ways = Kind<ReconnectWay>.word
@@ -103,7 +103,7 @@ enum ScanSection {
         "solicited", .services(), doc: "A device that looks for one of these is found too.")
     static let until = Field(
         "until", Kind<Profile.Central.Scan.End>.word,
-        doc: "When it stops; left out: connected, when every entry that connects has been connected.")
+        doc: "The end of the scan; left out: connected, when every entry that connects has been connected.")
     static let table = Section("scan", [services, allowDuplicates, solicited, until])
 
     static func read(

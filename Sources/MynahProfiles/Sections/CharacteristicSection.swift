@@ -8,22 +8,22 @@ struct CharacteristicSection {
         doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
     static let properties = Field(
         "properties", .properties(CharacteristicProperties.named.map(\.name)),
-        doc: "What may be done with it.")
+        doc: "The operations that it allows.")
     static let permissions = Field(
-        "permissions", .section("permissions"), doc: "What a link must have been through; open unless said.")
+        "permissions", .section("permissions"), doc: "The security that each use requires; left out: open.")
     static let value = Field(
         "value", .section("value"), doc: "Its value: hex, text, base64, generate or fields.")
     static let every = Field(
-        "every", .duration(.milliseconds(1)), doc: "How often it is sent to subscribers, from 1 ms up.")
+        "every", .duration(.milliseconds(1)), doc: "The interval at which it is sent to subscribers.")
     static let maxLength = Field(
         "maxLength", .integer(0...GATT.maximumValueLength, "valueLength"),
-        doc: "The longest value that may be written, in bytes; 512 unless said.")
+        doc: "The longest value that may be written, in bytes; left out: 512.")
     static let errors = Field("errors", .section("errors"), doc: "ATT errors instead of answers.")
     static let ask = Field(
         "ask",
         .words(AskedAccess.named.map(\.name), each: "request", atLeast: 1) { "ask: \($0) is repeated" },
         doc: "Requests that a test answers over the control API.")
-    static let on = Field("on", .section("on"), doc: "What it does when a central writes or subscribes.")
+    static let on = Field("on", .section("on"), doc: "Rules for writes and subscriptions of centrals.")
     static let descriptors = Field(
         "descriptors", .sections("descriptor"),
         doc: "Its descriptors, without 2900 and 2902: the radio makes those.")

@@ -50,7 +50,7 @@ extension Kind<UInt16> {
 struct SecuritySection {
     static let io = Field(
         "io", .word as Kind<IOCapability>,
-        doc: "What it has to show and type numbers with; left out: noInputNoOutput.")
+        doc: "Its display and keyboard for pairing; left out: noInputNoOutput.")
     static let passkey = Field(
         "passkey", .passkey, doc: "The number typed on a device with a keyboard; left out: you are asked.")
     static let table = Section(

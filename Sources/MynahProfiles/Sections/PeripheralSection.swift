@@ -5,25 +5,26 @@ enum PeripheralSection {
     typealias Peripheral = Profile.Central.Peripheral
 
     static let name = Field(
-        "name", .text, missing: "a peripheral needs a name, which events use", doc: "What events call it.")
+        "name", .text, missing: "a peripheral needs a name, which events use", doc: "Its name in events.")
     static let match = Field(
-        "match", .section("match"), doc: "Which device it is; all of it must match. Left out: any.")
+        "match", .section("match"),
+        doc: "The conditions for a device, which must meet all of them. Left out: any device.")
     static let connect = Field(
         "connect", .node("`connect`, or `never`", .anyOf([.words(["never"]), .ref("connect")])),
         doc: "The options of its connection, or never.")
     static let discover = Field(
         "discover", Kind<Peripheral.Discovery>.word,
-        doc: "What is looked for on a link; left out: needed, which is what is used below.")
+        doc: "The services and characteristics to discover; left out: needed, those that the entry uses.")
     static let read = Field("read", .characteristics, doc: "The characteristics that are read.")
     static let subscribe = Field(
         "subscribe", .characteristics, doc: "The characteristics that are subscribed to.")
-    static let write = Field("write", .sections("write"), doc: "What is written on a connection.")
+    static let write = Field("write", .sections("write"), doc: "The writes on each connection.")
     static let whenDone = Field(
         "whenDone", Kind<Peripheral.WhenDone>.word,
-        doc: "What it does when everything is done; left out: stay.")
+        doc: "The behavior after every read, write and subscription; left out: stay.")
     static let onDisconnect = Field(
         "onDisconnect", Kind<Peripheral.OnDisconnect>.word,
-        doc: "What it does when a connection has ended; left out: connect, which never times out.")
+        doc: "The behavior after a connection has ended; left out: connect, which never times out.")
     static let table = Section(
         "peripheral", what: "a peripheral",
         [name, match, connect, discover, read, subscribe, write, whenDone, onDisconnect])
@@ -94,7 +95,7 @@ enum ConnectSection {
     static let notifyOnNotification = Field(
         "notifyOnNotification", .bool, doc: "An alert if a value comes while the app is suspended.")
     static let startDelay = Field(
-        "startDelay", .duration(), doc: "How long the system waits before it tries to connect.")
+        "startDelay", .duration(), doc: "The time before the system tries to connect.")
     static let autoReconnect = Field(
         "autoReconnect", .bool, doc: "Whether the system connects again after a loss; from iOS 17 on.")
     static let table = Section(
@@ -149,7 +150,7 @@ enum WriteSection {
     static let withResponse = Field("withResponse", .bool, doc: "Left out: true.")
     static let every = Field(
         "every", .duration(.milliseconds(1)),
-        doc: "How often, while the app runs; left out: once per connection.")
+        doc: "The time between two writes while the app runs; left out: once per connection.")
     static let table = Section("write", what: "a write", [to, value, withResponse, every])
 
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Central.Write? {

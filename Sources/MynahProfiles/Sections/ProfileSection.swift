@@ -8,22 +8,23 @@ enum ProfileSection {
         doc: "The version of the format: 1.")
     static let name = Field(
         "name", .text, missing: "name is missing; add one, as in name: Heart rate monitor",
-        doc: "What the device is, for people.")
-    static let device = Field("device", .section("device"), doc: "How the device presents itself.")
-    static let security = Field("security", .section("security"), doc: "How it pairs.")
+        doc: "A name for people; centrals never see it.")
+    static let device = Field("device", .section("device"), doc: "Its GAP name and appearance.")
+    static let security = Field("security", .section("security"), doc: "Its pairing.")
     static let advertising = Field(
-        "advertising", .section("advertising"), doc: "What it advertises; left out: nothing.")
+        "advertising", .section("advertising"), doc: "Its advertising; left out: it does not advertise.")
     static let app = Field(
         "app", .section("app"), doc: "An iOS app plays the device, and Apple's rules hold.")
     static let central = Field(
         "central",
         .node("`central`, or a list of them", .anyOf([.ref("central"), .list(of: .ref("central"))])),
-        doc: "What the app does as a central: one manager, or a list of several.")
+        doc: "The app as a central: one manager, or a list of several.")
     static let variables = Field(
         "variables", .node("numbers and texts by their names", VariablesSection.schema),
         doc: "Its own state: numbers or texts by their names.")
     static let services = Field("services", .sections("service"), doc: "Its services, in order.")
-    static let faults = Field("faults", .sections("fault"), doc: "What goes wrong on purpose.")
+    static let faults = Field(
+        "faults", .sections("fault"), doc: "Faults that a device or a link has on purpose.")
     static let scenarios = Field(
         "scenarios", .sections("scenario"), doc: "Steps that are played, and events that are expected.")
     static let table = Section(
@@ -55,7 +56,7 @@ enum ProfileSection {
             CentralSection.read($0, of: app, at: fields.mark(of: central), reader)
         }
         var profile = Profile(
-            source: reader.source, name: name ?? "", device: identity, passkey: passkey,
+            origin: reader.origin, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
         OnSection.read(read.rules, into: &profile, reader)

@@ -4,14 +4,16 @@ import MynahCore
 struct ServicesSection {
     static let uuid = Field(
         "uuid", .uuid(of: .service), doc: "The SIG's name, or a number of 16, 32 or 128 bits.")
-    static let use = Field("use", .usableService, doc: "A service that it has the parts of.")
+    static let use = Field(
+        "use", .usableService,
+        doc: "A service of Mynah: its characteristics, values and behavior, as mynah new prints them.")
     static let omit = Field(
         "omit",
         .node(
             "list of characteristics",
             .list(
                 of: .ref("characteristicUUID").described("A characteristic of the service that is used."),
-                isUnique: true)), doc: "Characteristics that it does not have.")
+                isUnique: true)), doc: "Characteristics of the used service that it does not have.")
     static let primary = Field("primary", .bool, doc: "Left out: true.")
     static let includes = Field(
         "includes",
@@ -22,11 +24,17 @@ struct ServicesSection {
                     "A service; 180F~2 is the second 180F of the file."), isUnique: true)),
         doc: "Services of this file.")
     static let behavior = Field(
-        "behavior", Kind<ServiceBehaviorName>.word, doc: "What it does beyond keeping its values.")
+        "behavior", Kind<ServiceBehaviorName>.word,
+        doc: "Its behavior beyond keeping its values; use has it already.")
     static let records = Field(
-        "records", .integer(0...10_000), doc: "How many records a glucose meter has stored; 10 unless said.")
+        "records", .integer(0...10_000),
+        doc: "The number of records that a glucose meter has stored; left out: 10.")
     static let characteristics = Field(
-        "characteristics", .sections("characteristic"), doc: "Its characteristics.")
+        "characteristics", .sections("characteristic"),
+        doc: """
+            Its characteristics. With use, their keys replace those of the used ones, and further ones are \
+            appended.
+            """)
     static let table = Section(
         "service", what: "a service",
         [uuid, use, omit, primary, includes, behavior, records, characteristics])

@@ -2,8 +2,12 @@ import MynahSupport
 
 /// `value:`, as bytes or by a generator; `FieldsSection` reads one that is written as fields.
 enum ValueSection {
-    static let hex = Field("hex", .bytes, isRequired: true, doc: "Pairs of hexadecimal digits, as 01 FF.")
-    static let text = Field("text", .utf8, isRequired: true, doc: "UTF-8, as it is written.")
+    static let hex = Field(
+        "hex", .bytes, isRequired: true,
+        doc: "Pairs of hexadecimal digits, as 01 FF; spaces, dashes and colons between them are allowed.")
+    static let text = Field(
+        "text", .utf8, isRequired: true, doc: "UTF-8, as it is written: 2901 and 01 stay what they look like."
+    )
     static let base64 = Field("base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
     /// The forms of bytes that do not change.
     static let constants = [hex, text, base64]

@@ -38,7 +38,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         }
     }
 
-    private var purpose: String {
+    var purpose: String {
         switch self {
         case .constant: "Always the same, but for noise and outliers."
         case .ramp: "From one number to another in each period."
@@ -49,7 +49,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         case .uniform: "Any number between two."
         case .normal: "Normally distributed numbers."
         case .counter: "Goes on by each tick, and wraps at its type's width."
-        case .list: "One value after the other, and again."
+        case .list: "One value after the other, and again; also names and texts."
         case .csv: "A column of a file, one row after the other, and again."
         case .clock: "The date and the time, or the seconds since 1970."
         case .toggle: "0 and 1, or false and true, in turn."
@@ -70,16 +70,16 @@ enum FieldGeneratorKind: String, CaseIterable {
 /// The keys of all generators.
 enum GeneratorKeys {
     static let value = Field("value", .constant, isRequired: true, doc: "The value.")
-    static let from = Field("from", .number, doc: "Where it starts.")
-    static let to = Field("to", .number, isRequired: true, doc: "Where it ends.")
+    static let from = Field("from", .number, doc: "The first number.")
+    static let to = Field("to", .number, isRequired: true, doc: "The last number.")
     static let min = Field("min", .number, isRequired: true, doc: "The smallest number.")
     static let max = Field("max", .number, isRequired: true, doc: "The largest number.")
     static let period = Field(
-        "period", .duration(.milliseconds(1)),
-        doc: "How long it takes until it begins again; 30 s unless said.")
-    static let step = Field("step", .number, isRequired: true, doc: "How far it moves in a tick at most.")
+        "period", .duration(.milliseconds(1)), doc: "The time until it begins again; left out: 30 s.")
+    static let step = Field("step", .number, isRequired: true, doc: "The largest movement in a tick.")
     static let around = Field("around", .number, isRequired: true, doc: "The number in the middle.")
-    static let by = Field("by", .number, doc: "How far it moves in a tick, or from the middle at most.")
+    static let by = Field(
+        "by", .number, doc: "The movement in a tick, or the largest distance from the middle.")
     static let mean = Field("mean", .number, isRequired: true, doc: "The mean.")
     static let deviation = Field("deviation", .number, isRequired: true, doc: "The standard deviation.")
     static let values = Field(
@@ -89,17 +89,17 @@ enum GeneratorKeys {
         "file", .text, isRequired: true,
         doc: "A file, from the profile's folder; up to 1 MiB and 100,000 rows.")
     static let column = Field(
-        "column", .column, doc: "The name in the first row, or the number from 1; 1 unless said.")
+        "column", .column, doc: "The name in the first row, or the number from 1; left out: 1.")
     static let start = Field(
         "start", .time,
         doc: """
-            As 2026-01-31T12:00:00Z; left out: the start of the run, or with --seed 2026-01-01T00:00:00Z.
+            As 2026-01-31T12:00:00Z; left out: the start of the run, or with `--seed` 2026-01-01T00:00:00Z.
             """)
     static let noise = Field(
         "noise", .part(.types("string", "number")),
-        doc: "What is added at random at most, as a part of the number: 0.02 or 2 %.")
+        doc: "The largest random deviation, as a part of the number: 0.02 or 2 %.")
     static let outliers = Field(
-        "outliers", .part(.types("string", "number")), doc: "How likely a number is far off: 0.01 or 1 %.")
+        "outliers", .part(.types("string", "number")), doc: "The probability of an outlier: 0.01 or 1 %.")
 }
 
 extension Kind<YAMLNode> {

@@ -5,7 +5,7 @@ import MynahSupport
 struct FieldsSection {
     static let fields = Field(
         "fields", .node("values by the names of the fields", .map(to: .ref("fieldValue"))),
-        isRequired: true, doc: "The fields of its value, by their names.")
+        isRequired: true, doc: "Numbers, texts and Booleans by the names of the fields of its value.")
     static let layout = Field(
         "layout", .node("list of `layoutField`", .ref("layout")),
         doc: "Its fields in order; the SIG's characteristics have theirs.")

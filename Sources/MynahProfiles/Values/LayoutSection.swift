@@ -5,14 +5,20 @@ import MynahSupport
 struct LayoutSection {
     static let when = Field(
         "when", .node("a comparison", .types("string", pattern: "^[a-z][A-Za-z0-9]* +[=!<>]=? *[^ ]+$")),
-        doc: "Whether it is there, by a field before it, as in opcode == 2.")
+        doc: """
+            The field is present only if this holds for an earlier field, as in opcode == 2; also !=, <, <=, \
+            > and >=.
+            """)
     static let count = Field(
         "count", .node("a field, or `rest`", .types("string")),
-        doc: "How many there are: the name of a field before it, or rest for up to the end.")
+        doc: """
+            The number of its elements or bytes: an earlier field, or rest for up to the end of the value, \
+            the default for utf8 and bytes.
+            """)
     static let unit = Field("unit", .text, doc: "The unit of the number.")
     static let resolution = Field(
-        "resolution", .resolution, doc: "The number that the integer 1 means, as 0.01 or 1/1024.")
-    static let bigEndian = Field("bigEndian", .bool, doc: "Whether its most significant octet is the first.")
+        "resolution", .resolution, doc: "The number for which the integer 1 is sent, as 0.01 or 1/1024.")
+    static let bigEndian = Field("bigEndian", .bool, doc: "Whether the most significant octet is first.")
     /// The words of a field besides its name, whose value is its type.
     static let table = Section(
         "layoutField", what: "a field of a layout", [when, count, unit, resolution, bigEndian],

@@ -128,7 +128,7 @@ extension RecordedDefinition: DeclaredGenerator {
         "file", .text, missing: "generate: recorded needs file",
         doc: "A recording by `mynah import`, from the profile's folder; up to 16 MiB.")
     private static let initial = Field(
-        "initial", .bytes, doc: "Read until the first value is sent; the first value unless said.")
+        "initial", .bytes, doc: "The value before the first is sent; left out: the first value.")
     static let table = Section(
         "recorded", what: "generate: recorded", [ValueSection.generate(name), file, initial])
 

@@ -6,7 +6,7 @@ package enum WrittenFields {
     /// The bytes of a value with these fields: numbers in the unit that people see, or texts such as
     /// `0.83 s`.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
-        let reader = FormatReader(ProfileSource(name: "", json: json))
+        let reader = FormatReader(ProfileOrigin(name: "", json: json))
         guard case .object(let members) = json else {
             throw LayoutProblem(nil, "fields is an object, as in {\"heartRate\": 72}")
         }

@@ -204,7 +204,10 @@ def test_a_profile_with_errors_says_where_they_are(mynah):
     with pytest.raises(Problem) as problem:
         mynah({"mynah": 1, "name": "x", "servces": []})
     assert problem.value.status == 400
-    assert "services" in problem.value.members["issues"][0]["message"]
+    issue = problem.value.members["issues"][0]
+    assert "services" in issue["message"]
+    assert issue["path"] == "servces"
+    assert "line" not in issue
     assert mynah.devices() == []
 
 

@@ -1,9 +1,9 @@
 import MynahSupport
 
 /// The text or the JSON value that a profile was read from: the places of its issues.
-public struct ProfileSource: Sendable {
+struct ProfileOrigin: Sendable {
     /// The name of the file in messages.
-    public var file: String
+    var file: String
     /// The lines of a text.
     private var lines: [String] = []
     /// The value, if the profile was no text.
@@ -74,7 +74,7 @@ private struct JSONPath {
 extension YAMLNode {
     /// The node of a JSON value; `null` is the word for no value.
     ///
-    /// The marks count its values, for `ProfileSource`; a key has the mark of its value.
+    /// The marks count its values, for `ProfileOrigin`; a key has the mark of its value.
     init(_ json: JSON, null: String = "null") {
         var count = 0
         self.init(json, null, &count)
@@ -103,7 +103,7 @@ extension YAMLNode {
 extension FormatReader {
     /// The reader of a JSON value, which notes its repeated keys.
     convenience init(_ json: JSON, name: String) {
-        self.init(ProfileSource(name: name, json: json))
+        self.init(ProfileOrigin(name: name, json: json))
         noteRepeatedKeys(in: YAMLNode(json))
     }
 
