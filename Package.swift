@@ -211,7 +211,7 @@ let package = Package(
             name: "MynahCLITests",
             dependencies: [
                 "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahEmulator", "MynahHCI", "MynahHost",
-                "MynahSupport", "MynahTestSupport",
+                "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHostTests",

@@ -56,7 +56,7 @@ struct AirView {
     // MARK: JSON
 
     var fields: [JSON.Member] {
-        EventFields.of(report)
+        EventPayload.advertising(report).members(of: .advertisingChanged)
             + [intervalSource.map { .init("intervalSource", .string($0)) }].compactMap { $0 }
     }
 

@@ -12,7 +12,13 @@ enum ProfileView {
         if let state = air?.states.first { fields.append(.init("state", .string(state.rawValue))) }
         fields.append(.init("advertising", .object(air?.fields ?? [])))
         if !profile.centrals.isEmpty {
-            fields.append(.init("scans", .array((air?.scans ?? []).map { .object(EventFields.of($0)) })))
+            fields.append(
+                .init(
+                    "scans",
+                    .array(
+                        (air?.scans ?? []).map {
+                            .object(EventPayload.scan(.init($0)).members(of: .scanStarted))
+                        })))
         }
         let tree = profile.attributeTree
         fields.append(
@@ -55,7 +61,7 @@ enum ProfileView {
             .init("properties", .array(characteristic.properties.names.map { .string($0) })),
         ]
         if case .bytes(let bytes) = characteristic.value, !bytes.isEmpty {
-            members += EventFields.of(bytes, layout(of: characteristic))
+            members += JSON.members(of: bytes, layout(of: characteristic))
         }
         members.append(
             .init(

@@ -1,4 +1,6 @@
+import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The part of a screen for apps that are centrals: their scans, their devices, and alerts.
@@ -8,7 +10,7 @@ struct CentralScreen: Sendable {
         /// The name of the app, as in events; empty if it is alone.
         var app: String
         /// The UUID by which the app knows the device.
-        var peripheral: String
+        var peripheral: BluetoothUUID?
         var name: String
         var state: String
         /// The event with the value that was sent or read last.
@@ -16,15 +18,23 @@ struct CentralScreen: Sendable {
 
         /// The value first: a narrow terminal cuts the end.
         var value: String? {
-            last.flatMap { event in ValueText(event).map { "\($0.text)  \(EventText.name(of: event))" } }
+            last.flatMap { event in
+                ValueText(event).map { "\($0.text)  \(event.payload.attribute?.name ?? "")" }
+            }
         }
     }
 
     /// An alert that its user has neither opened nor dismissed.
-    struct Alert: Sendable {
+    struct Alert: Hashable, Sendable {
         var app: String
         var cause: String
         var device: String
+
+        init(_ link: EventPayload.PeripheralLink) {
+            app = PrintableText.of(link.app ?? "")
+            cause = link.cause ?? ""
+            device = PrintableText.of(link.peripheral.title ?? "")
+        }
     }
 
     private var scans = ScreenScans()
@@ -35,32 +45,28 @@ struct CentralScreen: Sendable {
     private(set) var isUsed = false
 
     mutating func take(_ event: DeviceEvent) {
-        let app = event.string("device") ?? ""
-        switch event.name {
-        case .scanStarted, .scanChanged, .scanPaused, .scanStopped: scans.take(event)
-        case .peripheralConnecting: setLink(event, "connecting")
-        case .peripheralConnected: setLink(event, "connected")
-        case .peripheralDisconnected where event["isReconnecting"] == .bool(true):
-            setLink(event, "reconnecting")
-        case .peripheralFailedToConnect, .peripheralDisconnected:
-            links.removeAll { $0.app == app && $0.peripheral == event.string("peripheral") }
-        case .valueRead, .valueUpdated:
-            guard event.string("value") != nil, let index = index(event) else { return }
+        let app = event.device ?? ""
+        switch (event.name, event.payload) {
+        case (_, .scan): scans.take(event)
+        case (.peripheralConnecting, .link(let link)): setLink(link.peripheral, of: app, "connecting")
+        case (.peripheralConnected, .link(let link)): setLink(link.peripheral, of: app, "connected")
+        case (.peripheralDisconnected, .link(let link)) where link.isReconnecting == true:
+            setLink(link.peripheral, of: app, "reconnecting")
+        case (.peripheralFailedToConnect, .link(let link)), (.peripheralDisconnected, .link(let link)):
+            links.removeAll { $0.app == app && $0.peripheral == link.peripheral.identifier }
+        case (.valueRead, .remote(let use)), (.valueUpdated, .remote(let use)):
+            guard use.value != nil, let index = index(use.peripheral, of: app) else { return }
             links[index].last = event
-        case .alertShown: alerts.append(Self.alert(event))
-        case .alertOpened, .alertDismissed:
-            let alert = Self.alert(event)
-            guard
-                let index = alerts.lastIndex(where: {
-                    $0.app == alert.app && $0.cause == alert.cause && $0.device == alert.device
-                })
-            else { return }
+        case (.alertShown, .link(let link)): alerts.append(Alert(link))
+        case (.alertOpened, .link(let link)), (.alertDismissed, .link(let link)):
+            let alert = Alert(link)
+            guard let index = alerts.lastIndex(where: { $0 == alert }) else { return }
             alerts.remove(at: index)
-        case .appTerminated, .appQuit:
+        case (.appTerminated, _), (.appQuit, _):
             // The links that the system keeps are reported when it is relaunched.
             return links.removeAll { $0.app == app }
-        case .stateChanged:
-            guard event.string("state") != "poweredOn" else { return }
+        case (_, .state(let state)):
+            guard state != .poweredOn else { return }
             // A phone's own events are of all its apps.
             let apps = app.split(separator: ", ").map(String.init)
             return links.removeAll { app.isEmpty || apps.contains($0.app) }
@@ -69,28 +75,16 @@ struct CentralScreen: Sendable {
         isUsed = true
     }
 
-    private func index(_ event: DeviceEvent) -> Int? {
-        links.firstIndex {
-            $0.app == event.string("device") ?? "" && $0.peripheral == event.string("peripheral")
-        }
+    private func index(_ peripheral: EventPeripheral, of app: String) -> Int? {
+        links.firstIndex { $0.app == app && $0.peripheral == peripheral.identifier }
     }
 
-    private mutating func setLink(_ event: DeviceEvent, _ state: String) {
-        if let index = index(event) { return links[index].state = state }
+    private mutating func setLink(_ peripheral: EventPeripheral, of app: String, _ state: String) {
+        if let index = index(peripheral, of: app) { return links[index].state = state }
         links.append(
             Link(
-                app: event.string("device") ?? "", peripheral: event.string("peripheral") ?? "",
-                name: Self.name(of: event), state: state))
-    }
-
-    private static func alert(_ event: DeviceEvent) -> Alert {
-        Alert(
-            app: PrintableText.of(event.string("app") ?? ""), cause: event.string("by") ?? "",
-            device: name(of: event))
-    }
-
-    private static func name(of event: DeviceEvent) -> String {
-        PrintableText.of(["as", "name", "address"].lazy.compactMap { event.string($0) }.first ?? "")
+                app: app, peripheral: peripheral.identifier,
+                name: PrintableText.of(peripheral.title ?? ""), state: state))
     }
 
     // MARK: Lines

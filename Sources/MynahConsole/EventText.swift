@@ -1,5 +1,6 @@
 import MynahCore
 package import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// Events as lines for people.
@@ -15,8 +16,8 @@ package enum EventText {
     /// A line that begins with the device: the one that the event names, else `device`.
     package static func line(of event: DeviceEvent, device: String) -> String {
         var event = event
-        let device = event.string("device") ?? device
-        event.fields.removeAll { $0.key == "device" }
+        let device = event.device ?? device
+        event.device = nil
         return "\(device): \(line(of: event))"
     }
 
@@ -28,90 +29,75 @@ package enum EventText {
 
     /// The fields of an event, in words.
     package static func detail(of event: DeviceEvent) -> String {
-        switch event.name {
-        case .ready:
-            let address = event.string("address").map { " as \($0)" } ?? ""
-            let played = event.string("profile").map {
-                "\($0) plays on \(event.string("radio") ?? "")" + address
+        let device = event.device.map { ["device \(PrintableText.of($0))"] } ?? []
+        let parts: [String] =
+            switch (event.name, event.payload) {
+            case (_, .ready(let ready)):
+                // One line, also if a profile's name has line breaks.
+                [PrintableText.of(parts(of: ready).joined(separator: "  "))]
+            case (_, .advertising(let report)): device + parts(of: report)
+            case (_, .scan(let scan)):
+                device + parts(of: scan, showsWindow: event.name != .scanStopped) { $0.description }
+            case (.appWoken, _), (.appExtraneous, _): event.fields.map { plain($0) }
+            case (_, .attribute), (.error, _): attribute(event)
+            case (.pairingPasskey, _): passkey(event)
+            case (_, .discovery), (_, .link), (_, .retrieval), (_, .remote): peripheral(event)
+            default: event.fields.map { plain($0) }
             }
-            let control = event.string("control").map { "control \($0)" }
-            let page = page(of: event).map { "page \($0)" }
-            return PrintableText.of([played, control, page].compactMap { $0 }.joined(separator: "  "))
-        case .advertisingStarted, .advertisingChanged:
-            let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
-            return device + advertising(event)
-        case .read, .write, .requestRefused, .requestAsked, .requestUnanswered, .notified, .subscribed,
-            .unsubscribed, .confirmed, .error:
-            return attribute(event)
-        case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
-        case .pairingPasskey: return passkey(event)
-        case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
-            .peripheralDisconnected, .peripheralsRetrieved, .servicesDiscovered, .characteristicsDiscovered,
-            .servicesChanged,
-            .valueRead, .valueUpdated, .valueWritten, .notificationChanged, .linkKept, .linkEnded,
-            .alertShown,
-            .alertOpened, .alertDismissed:
-            return peripheral(event)
-        default:
-            return event.fields.map { plain($0) }.joined(separator: "  ")
-        }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func parts(of ready: EventPayload.Ready) -> [String] {
+        let address = ready.address.map { " as \($0)" } ?? ""
+        let played = ready.profile.map { "\($0) plays on \(ready.radio ?? "")" + address }
+        let control = ready.control.map { "control \($0)" }
+        return [played, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
     }
 
     /// The address of the page for browsers, or `nil` if no browser reaches the control API.
-    static func page(of ready: DeviceEvent) -> String? {
-        ready.string("control").flatMap { $0.hasPrefix("http://") ? "\($0)/" : nil }
+    static func page(of ready: EventPayload.Ready) -> String? {
+        ready.control.flatMap { $0.hasPrefix("http://") ? "\($0)/" : nil }
     }
 
     /// The number comes before the link, because a narrow terminal cuts the end.
-    private static func passkey(_ event: DeviceEvent) -> String {
+    private static func passkey(_ event: DeviceEvent) -> [String] {
         let first = ["device", "step", "passkey", "entered"]
         let fields = first.compactMap { key in event.fields.first { $0.key == key } }
-        return (fields + event.fields.filter { !first.contains($0.key) }).map { plain($0) }.joined(
-            separator: "  ")
-    }
-
-    private static func scan(_ event: DeviceEvent) -> String {
-        let device = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
-        return (device + scanParts(event) { $0 }).joined(separator: "  ")
+        return (fields + event.fields.filter { !first.contains($0.key) }).map { plain($0) }
     }
 
     /// The services of a scan and its scan window; `name` returns the name of a UUID.
-    static func scanParts(_ event: DeviceEvent, name: (String) -> String) -> [String] {
-        func names(_ uuids: [JSON]) -> String {
-            uuids.compactMap(\.stringValue).map(name).joined(separator: ", ")
-        }
+    static func parts(
+        of scan: EventPayload.Scan, showsWindow: Bool, name: (BluetoothUUID) -> String
+    ) -> [String] {
+        func names(_ uuids: [BluetoothUUID]) -> String { uuids.map(name).joined(separator: ", ") }
         var parts: [String] = []
-        if case .array(let services)? = event["services"], !services.isEmpty {
-            parts.append("for " + names(services))
-            if case .array(let solicited)? = event["solicited"] {
-                parts.append("or looking for " + names(solicited))
-            }
-        } else {
+        if scan.services.isEmpty {
             parts.append("for every device")
+        } else {
+            parts.append("for " + names(scan.services))
+            if let solicited = scan.solicited { parts.append("or looking for " + names(solicited)) }
         }
-        if event["allowDuplicates"] == .bool(true) { parts.append("with duplicates") }
-        if case .number(let interval)? = event["intervalMilliseconds"],
-            case .number(let window)? = event["windowMilliseconds"], event.name != .scanStopped
-        {
-            parts.append("\(JSON.number(window).text) of \(JSON.number(interval).text) ms")
+        if scan.allowsDuplicates { parts.append("with duplicates") }
+        if let interval = scan.interval, let window = scan.window, showsWindow {
+            parts.append("\(number(window)) of \(number(interval)) ms")
         }
-        return parts + omissions(event)
+        return parts + omissions(scan.omitted)
     }
 
     /// The parts that were omitted, with reasons.
-    private static func omissions(_ event: DeviceEvent) -> [String] {
-        guard case .array(let omitted)? = event["omitted"] else { return [] }
-        return omitted.compactMap { omission in
-            guard case .object(let members) = omission else { return nil }
-            return "without " + members.compactMap(\.value.stringValue).joined(separator: ": ")
-        }
+    private static func omissions(_ omitted: [AdvertisingReport.Omission]) -> [String] {
+        omitted.map { "without \($0.item): \($0.reason)" }
     }
 
     /// An event of a peripheral: its name, and fields that are not as usual.
-    private static func peripheral(_ event: DeviceEvent) -> String {
-        let subject = ["as", "name", "address"].lazy.compactMap { event.string($0) }.first
+    private static func peripheral(_ event: DeviceEvent) -> [String] {
+        var subject = event.payload.peripheral?.title
+        if case .retrieval(let retrieval) = event.payload { subject = retrieval.alias }
         var parts = [PrintableText.of(subject ?? "")]
-        if event.string("characteristic") != nil { parts.append(name(of: event)) }
+        let attribute = event.payload.attribute
+        let isOfCharacteristic = attribute?.characteristic != nil
+        if let attribute, isOfCharacteristic { parts.append(attribute.name) }
         for field in event.fields {
             switch (field.key, field.value) {
             case ("withResponse", .bool(let isAsked)):
@@ -121,7 +107,7 @@ package enum EventText {
                 ("scanResponse", _), ("coalesced", .integer(1)), (_, .bool(false)), (_, .array([])),
                 (_, .string("")):
                 break
-            case ("service", _) where event.string("characteristic") != nil: break
+            case ("service", _) where isOfCharacteristic: break
             case ("address", .string(let address)):
                 if event.name == .peripheralDiscovered { parts.append(address) }
             case (let key, .array(let items)):
@@ -136,11 +122,11 @@ package enum EventText {
             default: parts.append(plain(field))
             }
         }
-        return parts.joined(separator: "  ")
+        return parts
     }
 
-    private static func attribute(_ event: DeviceEvent) -> String {
-        var parts = [name(of: event)]
+    private static func attribute(_ event: DeviceEvent) -> [String] {
+        var parts = [event.payload.attribute?.name ?? ""]
         for field in event.fields {
             switch (field.key, field.value) {
             case ("service", _), ("characteristic", _), ("descriptor", _), ("path", _), ("tick", _),
@@ -154,29 +140,23 @@ package enum EventText {
             default: parts.append(plain(field))
             }
         }
-        return parts.joined(separator: "  ")
+        return parts
     }
 
-    /// The characteristic's name, or its UUID, followed by the descriptor's; the path if others have the same
-    /// name.
-    package static func name(of event: DeviceEvent) -> String {
-        if let path = event.string("path") { return path }
-        return [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }
-            .map { uuid in BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid }
-            .joined(separator: " / ")
+    private static func parts(of report: AdvertisingReport) -> [String] {
+        let response = report.scanResponse
+        return [
+            Hex.encode(report.data), response.isEmpty ? nil : "scan response \(Hex.encode(response))",
+            interval(of: report), report.address.map { "from \($0)" },
+        ].compactMap { $0 } + omissions(report.omitted)
     }
 
-    private static func advertising(_ event: DeviceEvent) -> String {
-        var text = event.string("data") ?? ""
-        if let response = event.string("scanResponse"), !response.isEmpty {
-            text += "  scan response \(response)"
-        }
-        if case .number(let interval)? = event["intervalMilliseconds"] {
-            text += "  every \(JSON.number(interval).text) ms"
-        }
-        if let address = event.string("address") { text += "  from \(address)" }
-        return ([text] + omissions(event)).joined(separator: "  ")
+    /// The advertising interval in words; `nil` if the radio does not report it.
+    static func interval(of report: AdvertisingReport) -> String? {
+        report.interval.map { "every \(number($0.lowerBound)) ms" }
     }
+
+    private static func number(_ time: Duration) -> String { JSON.number(time.milliseconds).text }
 
     private static func plain(_ field: JSON.Member) -> String {
         switch field.value {

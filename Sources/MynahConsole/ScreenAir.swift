@@ -1,5 +1,4 @@
 import MynahCore
-import MynahEmulator
 import MynahSupport
 
 /// The advertising of a device, for the screen of its run.
@@ -9,15 +8,10 @@ struct ScreenAir {
     /// `nil` if the radio does not report it.
     let interval: String?
 
-    /// From an event that reports it.
-    init(_ event: DeviceEvent) {
-        data = event.string("data").flatMap { Hex.decode($0) } ?? []
-        scanResponse = event.string("scanResponse").flatMap { Hex.decode($0) } ?? []
-        guard case .number(let milliseconds)? = event["intervalMilliseconds"] else {
-            interval = nil
-            return
-        }
-        interval = "every \(JSON.number(milliseconds).text) ms"
+    init(_ report: AdvertisingReport) {
+        data = report.data
+        scanResponse = report.scanResponse
+        interval = EventText.interval(of: report)
     }
 
     /// The name that a phone sees; `nil` if none is advertised.

@@ -1,3 +1,4 @@
+import MynahCore
 package import MynahEmulator
 import MynahRun
 import MynahSupport
@@ -149,7 +150,9 @@ extension ScreenModel {
         func bold(_ text: String, _ rest: Substring) -> String { "\u{1B}[1m\(text)\u{1B}[0m\(rest)" }
         let room = max(8, width - DisplayWidth.of(device.state) - 2)
         let shown = isBrief && DisplayWidth.of(name) > room ? ScreenLine.fit(name, room) : name
-        let words = [shown, device.state, device.radio, device.address ?? ""].filter { !$0.isEmpty }
+        let words = [shown, device.state, device.radio, device.address?.description ?? ""].filter {
+            !$0.isEmpty
+        }
         var lines = ScreenLine.flow(words, separator: "  ", width: width)
         if let first = lines.first, first.hasPrefix(shown) {
             lines[0] = "\u{1B}[1m\(shown)\u{1B}[0m\(first.dropFirst(shown.count))"
@@ -190,7 +193,7 @@ extension ScreenModel {
     /// A hint how a central finds the first device that is advertised.
     private func hint(_ width: Int) -> [String] {
         guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
-            let name = device.air?.name ?? device.address.map({ PrintableText.of($0) })
+            let name = device.air?.name ?? device.address?.description
         else { return [] }
         guard device.radio != RadioNames.virtual else { return NextCommand.connect(to: name, width: width) }
         return NextCommand.lines("look on a phone for", "\"\(name)\"", width: width)

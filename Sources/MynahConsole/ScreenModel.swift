@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The screen of a run, made of events alone.
@@ -10,7 +11,7 @@ package struct ScreenModel: LiveModel {
         var radio = ""
         var state = "starting"
         /// Its address on the air; `nil` if the radio does not report it.
-        var address: String?
+        var address: DeviceAddress?
         var air: ScreenAir?
 
         /// Whether its radio is gone, and with it what was on the air.
@@ -19,7 +20,7 @@ package struct ScreenModel: LiveModel {
 
     struct Central {
         var device: String
-        var identifier: String?
+        var identifier: EventCentral?
         var name: String
         var mtu = ""
     }
@@ -77,48 +78,48 @@ package struct ScreenModel: LiveModel {
     }
 
     package mutating func take(_ event: DeviceEvent) {
-        let device = event.string("device") ?? ""
-        switch event.name {
-        case .ready:
-            page = EventText.page(of: event) ?? page
+        let device = event.device ?? ""
+        switch (event.name, event.payload) {
+        case (_, .ready(let ready)):
+            page = EventText.page(of: ready) ?? page
             change(device) {
                 $0.state = "running"
-                $0.radio = event.string("radio") ?? ""
-                $0.address = event.string("address") ?? $0.address
+                $0.radio = ready.radio ?? ""
+                $0.address = ready.address ?? $0.address
             }
-        case .advertisingStarted, .advertisingChanged:
+        case (_, .advertising(let report)):
             change(device) {
-                $0.air = ScreenAir(event)
-                $0.address = event.string("address") ?? $0.address
+                $0.air = ScreenAir(report)
+                $0.address = report.address ?? $0.address
             }
-        case .advertisingStopped:
+        case (.advertisingStopped, _):
             change(device) { $0.air = nil }
-        case .centralConnected:
-            let name = [event.string("central"), event.string("name")].compactMap { $0 }.joined(
-                separator: " ")
+        case (.centralConnected, .central(let link)):
+            let name = [link.central?.description, link.name].compactMap { $0 }.joined(separator: " ")
             centrals.append(
-                Central(
-                    device: device, identifier: event.string("central"), name: PrintableText.of(name)))
-        case .centralDisconnected:
-            centrals.removeAll { $0.device == device && $0.identifier == event.string("central") }
-        case .mtuChanged:
+                Central(device: device, identifier: link.central, name: PrintableText.of(name)))
+        case (.centralDisconnected, .central(let link)):
+            centrals.removeAll { $0.device == device && $0.identifier == link.central }
+        case (.mtuChanged, .central(let link)):
             for index in centrals.indices
-            where centrals[index].device == device && centrals[index].identifier == event.string("central") {
-                centrals[index].mtu = event["mtu"]?.text ?? ""
+            where centrals[index].device == device && centrals[index].identifier == link.central {
+                centrals[index].mtu = link.mtu.map { "\($0)" } ?? ""
             }
-        case .radioLost:
-            change(device) { $0.state = "lost: " + PrintableText.of(event.string("message") ?? "") }
+        case (.radioLost, .notice(let notice)):
+            change(device) { $0.state = "lost: " + PrintableText.of(notice.message) }
             centrals.removeAll { $0.device == device }
-        case .radioRecovered:
+        case (.radioRecovered, _):
             change(device) { $0.state = "running" }
-        case .pairingPasskey, .paired: break
-        case .appTerminated, .appQuit:
+        case (_, .pairing): break
+        case (.appTerminated, _), (.appQuit, _):
             show(event)
             central.take(event)
-        case .appLaunched, .appForeground, .appBackground, .appSuspended, .appWoken, .appThrottled:
+        case (_, .app), (.appForeground, _), (.appBackground, _), (.appSuspended, _), (.appWoken, _),
+            (.appThrottled, _):
             show(event)
-        case .read, .write, .notified, .subscribed, .unsubscribed:
-            count(event)
+        case (.read, .attribute(let use)), (.write, .attribute(let use)), (.notified, .attribute(let use)),
+            (.subscribed, .attribute(let use)), (.unsubscribed, .attribute(let use)):
+            count(event, use)
         default: central.take(event)
         }
         questions.take(event)
@@ -140,11 +141,11 @@ package struct ScreenModel: LiveModel {
     }
 
     private mutating func show(_ event: DeviceEvent) {
-        let device = event.string("device") ?? ""
+        let device = event.device ?? ""
         let state =
-            switch event.name {
-            case .appWoken: "woken by " + (event.string("by") ?? "an event")
-            case .appTerminated: "terminated (" + (event.string("reason") ?? "system") + ")"
+            switch (event.name, event.payload) {
+            case (.appWoken, .attribute(let use)): "woken by " + (use.reason ?? "an event")
+            case (.appTerminated, .app(let step)): "terminated (" + (step.reason ?? "system") + ")"
             default: String(event.name.rawValue.dropFirst("app.".count))
             }
         if let index = apps.firstIndex(where: { $0.device == device }) {
@@ -154,10 +155,10 @@ package struct ScreenModel: LiveModel {
         }
     }
 
-    private mutating func count(_ event: DeviceEvent) {
-        let name = EventText.name(of: event)
-        let device = event.string("device") ?? ""
-        let key = [device, event.string("service") ?? "", name].joined(separator: "/")
+    private mutating func count(_ event: DeviceEvent, _ use: EventPayload.AttributeUse) {
+        let name = use.attribute.name
+        let device = event.device ?? ""
+        let key = [device, use.attribute.service?.description ?? "", name].joined(separator: "/")
         if rows[key] == nil {
             order.append(key)
             rows[key] = Row(device: device, name: name)
@@ -174,7 +175,7 @@ package struct ScreenModel: LiveModel {
             // Two seconds' worth is all the rate needs; at thousands a second it is cut in large pieces.
             if row.recent.count > 20_000 { row.recent.removeFirst(10_000) }
         }
-        if event.string("value") != nil { row.last = event }
+        if use.value != nil { row.last = event }
         rows[key] = row
     }
 

@@ -1,4 +1,6 @@
+import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The questions of pairing: one for each device, and one for each peripheral of a phone.
@@ -7,7 +9,7 @@ struct ScreenQuestions: Sendable {
         var device: String
         /// The UUID by which a phone knows the device that it pairs with; `nil` if the pairing is a
         /// central's.
-        var peripheral: String?
+        var peripheral: BluetoothUUID?
         /// Whether digits are typed after it.
         var isTyped: Bool
         var text: String
@@ -19,25 +21,27 @@ struct ScreenQuestions: Sendable {
     var lines: [String] { (questions.filter { !$0.isTyped } + questions.filter(\.isTyped)).map(\.text) }
 
     mutating func take(_ event: DeviceEvent) {
-        let device = event.string("device") ?? ""
-        let peripheral = event.string("peripheral")
-        switch event.name {
-        case .pairingPasskey:
+        let device = event.device ?? ""
+        let peripheral = event.payload.peripheral?.identifier
+        switch (event.name, event.payload) {
+        case (.pairingPasskey, .pairing(let pairing)):
             remove(device, peripheral)
-            guard let text = Self.text(event, isOfPhone: peripheral != nil) else { return }
-            let isTyped = event.string("step") == "enter"
+            guard let text = Self.text(pairing) else { return }
             questions.append(
-                Question(device: device, peripheral: peripheral, isTyped: isTyped, text: text))
-        case .paired, .centralDisconnected, .peripheralDisconnected, .peripheralFailedToConnect:
+                Question(
+                    device: device, peripheral: peripheral, isTyped: pairing.step == .enter, text: text))
+        case (.paired, _), (.centralDisconnected, _), (.peripheralDisconnected, _),
+            (.peripheralFailedToConnect, _):
             remove(device, peripheral)
-        case .warning where ["pairingFailed", "weakerPairingRefused"].contains(event.string("code")):
+        case (.warning, .notice(let notice))
+        where ["pairingFailed", "weakerPairingRefused"].contains(notice.code):
             // The warning has no field for the peer: if a phone pairs with several, it may be about any.
             if questions.count(where: { $0.device == device }) == 1 {
                 questions.removeAll { $0.device == device }
             }
-        case .radioLost:
+        case (.radioLost, _):
             questions.removeAll { $0.device == device }
-        case .stateChanged where event.string("state") != "poweredOn":
+        case (_, .state(let state)) where state != .poweredOn:
             questions.removeAll { $0.device == device }
         default: break
         }
@@ -46,19 +50,20 @@ struct ScreenQuestions: Sendable {
     /// A peripheral's UUID is enough: the phone's own events name all its apps, and an app's name one.
     ///
     /// A central's address is not compared: once paired, a central is called by its identity address.
-    private mutating func remove(_ device: String, _ peripheral: String?) {
+    private mutating func remove(_ device: String, _ peripheral: BluetoothUUID?) {
         questions.removeAll { $0.peripheral == peripheral && (peripheral != nil || $0.device == device) }
     }
 
     /// A phone's side has the device opposite, a device's side the phone.
-    private static func text(_ event: DeviceEvent, isOfPhone: Bool) -> String? {
-        let name = ["as", "name", "address"].lazy.compactMap { event.string($0) }.first
-        let other = isOfPhone ? PrintableText.of(name ?? "the device") : "the phone"
-        return switch (event.string("step"), event.string("passkey")) {
-        case ("display", let number?): "type \(number) on \(other)"
-        case ("compare", let number?): "compare \(number) with \(other); Mynah accepts it"
-        case ("enter", _) where event["entered"] == .bool(false):
-            "type the number \(other) shows, then Enter:"
+    private static func text(_ pairing: EventPayload.Pairing) -> String? {
+        let peripheral = pairing.peripheral
+        let other =
+            peripheral.identifier == nil
+            ? "the phone" : PrintableText.of(peripheral.title ?? "the device")
+        return switch (pairing.step, pairing.passkey) {
+        case (.display?, let number?): "type \(number) on \(other)"
+        case (.compare?, let number?): "compare \(number) with \(other); Mynah accepts it"
+        case (.enter?, _) where pairing.isEntered == false: "type the number \(other) shows, then Enter:"
         default: nil
         }
     }

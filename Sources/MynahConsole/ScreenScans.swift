@@ -1,6 +1,6 @@
 import MynahCore
 import MynahEmulator
-import MynahSupport
+import MynahProfiles
 
 /// The scans of a phone's apps on a screen: an app has one for each of its central managers.
 struct ScreenScans: Sendable {
@@ -8,21 +8,19 @@ struct ScreenScans: Sendable {
     private struct Scan {
         /// The name of the app, as in events; empty if it is alone.
         var app: String
-        var services: JSON?
-        var solicited: JSON?
+        var services: [BluetoothUUID]
+        var solicited: [BluetoothUUID]?
         var isPaused: Bool
         var text: String
 
-        init(_ event: DeviceEvent) {
-            app = event.string("device") ?? ""
-            services = event["services"]
-            solicited = event["solicited"]
+        init(_ scan: EventPayload.Scan, of event: DeviceEvent) {
+            app = event.device ?? ""
+            services = scan.services
+            solicited = scan.solicited
             isPaused = event.name == .scanPaused
-            var shown = event
             // A scan that stops is found by its text.
-            if shown.name == .scanStopped { shown.name = .scanChanged }
-            let parts = EventText.scanParts(shown) { uuid in
-                BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid
+            let parts = EventText.parts(of: scan, showsWindow: true) {
+                AssignedNumbers.name(of: $0) ?? $0.description
             }
             text = (isPaused ? "scan paused " : "scanning ") + AirWords.joined(parts)
         }
@@ -37,7 +35,8 @@ struct ScreenScans: Sendable {
     private var scans: [Scan] = []
 
     mutating func take(_ event: DeviceEvent) {
-        let scan = Scan(event)
+        guard case .scan(let scanned) = event.payload else { return }
+        let scan = Scan(scanned, of: event)
         let own = scans.indices.filter { scans[$0].isFor(scan) }
         switch event.name {
         case .scanStopped:

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// A value for people: its bytes, and beside them its fields in words, or the text that it is.
@@ -30,8 +31,8 @@ package struct ValueText: Hashable, Sendable {
 
     /// The value of an event, or `nil` if it has none.
     package init?(_ event: DeviceEvent) {
-        guard let bytes = event.string("value").flatMap({ Hex.decode($0) }) else { return nil }
-        self.init(bytes, Self.fields(of: event["fields"], event.valueFields))
+        guard let value = event.payload.value else { return nil }
+        self.init(value, Self.fields(of: event.readFields, event.payload.valueFields))
     }
 
     /// A value of the control API, with the fields that its device has for it, if any.

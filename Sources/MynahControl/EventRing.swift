@@ -1,5 +1,4 @@
 import MynahEmulator
-import MynahSupport
 
 /// The latest events, at most a fixed number of them and of bytes (a ring buffer).
 struct EventRing {
@@ -110,38 +109,5 @@ extension Journal.Slice {
                 seq: part.start + UInt64(index), event: element.event.named(element.device))
         }
         self.init(entries: entries, next: part.start + UInt64(entries.count), lost: part.lost)
-    }
-}
-
-extension DeviceEvent {
-    /// The memory that the event takes in bytes, as an estimate.
-    fileprivate var memory: Int { MemoryLayout<DeviceEvent>.stride + JSON.memory(of: fields) }
-}
-
-extension JSON {
-    /// The bytes before the elements of an array's or a text's allocation.
-    private static let allocationHead = 32
-    /// A text of at most this number of UTF-8 bytes is stored without a separate allocation.
-    private static let smallText = 15
-
-    fileprivate static func memory(of members: [Member]) -> Int {
-        members.reduce(allocationHead) {
-            $0 + MemoryLayout<Member>.stride + memory(of: $1.key) + $1.value.memory
-        }
-    }
-
-    private static func memory(of text: String) -> Int {
-        text.utf8.count > smallText ? allocationHead + text.utf8.count : 0
-    }
-
-    /// The memory that the value takes beside its own place.
-    private var memory: Int {
-        switch self {
-        case .null, .bool, .integer, .number: 0
-        case .string(let text): Self.memory(of: text)
-        case .array(let values):
-            values.reduce(Self.allocationHead) { $0 + MemoryLayout<JSON>.stride + $1.memory }
-        case .object(let members): Self.memory(of: members)
-        }
     }
 }

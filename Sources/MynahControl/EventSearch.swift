@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// Looks for events that match, part by part of a journal.

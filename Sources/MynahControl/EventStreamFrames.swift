@@ -1,4 +1,5 @@
 package import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// Events as server-sent events (WHATWG HTML, section 9.2).

@@ -1,4 +1,5 @@
 package import MynahEmulator
+import MynahProfiles
 package import MynahSupport
 
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The events of a run by mark, for a test report: each mark is a case, and errors are its failures.

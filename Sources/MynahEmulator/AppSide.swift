@@ -7,6 +7,8 @@ import MynahCore
 struct AppSide {
     /// The app, or `nil` if it is an accessory or was not launched.
     var app: App?
+    /// Whether the app gets what waited while it did not run, and may be out of date.
+    var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
     /// Whether its user has stopped what it advertises.
     var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.

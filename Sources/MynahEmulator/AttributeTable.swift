@@ -48,20 +48,12 @@ struct AttributeTable {
         var asked: AskedAccess = []
     }
 
-    /// The parts that all events of an attribute share.
-    struct EventParts {
-        /// Its names.
-        var names: [JSON.Member] = []
-        /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
-        var layout: ValueLayout?
-    }
-
     /// The tick of a generated value without `every`.
     static let usualTick = Duration.seconds(1)
 
     private(set) var entries: [AttributeKey: Entry] = [:]
     /// Beside the entries, because an event copies them, and an entry is large.
-    private var eventParts: [AttributeKey: EventParts] = [:]
+    private var eventAttributes: [AttributeKey: EventAttribute] = [:]
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
     private var longReads = LongReads()
@@ -72,15 +64,15 @@ struct AttributeTable {
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
-        eventParts[key] = EventParts(names: EventFields.of(entry), layout: entry.layout)
+        eventAttributes[key] = EventAttribute(entry)
         if !entry.asked.isEmpty { isAsking = true }
     }
 
     /// Whether it has an attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
-    /// The parts that all events of an attribute share; they are empty if it is unknown.
-    func eventParts(of key: AttributeKey) -> EventParts { eventParts[key] ?? EventParts() }
+    /// An attribute as its events have it; empty if it is unknown.
+    func eventAttribute(of key: AttributeKey) -> EventAttribute { eventAttributes[key] ?? .init() }
 
     /// The name of an attribute for people: the one that distinguishes it, else its type.
     func name(of key: AttributeKey) -> String {

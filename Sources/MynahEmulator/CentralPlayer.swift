@@ -137,25 +137,23 @@ final class CentralPlayer {
         case .connected(let peripheral, let isLocal):
             remember(peripheral)
             reportConnecting()
-            report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
+            report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
             act { $0.connected(peripheral.identifier, into: &$1) }
             save()
         case .failedToConnect(let peripheral, let error):
-            report(.peripheralFailedToConnect, peripheral, EventFields.of(error))
+            report(.peripheralFailedToConnect, peripheral) { .link(.init($0, error)) }
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
             stopWriting { $0 == peripheral.identifier }
             room.signal()
-            report(.peripheralDisconnected, peripheral, EventFields.of(end))
+            report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
         case .valueUpdated(let update):
-            let names = update.characteristic.map { EventFields.of($0) } ?? []
-            report(
-                .valueUpdated, update.peripheral, names + [.init("value", .string(Hex.encode(update.value)))])
+            let attribute = update.characteristic.map { EventAttribute($0) } ?? .init()
+            report(.valueUpdated, update.peripheral) { .remote(.init($0, attribute, value: update.value)) }
         case .servicesChanged(let peripheral, _, let invalidated):
-            report(
-                .servicesChanged, peripheral, [.init("uuids", EventFields.list(invalidated.map(\.uuid)))])
-        case .paired(let peripheral): report(.paired, peripheral)
+            report(.servicesChanged, peripheral) { .remote(.init($0, uuids: invalidated.map(\.uuid))) }
+        case .paired(let peripheral): report(.paired, peripheral) { .pairing(.init(nil, $0)) }
         case .readyToWrite: room.signal()
         case .missed(let count):
             events.warn(
@@ -167,8 +165,8 @@ final class CentralPlayer {
 
     /// A change of the Bluetooth state that waited: the phone reported it when it happened.
     private func reportQueued(_ new: RadioState) {
-        guard link.isFirst, player.appSide.app?.access.isDeliveringQueued == true else { return }
-        events.report(.stateChanged, [.init("state", .string(new.rawValue))] + EventFields.queued)
+        guard link.isFirst, player.appSide.isDeliveringQueued else { return }
+        events.report(.stateChanged, .state(new), isQueued: true)
     }
 
     private func discovered(_ discovery: Discovery) {
@@ -185,7 +183,7 @@ final class CentralPlayer {
                 ), into: &$1)
         }
         keep(peripheral)
-        report(.peripheralDiscovered, peripheral, EventFields.of(discovery))
+        report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
         carryOut(actions)
         remember(peripheral)
     }
@@ -228,13 +226,10 @@ final class CentralPlayer {
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
         for device in connected { script.entry(of: device).map { writeAgain(to: device, $0) } }
-        let devices = state.peripherals.map { peripheral in
-            JSON.object(fields(peripheral) + peripheral.look { EventFields.restored($0) })
-        }
         events.report(
             .appRestored,
-            EventFields.of(state, restoreIdentifier: central.restoreIdentifier ?? "")
-                + [.init("peripherals", .array(devices))])
+            .restoration(
+                .init(state, restoreIdentifier: central.restoreIdentifier ?? "") { eventPeripheral($0) }))
     }
 
     // MARK: Actions
@@ -270,7 +265,7 @@ final class CentralPlayer {
                 if let manager { try await carryOut(action, manager) }
             } catch {
                 guard isBegun, manager != nil else { continue }
-                events.report(.error, [.init("message", .string(error.description))])
+                events.fail(error.description)
             }
         }
         isCarryingOut = false
@@ -302,10 +297,10 @@ final class CentralPlayer {
             await manager.cancelPeripheralConnection(peripheral)
         case .retrieveKnown(let identifiers, let entry):
             let found = await manager.retrievePeripherals(withIdentifiers: identifiers)
-            retrieved(.known, identifiers.map(\.description), found, entry, manager)
+            retrieved(.known, identifiers.map(\.uuid.in128Bits), found, entry, manager)
         case .retrieveConnected(let services, let entry):
             let found = try await manager.retrieveConnectedPeripherals(withServices: services)
-            retrieved(.connected, services.map(\.description), found, entry, manager)
+            retrieved(.connected, services, found, entry, manager)
         case .wait(let number, let time, let entry): wait(time, number, entry)
         case .work(let device, let entry):
             guard let peripheral = peripherals[device] else { return }
@@ -315,15 +310,17 @@ final class CentralPlayer {
 
     /// A retrieve call for an entry returned.
     private func retrieved(
-        _ way: ReconnectWay, _ asked: [String], _ found: [Peripheral], _ entry: Int,
+        _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int,
         _ manager: CentralManager
     ) {
         // Its app may have ended meanwhile.
         guard isBegun, self.manager === manager else { return }
         events.report(
             .peripheralsRetrieved,
-            [.init("as", .string(central.peripherals[entry].name))]
-                + EventFields.retrieved(way, asked: asked, found: found))
+            .retrieval(
+                .init(
+                    central.peripherals[entry].name, by: way == .known ? "identifiers" : "connected", asked,
+                    found: found.map(\.identifier.uuid.in128Bits))))
         act { script, actions in
             script.retrieved(
                 way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
@@ -349,7 +346,7 @@ final class CentralPlayer {
     private func reportConnecting() {
         guard let peripheral = asked else { return }
         asked = nil
-        report(.peripheralConnecting, peripheral)
+        report(.peripheralConnecting, peripheral) { .link(.init($0)) }
     }
 
     private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {
@@ -371,16 +368,16 @@ final class CentralPlayer {
     }
 
     private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
-        PeripheralWork(central.peripherals[entry], on: peripheral, room) { [unowned self] name, more in
+        PeripheralWork(central.peripherals[entry], on: peripheral, room) { [unowned self] name, payload in
             let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
-            report(name, peripheral, more() + (hasWaited ? EventFields.queued : []))
+            report(name, peripheral, isQueued: hasWaited, payload)
         }
     }
 
     private func report(_ error: RequestError, _ peripheral: Peripheral) async {
         // A link that ended, or an app, has been reported.
         guard isBegun, manager != nil, await peripheral.isConnected else { return }
-        report(.error, peripheral, [.init("message", .string(error.description))])
+        report(.error, peripheral) { .notice(.init(error.description, $0)) }
     }
 
     // MARK: Writing again
@@ -446,26 +443,24 @@ final class CentralPlayer {
 
     private func report(_ new: ScanStatus?) {
         defer { scan = new }
-        guard let name = EventFields.scanEvent(from: scan, to: new) else { return }
-        events.report(name, (new ?? scan).map { EventFields.of($0) } ?? [])
+        guard let name = DeviceEvent.Name(from: scan, to: new), let shown = new ?? scan else { return }
+        events.report(name, .scan(.init(shown)))
     }
 
-    private func report(_ name: DeviceEvent.Name, _ peripheral: Peripheral, _ more: [JSON.Member] = []) {
+    private func report(
+        _ name: DeviceEvent.Name, _ peripheral: Peripheral, isQueued: Bool = false,
+        _ payload: (EventPeripheral) -> EventPayload
+    ) {
         guard events.isObserved else { return }
-        var fields = fields(peripheral) + more
-        if let app = player.appSide.app, app.access.isDeliveringQueued {
-            fields += EventFields.queued
-        }
-        events.report(name, fields)
+        events.report(
+            name, payload(eventPeripheral(peripheral)),
+            isQueued: isQueued || player.appSide.isDeliveringQueued)
     }
 
-    /// The fields that identify a device of an entry, or another device.
-    func fields(_ peripheral: Peripheral) -> [JSON.Member] {
-        var fields = EventFields.peripheral(peripheral)
-        if let entry = script.entry(of: peripheral.identifier) {
-            fields.append(.init("as", .string(central.peripherals[entry].name)))
-        }
-        return fields
+    /// A device of an entry, or another one, as events have it.
+    func eventPeripheral(_ peripheral: Peripheral) -> EventPeripheral {
+        let entry = script.entry(of: peripheral.identifier)
+        return EventPeripheral(peripheral, alias: entry.map { central.peripherals[$0].name })
     }
 
     /// The address of the device that an entry of this name has or had last; `nil` if it never had one.

@@ -1,110 +1,102 @@
-package import MynahCore
+import MynahCore
+public import MynahProfiles
 public import MynahSupport
 
 /// One thing that happened to an emulated device, as the event stream reports it.
 public struct DeviceEvent: Hashable, Sendable {
     /// The names of the event stream.
-    public enum Name: String, Hashable, Sendable, CaseIterable {
-        case ready
-        case advertisingStarted = "advertising.started"
-        case advertisingChanged = "advertising.changed"
-        case advertisingStopped = "advertising.stopped"
-        case centralConnected = "central.connected"
-        case centralDisconnected = "central.disconnected"
-        case mtuChanged = "mtu.changed"
-        case paired
-        case pairingPasskey = "pairing.passkey"
-        case read
-        case write
-        case requestRefused = "request.refused"
-        case requestAsked = "request.asked"
-        case requestUnanswered = "request.unanswered"
-        case subscribed
-        case unsubscribed
-        case notified
-        case confirmed
-        case stateChanged = "state.changed"
-        case appLaunched = "app.launched"
-        case appForeground = "app.foreground"
-        case appBackground = "app.background"
-        case appSuspended = "app.suspended"
-        case appWoken = "app.woken"
-        case appThrottled = "app.throttled"
-        case appExtraneous = "app.extraneous"
-        case appTerminated = "app.terminated"
-        case appQuit = "app.quit"
-        case appRestored = "app.restored"
-        case scanStarted = "scan.started"
-        case scanChanged = "scan.changed"
-        case scanPaused = "scan.paused"
-        case scanStopped = "scan.stopped"
-        case peripheralDiscovered = "peripheral.discovered"
-        case peripheralConnecting = "peripheral.connecting"
-        case peripheralConnected = "peripheral.connected"
-        case peripheralFailedToConnect = "peripheral.failedToConnect"
-        case peripheralDisconnected = "peripheral.disconnected"
-        case peripheralsRetrieved = "peripherals.retrieved"
-        case servicesDiscovered = "services.discovered"
-        case characteristicsDiscovered = "characteristics.discovered"
-        case servicesChanged = "services.changed"
-        case valueRead = "value.read"
-        case valueUpdated = "value.updated"
-        case valueWritten = "value.written"
-        case notificationChanged = "notification.changed"
-        case linkKept = "link.kept"
-        case linkEnded = "link.ended"
-        case alertShown = "alert.shown"
-        case alertOpened = "alert.opened"
-        case alertDismissed = "alert.dismissed"
-        case faultApplied = "fault.applied"
-        case scenarioEnded = "scenario.ended"
-        case radioUsed = "radio.used"
-        case radioLost = "radio.lost"
-        case radioRecovered = "radio.recovered"
-        case warning
-        case error
-    }
+    public typealias Name = EventName
 
     /// When it happened.
     public var time: WallTime
+    /// The device, or the devices of a phone; `nil` if it is played alone.
+    package var device: String?
     /// The event's name.
     public var name: Name
-    /// Its fields, in the order in which they are written.
-    public var fields: [JSON.Member]
-    /// The layout of its value, or `nil` if it has the SIG's for its characteristic, or none.
-    package var layout: ValueLayout?
+    /// Its fields, as values.
+    package var payload: EventPayload
+    /// Whether it has waited while its app did not run, and may not hold any more.
+    package var isQueued: Bool
+    /// The members of an event that was read and that this version has no fields for, and those of its value.
+    private var others: [JSON.Member] = []
 
     /// An event.
-    public init(time: WallTime, name: Name, fields: [JSON.Member] = []) {
+    package init(
+        time: WallTime, _ name: Name, _ payload: EventPayload = .none, of device: String? = nil,
+        isQueued: Bool = false
+    ) {
         self.time = time
+        self.device = device
         self.name = name
-        self.fields = fields
+        self.payload = payload
+        self.isQueued = isQueued
+    }
+
+    /// An event with these fields, as JSON has them.
+    package init(time: WallTime, name: Name, fields: [JSON.Member]) {
+        self.init(time: time, name)
+        let known = EventTable.fields(of: name)
+        for member in fields {
+            switch (member.key, member.value) {
+            case ("device", .string(let text)): device = text
+            case ("queued", .bool(true)): isQueued = true
+            default:
+                let field = known.first { $0.key == member.key }
+                if field?.take(&payload, member.value) != true { others.append(member) }
+            }
+        }
+    }
+
+    /// Adds `device`, unless the event has a device already.
+    package func named(_ device: String?) -> DeviceEvent {
+        guard self.device == nil else { return self }
+        var event = self
+        event.device = device
+        return event
+    }
+
+    /// Adds the address of the control API to `ready`.
+    package mutating func serve(at address: String) {
+        guard case .ready(var ready) = payload else { return }
+        ready.control = address
+        payload = .ready(ready)
+    }
+
+    // MARK: JSON
+
+    /// Its fields as JSON has them, in their order, without those of its value.
+    public var fields: [JSON.Member] {
+        (device.map { [.init("device", .string($0))] } ?? []) + payload.members(of: name)
+            + others + (isQueued ? [.init("queued", .bool(true))] : [])
     }
 
     /// The field of this key.
     public subscript(key: String) -> JSON? {
-        fields.first { $0.key == key }?.value
+        switch key {
+        case "device": device.map { .string($0) }
+        case "queued": isQueued ? .bool(true) : nil
+        default:
+            EventTable.fields(of: name).first { $0.key == key }?.json(payload)
+                ?? others.first { $0.key == key }?.value
+        }
     }
 
     /// The text of a field that holds text.
-    public func string(_ key: String) -> String? {
-        guard case .string(let text)? = self[key] else { return nil }
-        return text
-    }
+    public func string(_ key: String) -> String? { self[key]?.stringValue }
 
-    /// Adds `device`, unless the event has a device already or `device` is `nil`.
-    package func named(_ device: String?) -> DeviceEvent {
-        guard let device, self["device"] == nil else { return self }
-        var event = self
-        event.fields.insert(.init("device", .string(device)), at: 0)
-        return event
-    }
+    /// The fields of its value as the device that reported it has them, or `nil` if it was not read.
+    package var readFields: JSON? { others.first { $0.key == "fields" }?.value }
 
     /// The whole event as one JSON object, with the fields of its value (`fields`).
     public var json: JSON {
-        .object(
-            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))]
-                + fieldsWithValueFields)
+        var members = fields
+        if let index = members.firstIndex(where: { $0.key == "value" }) {
+            let read = members.firstIndex { $0.key == "fields" }.map { members.remove(at: $0).value }
+            let json = read ?? payload.valueFields?.json
+            if let json { members.insert(.init("fields", json), at: index + 1) }
+        }
+        return .object(
+            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))] + members)
     }
 
     /// Reads an event as `json` writes it, or the journal; `nil` if it is none of this version.
@@ -117,5 +109,11 @@ public struct DeviceEvent: Hashable, Sendable {
         self.init(
             time: time, name: name,
             fields: members.filter { !["seq", "time", "event", "differs"].contains($0.key) })
+    }
+
+    /// The memory that it takes in bytes, as an estimate.
+    package var memory: Int {
+        MemoryLayout<DeviceEvent>.stride + payload.memory
+            + others.reduce(0) { $0 + $1.value.text.utf8.count + MemoryLayout<JSON.Member>.stride }
     }
 }

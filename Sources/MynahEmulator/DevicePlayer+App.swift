@@ -78,13 +78,13 @@ extension DevicePlayer {
         do throws(RadioError) {
             try await advertise(with: manager)
         } catch {
-            events.report(.error, [.init("message", .string(error.description))])
+            events.fail(error.description)
         }
     }
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
         appSide.launched(app)
-        events.report(.appLaunched, EventFields.of(options))
+        events.report(.appLaunched, .app(.init(options)))
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(
@@ -93,7 +93,7 @@ extension DevicePlayer {
             for central in centrals { try central.launched(app) }
         } catch {
             launched(nil)
-            events.report(.error, [.init("message", .string(error.description))])
+            events.fail(error.description)
         }
     }
 
@@ -114,7 +114,7 @@ extension DevicePlayer {
         case .extraneous(nil): events.report(.appExtraneous)
         case .terminated(let reason):
             ended(byUser: false)
-            events.report(.appTerminated, [.init("reason", .string(reason.rawValue))])
+            events.report(.appTerminated, .app(.init(reason: reason.rawValue)))
         case .quit:
             ended(byUser: true)
             events.report(.appQuit)
@@ -123,11 +123,10 @@ extension DevicePlayer {
 
     private func woken(by kind: BluetoothEvent, _ attribute: AttributeKey?, _ central: Central?) {
         appSide.woken(for: attribute)
-        let cause = JSON.Member("by", .string(kind.rawValue))
         if let attribute {
-            report(.appWoken, on: attribute, central) { [cause] }
+            report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
         } else {
-            events.report(.appWoken, [cause])
+            events.report(.appWoken, .attribute(.init(because: kind.rawValue)))
         }
         ticks.resume()
     }

@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 /// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
@@ -108,9 +109,7 @@ final class DevicePlayer {
         case .subscribed(let attribute, let central, let delivery):
             noteWake(attribute)
             ticks.subscribe(attribute)
-            report(.subscribed, on: attribute, central) {
-                delivery.map { [.init("delivery", .string($0.rawValue))] } ?? []
-            }
+            report(.subscribed, on: attribute, central) { $0.delivery = delivery }
             reactions.subscribed(to: attribute, by: central)
         case .unsubscribed(let attribute, let central):
             noteWake(attribute)
@@ -136,7 +135,7 @@ final class DevicePlayer {
     /// A manager was given the Bluetooth state: the first after a launch is reported.
     func introduce(_ state: RadioState) {
         if appSide.takeIntroduction(), stage.isRunning {
-            events.report(.stateChanged, [.init("state", .string(state.rawValue))])
+            events.report(.stateChanged, .state(state))
         }
     }
 
@@ -170,7 +169,8 @@ final class DevicePlayer {
     private func restore(_ state: RestoredState) {
         events.report(
             .appRestored,
-            EventFields.of(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? ""))
+            .restoration(
+                .init(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? "")))
         guard !state.services.isEmpty else { return }
         guard let mapping = device.services.keys(in: state.services) else {
             events.warn(
@@ -210,29 +210,26 @@ final class DevicePlayer {
     // MARK: Reports
 
     func reportRead(
-        _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome
+        _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome,
+        asked id: Int? = nil
     ) {
-        report(.read, on: request.attribute, central) { EventFields.of(request, value, outcome) }
+        report(.read, on: request.attribute, central) { $0.take(request, value, outcome, asked: id) }
     }
 
     func report(_ refused: RefusedRequest, _ central: Central) {
         // A request that a test was asked has an event of its own when the app ends.
         if refused.reason == .ended, asks.hasRequest(of: central) { return }
-        report(.requestRefused, on: refused.attribute, central) { EventFields.of(refused) }
+        report(.requestRefused, on: refused.attribute, central) { $0.take(refused) }
     }
 
     func report(
         _ name: DeviceEvent.Name, on attribute: AttributeKey, _ central: Central? = nil,
-        _ more: () -> [JSON.Member] = { [] }
+        _ fill: (inout EventPayload.AttributeUse) -> Void = { _ in }
     ) {
         guard events.isObserved else { return }
-        let parts = table.eventParts(of: attribute)
-        var fields = EventFields.of(central, parts.names)
-        fields += more()
-        // Events that waited while the app did not run may be out of date.
-        if let app = appSide.app, app.access.isDeliveringQueued {
-            fields += EventFields.queued
-        }
-        events.report(name, fields, layout: parts.layout)
+        var use = EventPayload.AttributeUse(
+            table.eventAttribute(of: attribute), by: central.map { EventCentral($0) })
+        fill(&use)
+        events.report(name, .attribute(use), isQueued: appSide.isDeliveringQueued)
     }
 }

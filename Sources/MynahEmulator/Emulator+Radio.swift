@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 // The devices' use of the radio.
@@ -23,7 +24,7 @@ extension Emulator {
         guard let metered = await phone.reportRadioUse() else { return }
         for player in players {
             guard let use = metered.uses[player.appSide.app?.access.number ?? 0] else { continue }
-            player.events.report(.radioUsed, EventFields.of(use, metered))
+            player.events.report(.radioUsed, .radio(.init(use, metered)))
         }
     }
 }

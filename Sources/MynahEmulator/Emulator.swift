@@ -201,16 +201,12 @@ public actor Emulator {
     }
 
     private func reportReady(_ capabilities: RadioCapabilities) {
-        var fields: [JSON.Member] = [
-            .init("profile", .string(devices.map(\.name).joined(separator: ", "))),
-            .init("radio", .string(capabilities.name)),
-        ]
-        if let address = capabilities.address {
-            fields.append(.init("address", .string(address.description)))
-        }
-        fields.append(
-            .init("services", .array(players.flatMap(\.served).map { .string($0.uuid.description) })))
-        events.report(.ready, fields)
+        var ready = EventPayload.Ready()
+        ready.profile = devices.map(\.name).joined(separator: ", ")
+        ready.radio = capabilities.name
+        ready.address = capabilities.address
+        ready.services = players.flatMap(\.served).map(\.uuid)
+        events.report(.ready, .ready(ready))
     }
 
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
@@ -320,8 +316,7 @@ public actor Emulator {
         do throws(RadioError) {
             try await player.publish()
         } catch {
-            player.events.report(
-                .error, [.init("message", .string("not published again: \(error)"))])
+            player.events.fail("not published again: \(error)")
         }
     }
 
@@ -337,11 +332,11 @@ extension Emulator {
         if faultyRadio != nil { faultOwners.take(event) }
         switch event {
         case .pairing(let central, let step):
-            return take(step, of: central.id, [EventFields.central(central)])
+            return take(step, of: central.id, .init(EventCentral(central), .init(), step))
         case .peripheralPairing(let peer, let step):
-            let device = peer.address.map { fields(of: $0) } ?? []
+            let device = peer.address.map { eventPeripheral(at: $0) } ?? .init()
             asking = peer.address.map { ($0, peer.id) }
-            return take(step, of: peer.id, device)
+            return take(step, of: peer.id, .init(nil, device, step))
         case .answeredRead(let request, let central, let value):
             player(with: request.attribute)?.reportRead(request, central, value, .success(value))
         case .refused(let request, let central):
@@ -360,37 +355,30 @@ extension Emulator {
         }
         if case .advertisingChanged(let report) = event {
             reportAdvertising(report)
-        } else if events.isObserved, let (name, fields) = EventFields.of(event) {
-            events.report(name, linkedDevice(of: event) + fields)
+        } else if events.isObserved, let (name, payload) = event.reported({ eventPeripheral(at: $0) }) {
+            events.report(name, payload)
         }
         return .none
     }
 
-    /// The fields that identify the device of an event about the phone's links or alerts.
-    private func linkedDevice(of event: PhoneEvent) -> [JSON.Member] {
-        switch event {
-        case .linkKept(let device, _), .linkEnded(let device): fields(of: device)
-        case .alert(let alert, _): fields(of: alert.address)
-        default: []
-        }
-    }
-
-    /// The fields that identify a device that an app of the phone is connected to.
-    private func fields(of address: DeviceAddress) -> [JSON.Member] {
+    /// A device that an app of the phone is connected to, as events have it.
+    private func eventPeripheral(at address: DeviceAddress) -> EventPeripheral {
         for player in players {
             for central in player.centrals {
                 guard let known = central.peripheral(at: address) else { continue }
-                return central.fields(known)
+                return central.eventPeripheral(known)
             }
         }
-        return [.init("address", .string(address.description))]
+        return EventPeripheral(address: address)
     }
 
     private func player(with attribute: AttributeKey) -> DevicePlayer? {
         players.first { $0.table.contains(attribute) }
     }
 
-    private func take(_ step: PairingStep, of peer: Peer.ID, _ device: [JSON.Member]) -> RadioAnswer {
+    private func take(
+        _ step: PairingStep, of peer: Peer.ID, _ pairing: EventPayload.Pairing
+    ) -> RadioAnswer {
         let known = devices.compactMap(\.passkey).first
         let answer: RadioAnswer =
             switch step {
@@ -400,7 +388,9 @@ extension Emulator {
             case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: peer))
             }
         if step != .agree {
-            events.report(.pairingPasskey, device + EventFields.of(step, isKnown: known != nil))
+            var pairing = pairing
+            pairing.isEntered = step == .enter ? known != nil : nil
+            events.report(.pairingPasskey, .pairing(pairing))
         }
         return answer
     }
@@ -408,8 +398,8 @@ extension Emulator {
     private func reportAdvertising(_ report: AdvertisingReport) {
         defer { isOnAir = report.isOn }
         switch (isOnAir, report.isOn) {
-        case (false, true): events.report(.advertisingStarted, EventFields.of(report))
-        case (true, true): events.report(.advertisingChanged, EventFields.of(report))
+        case (false, true): events.report(.advertisingStarted, .advertising(report))
+        case (true, true): events.report(.advertisingChanged, .advertising(report))
         case (true, false): events.report(.advertisingStopped)
         case (false, false): break
         }

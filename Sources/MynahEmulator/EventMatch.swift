@@ -1,5 +1,5 @@
 import MynahCore
-import MynahProfiles
+public import MynahProfiles
 import MynahSupport
 
 /// Which events are waited for: a name, and what their fields must hold.
@@ -181,8 +181,8 @@ public struct EventMatch: Hashable, Sendable {
         case .equal(let key, let expected):
             event[key].map { isEqual($0, to: expected, key) } ?? false
         case .value(let pattern):
-            event.string("value").flatMap { Hex.decode($0) }.map(pattern.matches) ?? false
-        case .of(let name): event.attributePath.map { name.names($0) } ?? false
+            event.payload.value.map(pattern.matches) ?? false
+        case .of(let name): event.payload.attribute?.elements.map { name.names($0) } ?? false
         case .compares(let key, let comparison, let number):
             switch event[key] {
             case .integer(let value)?: comparison.holds(Double(value), number)
@@ -193,7 +193,7 @@ public struct EventMatch: Hashable, Sendable {
             event.value(ofField: name).map { isEqual($0, to: expected) } ?? false
         case .fieldCompares(let name, let comparison, let number):
             event.value(ofField: name)?.number.map { comparison.holds($0, number) } ?? false
-        case .hasFields: event.valueFields != nil
+        case .hasFields: event.payload.valueFields != nil
         }
     }
 
@@ -280,15 +280,16 @@ public struct EventMatch: Hashable, Sendable {
 
 extension DeviceEvent {
     fileprivate func value(ofField name: String) -> FieldValue? {
-        valueFields?.first { $0.name == name }?.value
+        payload.valueFields?.first { $0.name == name }?.value
     }
+}
 
-    /// The attribute that it is about, or `nil` if it is about none.
-    fileprivate var attributePath: [AttributeName.Element]? {
-        let keys = ["service", "characteristic", "descriptor"]
-        let uuids = keys.compactMap { string($0).flatMap { BluetoothUUID($0) } }
+extension EventAttribute {
+    /// Its UUIDs and their places among equal ones, or `nil` if it names no characteristic.
+    fileprivate var elements: [AttributeName.Element]? {
+        let uuids = [service, characteristic, descriptor].compactMap { $0 }
         guard uuids.count >= 2 else { return nil }
-        let ordinals = string("path")?.split(separator: "/").map { step in
+        let ordinals = path?.split(separator: "/").map { step in
             step.split(separator: "~").dropFirst().first.flatMap { Int($0) }
         }
         return uuids.enumerated().map { index, uuid in

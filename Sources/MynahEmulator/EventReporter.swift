@@ -1,4 +1,6 @@
+import Mynah
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 /// Reports events to their observer; without one no event is made at all, which is the fastest.
@@ -11,16 +13,17 @@ struct EventReporter: Sendable {
     /// Whether anybody observes.
     var isObserved: Bool { observer != nil }
 
-    /// `layout` is that of the value, or `nil` if it has the SIG's for its UUID, or none.
-    func report(_ name: DeviceEvent.Name, _ fields: [JSON.Member] = [], layout: ValueLayout? = nil) {
+    func report(_ name: DeviceEvent.Name, _ payload: EventPayload = .none, isQueued: Bool = false) {
         guard let observer else { return }
-        let fields = device.map { [JSON.Member("device", .string($0))] + fields } ?? fields
-        var event = DeviceEvent(time: wallTime(), name: name, fields: fields)
-        event.layout = layout
-        observer(event)
+        observer(DeviceEvent(time: wallTime(), name, payload, of: device, isQueued: isQueued))
     }
 
-    func warn(_ code: String, _ message: String, _ fields: [JSON.Member] = []) {
-        report(.warning, [.init("code", .string(code)), .init("message", .string(message))] + fields)
+    func warn(_ code: String, _ message: String, _ central: Central? = nil) {
+        report(.warning, .notice(.init(code: code, message, central: central.map { EventCentral($0) })))
+    }
+
+    /// Reports an error that ends nothing.
+    func fail(_ message: String) {
+        report(.error, .notice(.init(message)))
     }
 }

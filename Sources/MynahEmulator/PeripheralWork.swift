@@ -9,12 +9,12 @@ import MynahSupport
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
-    private let report: (DeviceEvent.Name, () -> [JSON.Member]) -> Void
+    private let report: (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
     private let room: ChangeSignal
 
     init(
         _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ room: ChangeSignal,
-        report: @escaping (DeviceEvent.Name, () -> [JSON.Member]) -> Void
+        report: @escaping (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
     ) {
         self.entry = entry
         self.peripheral = peripheral
@@ -31,10 +31,7 @@ struct PeripheralWork {
             let failure = try await failure { () async throws(RequestError) in
                 value = try await peripheral.readValue(for: characteristic)
             }
-            report(.valueRead) {
-                EventFields.of(characteristic)
-                    + (failure.map { EventFields.of($0) } ?? [.init("value", .string(Hex.encode(value)))])
-            }
+            report(.valueRead, characteristic, failure) { if failure == nil { $0.value = value } }
         }
         var isSubscribed = false
         for name in entry.subscribe {
@@ -43,10 +40,7 @@ struct PeripheralWork {
                 try await peripheral.setNotifyValue(true, for: characteristic)
             }
             if failure == nil { isSubscribed = true }
-            report(.notificationChanged) {
-                EventFields.of(characteristic)
-                    + [.init("on", .bool(failure == nil))] + (failure.map { EventFields.of($0) } ?? [])
-            }
+            report(.notificationChanged, characteristic, failure) { $0.isOn = failure == nil }
         }
         for write in entry.writes { try await self.write(write) }
         return isSubscribed
@@ -63,11 +57,21 @@ struct PeripheralWork {
                 seen = room.count
             }
         }
-        report(.valueWritten) {
-            EventFields.of(characteristic) + [
-                .init("value", .string(Hex.encode(write.value))),
-                .init("withResponse", .bool(write.withResponse)),
-            ] + (failure.map { EventFields.of($0) } ?? [])
+        report(.valueWritten, characteristic, failure) {
+            $0.value = write.value
+            $0.withResponse = write.withResponse
+        }
+    }
+
+    private func report(
+        _ name: DeviceEvent.Name, _ characteristic: DiscoveredCharacteristic, _ failure: RequestError?,
+        _ fill: (inout EventPayload.RemoteUse) -> Void
+    ) {
+        report(name) { peripheral in
+            var use = EventPayload.RemoteUse(peripheral, EventAttribute(characteristic))
+            fill(&use)
+            use.take(failure)
+            return .remote(use)
         }
     }
 
@@ -98,9 +102,7 @@ struct PeripheralWork {
             guard types?.isEmpty != true else { return }
             services = try await peripheral.discoverServices(types)
         }
-        report(.servicesDiscovered) {
-            [.init("uuids", .array(services.map { .string($0.uuid.description) }))]
-        }
+        report(.servicesDiscovered) { .remote(.init($0, uuids: services.map(\.uuid))) }
         for service in services {
             let types = entry.discovery == .all ? nil : needed.characteristics(of: service.uuid)
             guard types?.isEmpty != true else { continue }
@@ -109,14 +111,11 @@ struct PeripheralWork {
                 found = try await peripheral.discoverCharacteristics(types, for: service)
             }
             if let failure {
-                report(.error) { [.init("message", .string(failure.description))] }
+                report(.error) { .notice(.init(failure.description, $0)) }
                 continue
             }
             report(.characteristicsDiscovered) {
-                [
-                    .init("service", .string(service.uuid.description)),
-                    .init("uuids", .array(found.map { .string($0.uuid.description) })),
-                ]
+                .remote(.init($0, .init(service: service.uuid), uuids: found.map(\.uuid)))
             }
         }
     }
@@ -129,9 +128,7 @@ struct PeripheralWork {
             guard let index = position.characteristic, position.descriptor == nil else { return nil }
             return services[position.service].characteristics[index]
         } catch {
-            report(.warning) {
-                [.init("code", .string("attributeMissing")), .init("message", .string(error.message))]
-            }
+            report(.warning) { .notice(.init(code: "attributeMissing", error.message, $0)) }
             return nil
         }
     }

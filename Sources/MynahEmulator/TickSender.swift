@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 /// Sends a player's values with `every` when they are due; its behaviors stop and go on with it.
@@ -165,7 +166,7 @@ final class TickSender {
         } catch {
             // Once for each attribute: at a thousand a second it would bury everything else.
             if tooLong.insert(attribute).inserted {
-                player.report(.error, on: attribute) { [.init("message", .string(error.description))] }
+                reportError(error.description, on: attribute)
             }
             return nil
         }
@@ -185,9 +186,15 @@ final class TickSender {
     ) {
         guard player.events.isObserved else { return }
         player.report(.notified, on: attribute, central.flatMap(named)) {
-            let bytes = JSON.Member("value", .string(Hex.encode(value)))
-            return tick.map { [bytes, .init("tick", .integer(Int($0)))] } ?? [bytes]
+            $0.value = value
+            $0.tick = tick.map { Int($0) }
         }
+    }
+
+    private func reportError(_ message: String, on attribute: AttributeKey) {
+        player.events.report(
+            .error, .notice(.init(message, on: player.table.eventAttribute(of: attribute))),
+            isQueued: player.appSide.isDeliveringQueued)
     }
 
     /// For everyone no value is dropped, so a radio that cannot keep up stays behind.
@@ -199,14 +206,13 @@ final class TickSender {
 
     private func reportBehind(_ central: Peer.ID) {
         guard let central = named(central) else { return }
-        let name = EventFields.central(central)
         player.events.warn(
             "subscriberBehind",
             """
-            \(name.value.stringValue ?? "a central") takes values more slowly than they are due: until \
+            \(EventCentral(central)) takes values more slowly than they are due: until \
             it catches up it gets only the newest of each characteristic
             """,
-            [name])
+            central)
     }
 
     private func named(_ central: Peer.ID) -> Central? {

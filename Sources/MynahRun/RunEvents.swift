@@ -1,6 +1,7 @@
 import MynahControl
 import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// Hands the events of a run to everything that takes them.

@@ -1,5 +1,6 @@
 import MynahControl
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The scenario that a run plays, and what came of it.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MynahEmulator
+import MynahProfiles
 import MynahTestSupport
 import Testing
 

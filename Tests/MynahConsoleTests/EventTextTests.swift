@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -102,10 +103,10 @@ import Testing
     }
 
     @Test func `a line begins with the device that its event names, else with the given one`() {
-        var event = DeviceEvent(time: WallTime(microseconds: 0), name: .appForeground)
+        var event = DeviceEvent(time: WallTime(microseconds: 0), .appForeground)
         let line = EventText.line(of: event)
         #expect(EventText.line(of: event, device: "One") == "One: \(line)")
-        event.fields = [.init("device", .string("Two"))]
+        event.device = "Two"
         #expect(EventText.line(of: event, device: "One") == "Two: \(line)")
     }
 }

@@ -1,6 +1,7 @@
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -113,7 +114,8 @@ import Testing
                 .init("windowMilliseconds", .number(30)),
             ])
         let strap = [
-            JSON.Member("peripheral", .string("id")), .init("address", .string("C0:00:00:00:00:01")),
+            JSON.Member("peripheral", .string("0063EC46-11F5-41F3-950D-542CBE63A5A9")),
+            .init("address", .string("C0:00:00:00:00:01")),
             .init("as", .string("Strap")),
         ]
         take(.peripheralConnecting, strap)
@@ -151,7 +153,7 @@ import Testing
                 .init("name", .string("HRM\u{1B}")),
             ])
         take(.scanStopped, [.init("services", .array([.string("180D")]))])
-        take(.peripheralDisconnected, [.init("peripheral", .string("id"))])
+        take(.peripheralDisconnected, [.init("peripheral", .string("0063EC46-11F5-41F3-950D-542CBE63A5A9"))])
         let after = lines(model, 80, 24)
         #expect(after.contains("  no device connected"))
         #expect(!after.contains { $0.hasPrefix("  alert ") || $0.hasPrefix("  scanning ") })

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -9,7 +10,8 @@ import Testing
         .init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:01")),
     ]
     private static let phone: [JSON.Member] = [
-        .init("device", .string("App, Other")), .init("peripheral", .string("id")),
+        .init("device", .string("App, Other")),
+        .init("peripheral", .string("0063EC46-11F5-41F3-950D-542CBE63A5A9")),
         .init("address", .string("C0:00:00:00:00:02")), .init("name", .string("Lock\u{1B}")),
     ]
     private static let shown: [JSON.Member] = [
@@ -61,7 +63,10 @@ import Testing
         let name = "App, Other"
         let second = Self.event(
             .pairingPasskey,
-            [.init("device", .string(name)), .init("peripheral", .string("id 2"))] + Self.shown)
+            [
+                .init("device", .string(name)),
+                .init("peripheral", .string("1163EC46-11F5-41F3-950D-542CBE63A5A9")),
+            ] + Self.shown)
         let ofPhone = Self.event(
             .warning, [.init("device", .string(name)), .init("code", .string(code))])
         #expect(Self.lines([phone, second, ofPhone]).count == 2)
@@ -81,7 +86,10 @@ import Testing
         // A central that has paired is called by its identity address.
         let identity = [Self.accessory[0], .init("central", .string("C0:00:00:00:00:03"))]
         #expect(Self.lines([display, enter, Self.event(.paired, identity)]) == [both[1]])
-        let app = [JSON.Member("device", .string("App")), .init("peripheral", .string("id"))]
+        let app = [
+            JSON.Member("device", .string("App")),
+            .init("peripheral", .string("0063EC46-11F5-41F3-950D-542CBE63A5A9")),
+        ]
         for end in [DeviceEvent.Name.paired, .peripheralDisconnected] {
             #expect(Self.lines([display, enter, Self.event(end, app)]) == [both[0]])
         }

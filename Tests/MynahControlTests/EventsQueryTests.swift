@@ -1,5 +1,6 @@
 import MynahControl
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 

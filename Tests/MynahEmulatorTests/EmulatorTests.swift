@@ -366,11 +366,12 @@ final class EventLog: Sendable {
 
     @Test func `an event is one JSON object with its time and name first`() {
         let event = DeviceEvent(
-            time: WallTime(microseconds: 1_795_241_700_123_456), name: .read,
-            fields: [.init("central", .string("AA\"B")), .init("offset", .integer(2))])
+            time: WallTime(microseconds: 1_795_241_700_123_456), .centralConnected,
+            .central(.init(.number(2), name: "AA\"B")), of: "Lock")
         #expect(
             event.json.text
-                == #"{"time":"2026-11-21T06:15:00.123456Z","event":"read","central":"AA\"B","offset":2}"#)
+                == #"{"time":"2026-11-21T06:15:00.123456Z","event":"central.connected","device":"Lock","#
+                + #""central":"central-2","name":"AA\"B"}"#)
     }
 }
 

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
             time: WallTime(microseconds: 1_767_268_800_123_456), name: .write,
             fields: [
                 .init("device", "Lock"), .init("value", "01"), .init("mtu", .integer(23)),
-                .init("list", .array([.null, .bool(true)])),
+                .init("list", .array([.null, .bool(true)])), .init("queued", .bool(true)),
             ])
         #expect(DeviceEvent(json: event.json) == event)
         let parsed = try JSON(parsing: Array(event.json.text.utf8))

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -6,9 +7,14 @@ import Testing
 
 /// The fields of the value in an event.
 @Suite struct EventValueTests {
-    private static func event(_ fields: [JSON.Member], _ layout: ValueLayout? = nil) -> DeviceEvent {
-        var event = DeviceEvent(time: WallTime(microseconds: 0), name: .notified, fields: fields)
-        event.layout = layout
+    private static func event(
+        _ fields: [JSON.Member], _ layout: ValueLayout? = nil, name: EventName = .notified
+    ) -> DeviceEvent {
+        var event = DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)
+        if let layout, case .attribute(var use) = event.payload {
+            use.attribute.layout = layout
+            event.payload = .attribute(use)
+        }
         return event
     }
 
@@ -59,7 +65,7 @@ import Testing
 
     @Test func `a part of a value and a descriptor have no fields`() {
         let level = Self.attribute("2A19", "64")
-        #expect(Self.fields(Self.event(level + [.init("offset", .integer(1))])) == nil)
+        #expect(Self.fields(Self.event(level + [.init("offset", .integer(1))], name: .write)) == nil)
         #expect(Self.fields(Self.event(level + [.init("descriptor", "2901")])) == nil)
         #expect(Self.fields(Self.event([.init("characteristic", "2A19"), .init("error", "0x0E")])) == nil)
         #expect(Self.fields(Self.event([.init("value", "64")])) == nil)

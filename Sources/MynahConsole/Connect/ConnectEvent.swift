@@ -1,6 +1,7 @@
 package import Mynah
 package import MynahCore
 package import MynahEmulator
+import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
@@ -115,7 +116,7 @@ package struct ConnectEvent: Sendable {
         _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
     ) -> ConnectEvent {
         let fields =
-            target.fields + EventFields.of(value, target.layout)
+            target.fields + JSON.members(of: value, target.layout)
             + [.init("withResponse", .bool(withResponse))]
         guard !withResponse else {
             return ConnectEvent("written", fields, text: "\(target.name) is written")
@@ -134,7 +135,7 @@ package struct ConnectEvent: Sendable {
         _ name: String, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
     ) -> ConnectEvent {
         let layout = target.layout
-        let fields = target.fields + EventFields.of(value, layout)
+        let fields = target.fields + JSON.members(of: value, layout)
         let content = Text.value(
             time: name == "read" ? nil : time, name: target.name,
             value: ValueText(value, layout?.decode(value)))

@@ -97,8 +97,8 @@ extension ControlAPI {
         let device = try device(call)
         let name = try attribute(call)
         let members = try await refusing { () async throws(ControlRefusal) in
-            EventFields.of(
-                try await device.emulator.value(of: name, in: device.label),
+            JSON.members(
+                of: try await device.emulator.value(of: name, in: device.label),
                 try await device.emulator.layout(of: name, in: device.label))
         }
         return .json(.object(members))

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// The OpenAPI document of the API, made from its routes.

@@ -58,7 +58,11 @@ final class RequestAsker {
             return .answer(outcome)
         }
         let id = numbers.next()
-        player.report(.requestAsked, on: read.attribute, central) { EventFields.of(asked: id, read) }
+        player.report(.requestAsked, on: read.attribute, central) {
+            $0.id = id
+            $0.access = .read
+            $0.offset = read.offset > 0 ? read.offset : nil
+        }
         return wait(for: .read(read), of: read.attribute, id, central)
     }
 
@@ -76,7 +80,10 @@ final class RequestAsker {
         }
         let id = numbers.next()
         for part in parts {
-            player.report(.requestAsked, on: part.attribute, central) { EventFields.of(asked: id, part) }
+            player.report(.requestAsked, on: part.attribute, central) {
+                $0.take(part, asked: id)
+                $0.access = .write
+            }
         }
         return wait(for: .write(write), of: parts[0].attribute, id, central)
     }
@@ -130,9 +137,8 @@ final class RequestAsker {
         request.reply.answer(outcome)
         switch request.access {
         case .read(let read):
-            player.report(.read, on: read.attribute, request.central) {
-                EventFields.of(read, (try? outcome.get()) ?? [], outcome, asked: id)
-            }
+            player.reportRead(
+                read, request.central, (try? outcome.get()) ?? [], outcome, asked: id)
         case .write(let write): Self.report(write, request.central, outcome, asked: id, by: player)
         }
         guard answer == .accept, case .failure(let error) = outcome else { return true }
@@ -176,7 +182,10 @@ final class RequestAsker {
             request.reply.answer(.failure(.unlikelyError))
             let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }
             player.report(.requestUnanswered, on: request.attribute, request.central) {
-                EventFields.of(unanswered: request.id, by, because: end.rawValue)
+                $0.id = request.id
+                $0.access = by
+                $0.error = .unlikelyError
+                $0.reason = end.rawValue
             }
         }
         sleep()
@@ -189,7 +198,9 @@ final class RequestAsker {
     ) {
         for part in write.parts {
             player.report(.write, on: part.attribute, central) {
-                EventFields.of(part, withResponse: write.wantsResponse, outcome, asked: id)
+                $0.take(part, asked: id)
+                $0.withResponse = write.wantsResponse
+                if case .failure(let error) = outcome { $0.error = error }
             }
         }
     }

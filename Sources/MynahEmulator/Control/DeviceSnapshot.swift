@@ -74,7 +74,9 @@ package struct DeviceSnapshot: Hashable, Sendable {
         members += [
             .init("state", .string(state.rawValue)),
             .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
-            .init("advertising", .object(EventFields.of(advertising))),
+            .init(
+                "advertising", .object(EventPayload.advertising(advertising).members(of: .advertisingChanged))
+            ),
             .init("centrals", .array(centrals.map(\.json))),
             .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
             .init("scenarios", .array(scenarios.map(\.json))),
@@ -108,7 +110,7 @@ extension DeviceSnapshot.Attribute {
         var members: [JSON.Member] = [.init("path", .string(path))]
         if let handle { members.append(.init("handle", .handle(handle))) }
         members.append(.init("properties", .array(properties.map { .string($0) })))
-        if let value { members += EventFields.of(value, layout) }
+        if let value { members += JSON.members(of: value, layout) }
         return .object(members)
     }
 }

@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 // Links, bonds and pairings, which all devices of one radio share.
@@ -18,7 +19,7 @@ extension Emulator {
     ) async throws(ControlRefusal) {
         _ = try player(named: label)
         if let reason, !Self.reasons.contains(reason) {
-            let list = Self.reasons.map { EventFields.code(ATTError(code: $0)).stringValue ?? "" }
+            let list = Self.reasons.map { ATTError(code: $0).codeText }
             throw .invalid(
                 "a host cannot end a link with this reason; use one of \(list.joined(separator: ", "))")
         }
@@ -42,7 +43,7 @@ extension Emulator {
             return try await forget(central.address.map { [$0] } ?? [], and: [central])
         }
         if let bond = bonds.first(where: { $0.isCalled(name) }) { return try await forget([bond]) }
-        let known = links.map { EventFields.name(of: $0) } + bonds.map(\.description)
+        let known = links.map { EventCentral($0).description } + bonds.map(\.description)
         throw .notFound(
             "\(name) is neither connected nor bonded"
                 + (known.isEmpty ? "" : "; known are \(Set(known).sorted().joined(separator: ", "))"))
@@ -59,7 +60,7 @@ extension Emulator {
         if let asking, asking.link == asked {
             name = asking.address.description
         } else {
-            name = EventFields.name(of: await phone.central(asked))
+            name = EventCentral(await phone.central(asked)).description
         }
         guard name.isCalled(peer) else {
             throw .conflict("the pairing that asks for a passkey is with \(name), not with \(peer)")
@@ -78,7 +79,7 @@ extension Emulator {
     func central(named name: String) async throws(ControlRefusal) -> Central {
         let connected = await connected()
         if let central = connected.first(where: { $0.isCalled(name) }) { return central }
-        let names = connected.map { EventFields.name(of: $0) }.joined(separator: ", ")
+        let names = connected.map { EventCentral($0).description }.joined(separator: ", ")
         throw .notFound(
             "\(name) is not connected; " + (names.isEmpty ? "no central is" : "connected are \(names)"))
     }
@@ -143,5 +144,5 @@ extension DeviceAddress {
 }
 
 extension Central {
-    fileprivate func isCalled(_ name: String) -> Bool { EventFields.name(of: self).isCalled(name) }
+    fileprivate func isCalled(_ name: String) -> Bool { EventCentral(self).description.isCalled(name) }
 }

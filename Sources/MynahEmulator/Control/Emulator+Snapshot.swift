@@ -1,6 +1,7 @@
 import Mynah
 package import MynahCore
 import MynahLifecycle
+import MynahProfiles
 
 // Snapshots and values, for tests.
 extension Emulator {
@@ -20,7 +21,7 @@ extension Emulator {
             centrals: phone.links.map { link in
                 let subscribed = status.subscriptions[link.central.id] ?? []
                 return .init(
-                    name: EventFields.name(of: link.central), mtu: link.central.mtu,
+                    name: EventCentral(link.central).description, mtu: link.central.mtu,
                     isEncrypted: link.isEncrypted, isBonded: link.central.isPaired,
                     subscriptions: namesSubscribers ? subscribed.compactMap { paths[$0] } : nil)
             },

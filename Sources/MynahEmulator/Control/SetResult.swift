@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahProfiles
 package import MynahSupport
 
 /// The result of setting a value.
@@ -13,6 +14,6 @@ package struct SetResult: Hashable, Sendable {
     /// The result as a JSON object; without `sent` if that is not known.
     package var json: JSON {
         .object(
-            EventFields.of(value, layout) + (sent.map { [.init("sent", .integer($0))] } ?? []))
+            JSON.members(of: value, layout) + (sent.map { [.init("sent", .integer($0))] } ?? []))
     }
 }

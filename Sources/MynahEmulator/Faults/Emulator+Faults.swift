@@ -159,7 +159,7 @@ extension Emulator {
         let central = firing.central.flatMap(faultOwners.central)
         player.events.report(
             .faultApplied,
-            [.init("fault", .string(owner.name)), .init("on", .string(firing.trigger.rawValue))]
-                + (central.map { [EventFields.central($0)] } ?? []))
+            .fault(
+                .init(owner.name, on: firing.trigger.rawValue, by: central.map { EventCentral($0) })))
     }
 }

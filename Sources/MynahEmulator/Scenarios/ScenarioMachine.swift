@@ -1,3 +1,4 @@
+import MynahProfiles
 import MynahSupport
 
 /// Plays the steps of a scenario: a machine without I/O and without a clock.

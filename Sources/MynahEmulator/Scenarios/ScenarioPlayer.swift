@@ -1,3 +1,4 @@
+import MynahProfiles
 import MynahSupport
 
 /// Plays the scenarios of an emulator's devices, one at a time for each device.
@@ -16,7 +17,7 @@ final class ScenarioPlayer {
 
         /// Whether an event is one of its device, or of the phone that its device is on.
         func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
-            guard let name = event.string("device") else { return events.device == nil || isOfAll }
+            guard let name = event.device else { return events.device == nil || isOfAll }
             return EventMatch.isDevice(label, name)
         }
     }
@@ -119,10 +120,7 @@ final class ScenarioPlayer {
     static func report(_ end: ScenarioEnd, of name: String, _ events: EventReporter) {
         events.report(
             .scenarioEnded,
-            [
-                .init("scenario", .string(name)), .init("result", .string(end.isPass ? "pass" : "fail")),
-                .init("step", .integer(end.step)), .init("message", .string(end.message)),
-            ])
+            .scenarioEnd(.init(name, isPass: end.isPass, step: end.step, end.message)))
     }
 
     private func noteUse() {

@@ -1,0 +1,266 @@
+package import Mynah
+import MynahCore
+import MynahLifecycle
+package import MynahProfiles
+import MynahSupport
+
+// Payloads of what a phone, its apps and its radio report.
+
+extension EventCentral {
+    package init(_ central: Central) {
+        self.init(central.address, central.id)
+    }
+}
+
+extension EventAttribute {
+    init(_ entry: AttributeTable.Entry) {
+        self.init(
+            service: entry.service, characteristic: entry.characteristic, descriptor: entry.descriptor,
+            path: entry.path, layout: entry.layout)
+    }
+
+    package init(_ characteristic: DiscoveredCharacteristic) {
+        self.init(service: characteristic.service, characteristic: characteristic.uuid)
+    }
+}
+
+extension EventPeripheral {
+    init(_ peripheral: Peripheral, alias: String?) {
+        self.init(
+            identifier: peripheral.identifier.uuid, address: peripheral.address,
+            name: peripheral.look { $0.name }, alias: alias)
+    }
+}
+
+extension EventPayload.AttributeUse {
+    /// Takes the outcome of a read; `id` is its number if a test answered it.
+    mutating func take(
+        _ read: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int?
+    ) {
+        self.id = id
+        offset = read.offset > 0 ? read.offset : nil
+        switch outcome {
+        case .success: self.value = value
+        case .failure(let error): self.error = error
+        }
+    }
+
+    /// Takes a part of a write; `id` is its number if a test answers it.
+    mutating func take(_ part: WriteRequest.Part, asked id: Int?) {
+        self.id = id
+        offset = part.offset > 0 ? part.offset : nil
+        value = part.value
+    }
+
+    /// Takes why a request was refused.
+    mutating func take(_ refused: RefusedRequest) {
+        access = refused.access
+        error = refused.error
+        reason = refused.reason.rawValue
+    }
+}
+
+extension EventPayload.RemoteUse {
+    /// Takes why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not
+    /// answer it.
+    mutating func take(_ failure: RequestError?) {
+        switch failure {
+        case .refused(let answered)?: error = answered
+        case .failed(let trouble)?:
+            error =
+                switch trouble.code {
+                case .unknownAttribute, .unsupported: .requestNotSupported
+                case .pairingFailed, .insufficientSecurity: .insufficientAuthentication
+                case .valueTooLong: .invalidAttributeValueLength
+                default: .unlikelyError
+                }
+            message = trouble.description
+        case nil: break
+        }
+    }
+}
+
+extension EventPayload.PeripheralLink {
+    /// A connection that failed.
+    init(_ peripheral: EventPeripheral, _ error: RadioError?) {
+        self.init(peripheral)
+        message = error?.description
+        code = error?.coreBluetoothCode
+    }
+
+    /// A link that ended.
+    init(_ peripheral: EventPeripheral, _ end: Disconnection) {
+        self.init(peripheral, end.error)
+        isLocal = end.isLocal
+        wasPending = end.wasPending
+        isReconnecting = end.isReconnecting
+    }
+}
+
+extension EventPayload.Discovery {
+    init(_ discovery: Mynah.Discovery, _ peripheral: EventPeripheral) {
+        self.init()
+        self.peripheral = peripheral
+        rssi = discovery.rssi.map { Int($0) }
+        services = discovery.advertisement.serviceUUIDs
+        overflowServices = discovery.overflowServices
+        coalesced = discovery.coalesced
+        data = discovery.data
+        scanResponse = discovery.scanResponse
+    }
+}
+
+extension EventPayload.Scan {
+    /// The services and options of a scan.
+    package init(_ scan: ScanStatus) {
+        self.init()
+        services = scan.services
+        solicited = scan.solicited.isEmpty ? nil : scan.solicited
+        allowsDuplicates = scan.allowsDuplicates
+        interval = scan.options?.interval
+        window = scan.options?.window
+        omitted = scan.omitted
+    }
+}
+
+extension EventPayload.AppStep {
+    init(_ options: LaunchOptions) {
+        self.init()
+        restoreIdentifiers = options.restoreIdentifiers
+        centralRestoreIdentifiers = options.centralRestoreIdentifiers
+        isInBackground = options.isInBackground
+    }
+}
+
+extension EventPayload.RadioFigures {
+    init(_ use: AirUse, _ metered: MeteredUse) {
+        self.init()
+        func rounded(_ time: Duration, _ digits: Double) -> Double? {
+            let number = (time.milliseconds * digits).rounded() / 1000
+            return number == 0 ? nil : number
+        }
+        let events = Int(use.advertisingEvents)
+        advertisingEvents = events == 0 ? nil : events
+        scanSeconds = rounded(use.scanning, 1)
+        linkSeconds = rounded(use.linked, 1)
+        packetsSent = use.packetsSent == 0 ? nil : use.packetsSent
+        packetsReceived = use.packetsReceived == 0 ? nil : use.packetsReceived
+        // Without the packets of a link its airtime is not known.
+        if metered.knowsPackets || use.linked == .zero { airtimeMilliseconds = rounded(use.airtime, 1000) }
+        isEstimated = metered.isEstimated ? true : nil
+    }
+}
+
+extension EventPayload.Restoration {
+    /// The state of an app that the system preserved.
+    init(_ state: RestoredState, restoreIdentifier: String) {
+        self.init()
+        role = "peripheral"
+        self.restoreIdentifier = restoreIdentifier
+        services = state.services.map(\.uuid)
+        isAdvertising = state.advertisement != nil
+        var uuids: [AttributeKey: EventAttribute] = [:]
+        for service in state.services {
+            for characteristic in service.characteristics {
+                uuids[characteristic.key] = EventAttribute(
+                    service: service.uuid, characteristic: characteristic.uuid)
+            }
+        }
+        subscribers = .array(
+            state.subscribers.compactMap { subscriber in
+                guard let names = uuids[subscriber.attribute]?.names else { return nil }
+                let central = JSON.Member(
+                    "central", subscriber.address.map { .string($0.description) } ?? .null)
+                return .object([central] + names + [.init("live", .bool(subscriber.isLive))])
+            })
+    }
+
+    /// The state of a central manager that the system kept; `device` returns a peripheral as events have it.
+    init(
+        _ state: RestoredCentralState, restoreIdentifier: String,
+        _ device: (Peripheral) -> EventPeripheral
+    ) {
+        self.init()
+        role = "central"
+        self.restoreIdentifier = restoreIdentifier
+        scanServices = state.scanServices.map { .uuids($0) } ?? .null
+        scanOptions =
+            state.scanOptions.map { options in
+                let solicited = options.solicitedServiceUUIDs
+                return .object(
+                    [.init("allowDuplicates", .bool(options.allowsDuplicates))]
+                        + (solicited.isEmpty ? [] : [.init("solicited", .uuids(solicited))]))
+            } ?? .null
+        peripherals = .array(
+            state.peripherals.map { peripheral in
+                let names = EventPayload.link(.init(device(peripheral))).members(of: .peripheralConnecting)
+                return .object(names + peripheral.look { Self.restored($0) })
+            })
+    }
+
+    private static func restored(_ peripheral: isolated Peripheral) -> [JSON.Member] {
+        let subscribed = peripheral.services.flatMap(\.characteristics).filter { $0.delivery != nil }
+        return [
+            .init("state", .string("\(peripheral.state)")),
+            .init("services", .uuids(peripheral.services.map(\.uuid))),
+            .init("subscriptions", .array(subscribed.map { .object(EventAttribute($0).names) })),
+        ]
+    }
+}
+
+extension EventAttribute {
+    /// Its service and characteristic in JSON.
+    fileprivate var names: [JSON.Member] {
+        EventPayload.attribute(.init(self)).members(of: .confirmed)
+    }
+}
+
+extension JSON {
+    fileprivate static func uuids(_ list: [BluetoothUUID]) -> JSON {
+        .array(list.map { .string($0.description) })
+    }
+}
+
+extension DeviceEvent.Name {
+    /// The event for a change of an app's scan, or `nil` if nothing changed.
+    init?(from old: ScanStatus?, to new: ScanStatus?) {
+        guard old != new else { return nil }
+        switch (old?.isInForce, new?.isInForce) {
+        case (_?, nil): self = .scanStopped
+        case (true, true): self = .scanChanged
+        case (_, true): self = .scanStarted
+        case (nil, false), (true, false): self = .scanPaused
+        default: return nil
+        }
+    }
+}
+
+extension PhoneEvent {
+    /// The event that reports it, or `nil` if others do; `device` returns a peripheral at an address.
+    func reported(
+        _ device: (DeviceAddress) -> EventPeripheral
+    ) -> (DeviceEvent.Name, EventPayload)? {
+        switch self {
+        case .stateChanged(let state): (.stateChanged, .state(state))
+        case .lost(let error): (.radioLost, .notice(.init(error.description)))
+        case .recovered: (.radioRecovered, .none)
+        case .connected(let central):
+            (.centralConnected, .central(.init(EventCentral(central), name: central.name)))
+        case .disconnected(let central): (.centralDisconnected, .central(.init(EventCentral(central))))
+        case .mtuChanged(let central):
+            (.mtuChanged, .central(.init(EventCentral(central), mtu: central.mtu ?? GATT.defaultMTU)))
+        case .paired(let central): (.paired, .pairing(.init(EventCentral(central))))
+        case .warning(let warning): (.warning, .notice(.init(code: warning.code, warning.message)))
+        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .peripheralPairing,
+            .answeredRead, .refused:
+            nil
+        case .linkKept(let address, let apps): (.linkKept, .link(.init(device(address), heldBy: apps)))
+        case .linkEnded(let address): (.linkEnded, .link(.init(device(address), heldBy: [])))
+        case .alert(let alert, let step):
+            (
+                step == .shown ? .alertShown : step == .opened ? .alertOpened : .alertDismissed,
+                .link(.init(device(alert.address), cause: alert.cause.rawValue, app: alert.app))
+            )
+        }
+    }
+}

@@ -1,0 +1,355 @@
+package import MynahCore
+package import MynahSupport
+
+/// The content of an event beside its name, as values.
+///
+/// `EventTable` says which payload an event has, and which of its fields.
+package enum EventPayload: Hashable, Sendable {
+    /// The event's name says it all.
+    case none
+    /// A use of an attribute of the device, and what woke its app.
+    case attribute(AttributeUse)
+    indirect case notice(Notice)
+    indirect case ready(Ready)
+    indirect case scenarioEnd(ScenarioEnd)
+    case state(RadioState)
+    indirect case radio(RadioFigures)
+    indirect case advertising(AdvertisingReport)
+    indirect case central(CentralLink)
+    indirect case pairing(Pairing)
+    indirect case fault(AppliedFault)
+    indirect case scan(Scan)
+    indirect case discovery(Discovery)
+    indirect case retrieval(Retrieval)
+    /// A link to a peripheral, or an alert about it.
+    indirect case link(PeripheralLink)
+    /// A use of an attribute of a peripheral, and what was discovered.
+    indirect case remote(RemoteUse)
+    indirect case app(AppStep)
+    indirect case restoration(Restoration)
+
+    // MARK: Parts of several payloads
+
+    /// The attribute that it is about, or `nil` if it is about none.
+    package var attribute: EventAttribute? {
+        switch self {
+        case .attribute(let use): use.attribute
+        case .remote(let use): use.attribute
+        case .notice(let notice): notice.attribute
+        default: nil
+        }
+    }
+
+    /// The value that was read, written or sent, or `nil` if it has none.
+    package var value: [UInt8]? {
+        switch self {
+        case .attribute(let use): use.value
+        case .remote(let use): use.value
+        default: nil
+        }
+    }
+
+    /// The fields of its value, or `nil` if it has none, no layout is known, or the value does not fit it.
+    package var valueFields: [NamedField]? {
+        // A part of a value fits no layout.
+        if case .attribute(let use) = self, use.offset != nil { return nil }
+        return value.flatMap { attribute?.fields(of: $0) }
+    }
+
+    /// The peripheral that it is about, or `nil` if it is about none.
+    package var peripheral: EventPeripheral? {
+        switch self {
+        case .notice(let notice): notice.peripheral
+        case .pairing(let pairing): pairing.peripheral
+        case .discovery(let discovery): discovery.peripheral
+        case .link(let link): link.peripheral
+        case .remote(let use): use.peripheral
+        default: nil
+        }
+    }
+
+    /// The memory that it takes beside its own place in bytes, as an estimate.
+    package var memory: Int {
+        switch self {
+        case .none, .state: 0
+        case .attribute(let use):
+            Self.allocation(use.value?.count) + Self.allocation(use.attribute.path?.utf8.count)
+        case .remote(let use): 512 + Self.allocation(use.value?.count)
+        case .notice(let notice): 256 + notice.message.utf8.count
+        case .central, .pairing, .fault, .app, .radio, .scenarioEnd: 192
+        default: 512
+        }
+    }
+
+    private static func allocation(_ count: Int?) -> Int { count.map { 32 + $0 } ?? 0 }
+}
+
+// MARK: - The device's side
+
+extension EventPayload {
+    /// A use of an attribute of the device.
+    package struct AttributeUse: Hashable, Sendable {
+        package var central: EventCentral?
+        package var attribute: EventAttribute
+        /// The number of a request that a test answers.
+        package var id: Int?
+        package var access: RefusedRequest.Access?
+        /// The first byte of the value's part, unless it is 0.
+        package var offset: Int?
+        package var value: [UInt8]?
+        package var withResponse: Bool?
+        package var error: ATTError?
+        /// Why a request was refused or not answered, or what woke the app.
+        package var reason: String?
+        package var delivery: Delivery?
+        package var tick: Int?
+
+        package init(
+            _ attribute: EventAttribute = .init(), by central: EventCentral? = nil,
+            because reason: String? = nil
+        ) {
+            self.attribute = attribute
+            self.central = central
+            self.reason = reason
+        }
+    }
+
+    /// A warning or an error.
+    package struct Notice: Hashable, Sendable {
+        package var attribute = EventAttribute()
+        package var peripheral = EventPeripheral()
+        package var code: String?
+        package var message = ""
+        package var central: EventCentral?
+
+        package init(
+            code: String? = nil, _ message: String = "", _ peripheral: EventPeripheral = .init(),
+            on attribute: EventAttribute = .init(), central: EventCentral? = nil
+        ) {
+            self.attribute = attribute
+            self.peripheral = peripheral
+            self.code = code
+            self.message = message
+            self.central = central
+        }
+    }
+
+    /// The devices and their radio, and the address of the control API.
+    package struct Ready: Hashable, Sendable {
+        package var profile: String?
+        package var radio: String?
+        package var address: DeviceAddress?
+        package var services: [BluetoothUUID]?
+        package var control: String?
+
+        package init() {}
+    }
+
+    package struct ScenarioEnd: Hashable, Sendable {
+        package var scenario = ""
+        package var isPass = false
+        package var step = 0
+        package var message = ""
+
+        init() {}
+
+        package init(_ scenario: String, isPass: Bool, step: Int, _ message: String) {
+            self.scenario = scenario
+            self.isPass = isPass
+            self.step = step
+            self.message = message
+        }
+
+        /// `pass` or `fail`.
+        var result: String {
+            get { isPass ? "pass" : "fail" }
+            set { isPass = newValue == "pass" }
+        }
+    }
+
+    /// A use of the radio, without figures that are zero.
+    package struct RadioFigures: Hashable, Sendable {
+        package var advertisingEvents: Int?
+        package var scanSeconds: Double?
+        package var linkSeconds: Double?
+        package var packetsSent: Int?
+        package var packetsReceived: Int?
+        package var airtimeMilliseconds: Double?
+        package var isEstimated: Bool?
+
+        package init() {}
+    }
+
+    /// A link to a central.
+    package struct CentralLink: Hashable, Sendable {
+        package var central: EventCentral?
+        package var name: String?
+        package var mtu: Int?
+
+        package init(_ central: EventCentral? = nil, name: String? = nil, mtu: Int? = nil) {
+            self.central = central
+            self.name = name
+            self.mtu = mtu
+        }
+    }
+
+    /// A pairing with a central, or with a peripheral.
+    package struct Pairing: Hashable, Sendable {
+        package var central: EventCentral?
+        package var peripheral: EventPeripheral
+        package var step: PairingStep?
+        /// Whether the number that the step asks for is known.
+        package var isEntered: Bool?
+
+        package init(
+            _ central: EventCentral? = nil, _ peripheral: EventPeripheral = .init(),
+            _ step: PairingStep? = nil
+        ) {
+            self.central = central
+            self.peripheral = peripheral
+            self.step = step
+        }
+    }
+
+    package struct AppliedFault: Hashable, Sendable {
+        package var fault = ""
+        package var trigger = ""
+        package var central: EventCentral?
+
+        init() {}
+
+        package init(_ fault: String, on trigger: String, by central: EventCentral?) {
+            self.fault = fault
+            self.trigger = trigger
+            self.central = central
+        }
+    }
+}
+
+// MARK: - The phone's side
+
+extension EventPayload {
+    package struct Scan: Hashable, Sendable {
+        package var services: [BluetoothUUID] = []
+        package var solicited: [BluetoothUUID]?
+        package var allowsDuplicates = false
+        /// `nil` if the radio does not scan for it.
+        package var interval: Duration?
+        package var window: Duration?
+        package var omitted: [AdvertisingReport.Omission] = []
+
+        package init() {}
+    }
+
+    package struct Discovery: Hashable, Sendable {
+        package var peripheral = EventPeripheral()
+        package var rssi: Int?
+        package var services: [BluetoothUUID] = []
+        package var overflowServices: [BluetoothUUID] = []
+        package var coalesced = 1
+        package var data: [UInt8] = []
+        package var scanResponse: [UInt8] = []
+
+        package init() {}
+    }
+
+    /// The devices that the system returned to an app.
+    package struct Retrieval: Hashable, Sendable {
+        package var alias = ""
+        /// `identifiers` or `connected`.
+        package var way = ""
+        package var asked: [BluetoothUUID] = []
+        package var found: [BluetoothUUID] = []
+
+        init() {}
+
+        package init(
+            _ alias: String, by way: String, _ asked: [BluetoothUUID], found: [BluetoothUUID]
+        ) {
+            self.alias = alias
+            self.way = way
+            self.asked = asked
+            self.found = found
+        }
+    }
+
+    package struct PeripheralLink: Hashable, Sendable {
+        package var peripheral: EventPeripheral
+        /// Whether another app held the link already, or whether the phone ended it.
+        package var isLocal: Bool?
+        package var wasPending: Bool?
+        package var isReconnecting: Bool?
+        package var message: String?
+        /// The number of the CBError.
+        package var code: Int?
+        package var heldBy: [String]?
+        /// The cause of an alert.
+        package var cause: String?
+        package var app: String?
+
+        package init(
+            _ peripheral: EventPeripheral = .init(), isLocal: Bool? = nil, heldBy: [String]? = nil,
+            cause: String? = nil, app: String? = nil
+        ) {
+            self.peripheral = peripheral
+            self.isLocal = isLocal
+            self.heldBy = heldBy
+            self.cause = cause
+            self.app = app
+        }
+    }
+
+    package struct RemoteUse: Hashable, Sendable {
+        package var peripheral: EventPeripheral
+        package var attribute: EventAttribute
+        package var value: [UInt8]?
+        package var withResponse: Bool?
+        package var isOn: Bool?
+        package var uuids: [BluetoothUUID]?
+        package var error: ATTError?
+        /// Why it failed, if the peripheral did not answer the error.
+        package var message: String?
+
+        package init(
+            _ peripheral: EventPeripheral = .init(), _ attribute: EventAttribute = .init(),
+            value: [UInt8]? = nil, uuids: [BluetoothUUID]? = nil
+        ) {
+            self.peripheral = peripheral
+            self.attribute = attribute
+            self.value = value
+            self.uuids = uuids
+        }
+    }
+}
+
+// MARK: - Apps
+
+extension EventPayload {
+    /// A launch of an app, or its end.
+    package struct AppStep: Hashable, Sendable {
+        package var restoreIdentifiers: [String]?
+        package var centralRestoreIdentifiers: [String]?
+        package var isInBackground: Bool?
+        /// Why it was terminated.
+        package var reason: String?
+
+        package init(reason: String? = nil) {
+            self.reason = reason
+        }
+    }
+
+    /// The state of a manager that the system kept; what nobody but its reader looks at is JSON.
+    package struct Restoration: Hashable, Sendable {
+        /// `peripheral` or `central`.
+        package var role = ""
+        package var restoreIdentifier = ""
+        package var services: [BluetoothUUID]?
+        package var isAdvertising: Bool?
+        package var subscribers: JSON?
+        package var scanServices: JSON?
+        package var scanOptions: JSON?
+        package var peripherals: JSON?
+
+        package init() {}
+    }
+}

@@ -1,0 +1,287 @@
+import MynahCore
+
+/// The fields of each payload, in the order in which JSON has them.
+enum EventShapes {
+    // MARK: The run and its radio
+
+    private static let noticeShape = EventShape(EventPayload.notice) {
+        if case .notice(let notice) = $0 { notice } else { .init() }
+    }
+
+    static let message = [noticeShape.always("message", \.message)]
+    static let notice =
+        fields(EventShape(noticeShape, \.attribute)) + fields(EventShape(noticeShape, \.peripheral))
+        + [noticeShape.optional("code", \.code)] + message + [noticeShape.optional("central", \.central)]
+
+    private static let readyShape = EventShape(EventPayload.ready) {
+        if case .ready(let ready) = $0 { ready } else { .init() }
+    }
+
+    static let ready = [
+        readyShape.optional("profile", \.profile), readyShape.optional("radio", \.radio),
+        readyShape.optional("address", \.address), readyShape.optional("services", \.services),
+        readyShape.optional("control", \.control),
+    ]
+
+    private static let scenarioShape = EventShape(EventPayload.scenarioEnd) {
+        if case .scenarioEnd(let end) = $0 { end } else { .init() }
+    }
+
+    static let scenarioEnd = [
+        scenarioShape.always("scenario", \.scenario), scenarioShape.always("result", \.result),
+        scenarioShape.always("step", \.step), scenarioShape.always("message", \.message),
+    ]
+
+    private static let stateShape = EventShape(EventPayload.state) {
+        if case .state(let state) = $0 { state } else { RadioState.unknown }
+    }
+
+    static let state = [stateShape.always("state", \.self)]
+
+    private static let radioShape = EventShape(EventPayload.radio) {
+        if case .radio(let figures) = $0 { figures } else { .init() }
+    }
+
+    static let radio = [
+        radioShape.optional("advertisingEvents", \.advertisingEvents),
+        radioShape.optional("scanSeconds", \.scanSeconds),
+        radioShape.optional("linkSeconds", \.linkSeconds),
+        radioShape.optional("packetsSent", \.packetsSent),
+        radioShape.optional("packetsReceived", \.packetsReceived),
+        radioShape.optional("airtimeMilliseconds", \.airtimeMilliseconds),
+        radioShape.optional("estimated", \.isEstimated),
+    ]
+
+    private static let advertisingShape = EventShape(EventPayload.advertising) {
+        if case .advertising(let report) = $0 { report } else { .silent }
+    }
+
+    static let advertising = [
+        advertisingShape.always("on", \.isOn), advertisingShape.always("data", \.data),
+        advertisingShape.always("scanResponse", \.scanResponse),
+        advertisingShape.nullable("intervalMilliseconds", \.shortestInterval),
+        advertisingShape.optional("intervalMaximumMilliseconds", \.longerInterval),
+        advertisingShape.always("connectable", \.isConnectable),
+        advertisingShape.optional("address", \.address), advertisingShape.always("omitted", \.omitted),
+    ]
+
+    // MARK: The device's side
+
+    private static let attributeShape = EventShape(EventPayload.attribute) {
+        if case .attribute(let use) = $0 { use } else { .init() }
+    }
+
+    static let attribute =
+        [attributeShape.optional("central", \.central)] + fields(EventShape(attributeShape, \.attribute))
+    static let cause = [attributeShape.optional("by", \.reason)]
+    static let delivery = [attributeShape.optional("delivery", \.delivery)]
+    static let sent = value + [attributeShape.optional("tick", \.tick)]
+    static let asked = [
+        attributeShape.optional("id", \.id), attributeShape.optional("by", \.access), offset,
+    ]
+    static let answer = [attributeShape.optional("id", \.id), offset]
+    static let withResponse = [attributeShape.optional("withResponse", \.withResponse)]
+    static let value = [attributeShape.optional("value", \.value)]
+    static let error = [attributeShape.optional("error", \.error)]
+    static let refusal =
+        [attributeShape.optional("by", \.access)] + error + [attributeShape.optional("because", \.reason)]
+    static let unanswered = [attributeShape.optional("id", \.id)] + refusal
+    private static let offset = attributeShape.optional("offset", \.offset)
+
+    private static let centralShape = EventShape(EventPayload.central) {
+        if case .central(let link) = $0 { link } else { .init() }
+    }
+
+    static let central = [centralShape.optional("central", \.central)]
+    static let centralName = central + [centralShape.optional("name", \.name)]
+    static let mtu = central + [centralShape.optional("mtu", \.mtu)]
+
+    private static let pairingShape = EventShape(EventPayload.pairing) {
+        if case .pairing(let pairing) = $0 { pairing } else { .init() }
+    }
+
+    static let paired =
+        [pairingShape.optional("central", \.central)] + fields(EventShape(pairingShape, \.peripheral))
+    static let passkey =
+        paired + [
+            pairingShape.optional("step", \.stepName), pairingShape.optional("passkey", \.passkey),
+            pairingShape.optional("entered", \.isEntered),
+        ]
+
+    private static let faultShape = EventShape(EventPayload.fault) {
+        if case .fault(let fault) = $0 { fault } else { .init() }
+    }
+
+    static let fault = [
+        faultShape.always("fault", \.fault), faultShape.always("on", \.trigger),
+        faultShape.optional("central", \.central),
+    ]
+
+    // MARK: The phone's side
+
+    private static let scanShape = EventShape(EventPayload.scan) {
+        if case .scan(let scan) = $0 { scan } else { .init() }
+    }
+
+    static let scan = [
+        scanShape.always("services", \.services), scanShape.optional("solicited", \.solicited),
+        scanShape.always("allowDuplicates", \.allowsDuplicates),
+        scanShape.nullable("intervalMilliseconds", \.interval),
+        scanShape.nullable("windowMilliseconds", \.window), scanShape.always("omitted", \.omitted),
+    ]
+
+    private static let discoveryShape = EventShape(EventPayload.discovery) {
+        if case .discovery(let discovery) = $0 { discovery } else { .init() }
+    }
+
+    static let discovery =
+        fields(EventShape(discoveryShape, \.peripheral)) + [
+            discoveryShape.nullable("rssi", \.rssi), discoveryShape.always("services", \.services),
+            discoveryShape.always("overflowServices", \.overflowServices),
+            discoveryShape.always("coalesced", \.coalesced), discoveryShape.always("data", \.data),
+            discoveryShape.always("scanResponse", \.scanResponse),
+        ]
+
+    private static let retrievalShape = EventShape(EventPayload.retrieval) {
+        if case .retrieval(let retrieval) = $0 { retrieval } else { .init() }
+    }
+
+    static let retrieval = [
+        retrievalShape.always("as", \.alias), retrievalShape.always("by", \.way),
+        retrievalShape.always("asked", \.asked), retrievalShape.always("found", \.found),
+    ]
+
+    private static let linkShape = EventShape(EventPayload.link) {
+        if case .link(let link) = $0 { link } else { .init() }
+    }
+
+    static let link = fields(EventShape(linkShape, \.peripheral))
+    static let local = [linkShape.optional("local", \.isLocal)]
+    static let waits = [
+        linkShape.optional("pending", \.wasPending), linkShape.optional("isReconnecting", \.isReconnecting),
+    ]
+    static let failure = [linkShape.optional("message", \.message), linkShape.optional("code", \.code)]
+    static let heldBy = [linkShape.optional("heldBy", \.heldBy)]
+    static let alert = [linkShape.optional("by", \.cause), linkShape.optional("app", \.app)]
+
+    private static let remoteShape = EventShape(EventPayload.remote) {
+        if case .remote(let use) = $0 { use } else { .init() }
+    }
+
+    static let remote = fields(EventShape(remoteShape, \.peripheral))
+    static let remoteService = [remoteShape.optional("service", \.attribute.service)]
+    static let remoteAttribute =
+        remote + remoteService + [remoteShape.optional("characteristic", \.attribute.characteristic)]
+    static let remoteValue = remoteAttribute + [remoteShape.optional("value", \.value)]
+    static let remoteResponse = [remoteShape.optional("withResponse", \.withResponse)]
+    static let isOn = [remoteShape.optional("on", \.isOn)]
+    static let uuids = [remoteShape.optional("uuids", \.uuids)]
+    static let remoteError = [
+        remoteShape.optional("error", \.error), remoteShape.optional("message", \.message),
+    ]
+
+    /// The fields that identify a peripheral.
+    private static func fields(_ peripheral: EventShape<EventPeripheral>) -> [EventField] {
+        [
+            peripheral.optional("peripheral", \.identifier), peripheral.optional("address", \.address),
+            peripheral.optional("name", \.name), peripheral.optional("as", \.alias),
+        ]
+    }
+
+    /// The names of an attribute.
+    private static func fields(_ attribute: EventShape<EventAttribute>) -> [EventField] {
+        [
+            attribute.optional("service", \.service),
+            attribute.optional("characteristic", \.characteristic),
+            attribute.optional("descriptor", \.descriptor), attribute.optional("path", \.path),
+        ]
+    }
+
+    // MARK: Apps
+
+    private static let appShape = EventShape(EventPayload.app) {
+        if case .app(let step) = $0 { step } else { .init() }
+    }
+
+    static let launch = [
+        appShape.optional("restoreIdentifiers", \.restoreIdentifiers),
+        appShape.optional("centralRestoreIdentifiers", \.centralRestoreIdentifiers),
+        appShape.optional("inBackground", \.isInBackground),
+    ]
+    static let termination = [appShape.optional("reason", \.reason)]
+
+    private static let restorationShape = EventShape(EventPayload.restoration) {
+        if case .restoration(let restoration) = $0 { restoration } else { .init() }
+    }
+
+    static let restoration = [
+        restorationShape.always("role", \.role),
+        restorationShape.always("restoreIdentifier", \.restoreIdentifier),
+        restorationShape.optional("services", \.services),
+        restorationShape.optional("advertising", \.isAdvertising),
+        restorationShape.optional("subscribers", \.subscribers),
+        restorationShape.optional("scanServices", \.scanServices),
+        restorationShape.optional("scanOptions", \.scanOptions),
+        restorationShape.optional("peripherals", \.peripherals),
+    ]
+}
+
+// MARK: - Fields that are parts of a value
+
+extension AdvertisingReport {
+    fileprivate var shortestInterval: Duration? {
+        get { interval?.lowerBound }
+        set { interval = newValue.map { $0...max($0, longerInterval ?? $0) } }
+    }
+
+    /// The longest interval, unless all are of one length.
+    fileprivate var longerInterval: Duration? {
+        get { interval.flatMap { $0.lowerBound == $0.upperBound ? nil : $0.upperBound } }
+        set {
+            guard let shortest = interval?.lowerBound else { return }
+            interval = shortest...max(shortest, newValue ?? shortest)
+        }
+    }
+}
+
+extension EventPayload.Pairing {
+    fileprivate var stepName: String? {
+        get {
+            switch step {
+            case .display?: "display"
+            case .compare?: "compare"
+            case .enter?: "enter"
+            case .agree?: "agree"
+            case nil: nil
+            }
+        }
+        set {
+            switch newValue {
+            case "display": step = .display(0)
+            case "compare": step = .compare(0)
+            case "enter": step = .enter
+            case "agree": step = .agree
+            default: step = nil
+            }
+        }
+    }
+
+    /// The number to show, in six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
+    package var passkey: String? {
+        get {
+            switch step {
+            case .display(let number)?, .compare(let number)?:
+                String(repeating: "0", count: max(0, 6 - String(number).count)) + String(number)
+            default: nil
+            }
+        }
+        set {
+            guard let number = newValue.flatMap({ UInt32($0) }) else { return }
+            switch step {
+            case .display?: step = .display(number)
+            case .compare?: step = .compare(number)
+            default: break
+            }
+        }
+    }
+}

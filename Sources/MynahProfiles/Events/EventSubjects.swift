@@ -1,0 +1,99 @@
+package import MynahCore
+package import MynahSupport
+
+/// A central in an event: its address, or its number if the radio does not report the address.
+package enum EventCentral: Hashable, Sendable, CustomStringConvertible {
+    case address(DeviceAddress)
+    case number(UInt32)
+
+    private static let prefix = "central-"
+
+    package init(_ address: DeviceAddress?, _ peer: Peer.ID) {
+        self = address.map { .address($0) } ?? .number(peer.rawValue)
+    }
+
+    /// Reads a central as `description` writes it, but for the type of its address; `nil` if it is none.
+    init?(_ text: String) {
+        if let address = DeviceAddress(text, kind: .random) {
+            self = .address(address)
+        } else if text.hasPrefix(Self.prefix), let number = UInt32(text.dropFirst(Self.prefix.count)) {
+            self = .number(number)
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .address(let address): address.description
+        case .number(let number): "\(Self.prefix)\(number)"
+        }
+    }
+}
+
+/// The attribute that an event is about.
+package struct EventAttribute: Hashable, Sendable {
+    package var service: BluetoothUUID?
+    package var characteristic: BluetoothUUID?
+    package var descriptor: BluetoothUUID?
+    /// The path that distinguishes it from others with these UUIDs, or `nil` if there are none.
+    package var path: String?
+    /// The layout of its value, or `nil` if it has the SIG's for its characteristic, or none.
+    package var layout: ValueLayout?
+
+    package init(
+        service: BluetoothUUID? = nil, characteristic: BluetoothUUID? = nil,
+        descriptor: BluetoothUUID? = nil, path: String? = nil, layout: ValueLayout? = nil
+    ) {
+        self.service = service
+        self.characteristic = characteristic
+        self.descriptor = descriptor
+        self.path = path
+        self.layout = layout
+    }
+
+    /// The fields of its value, or `nil` if no layout is known, or the value does not fit it.
+    package func fields(of value: [UInt8]) -> [NamedField]? {
+        guard descriptor == nil else { return nil }
+        return (layout ?? characteristic.flatMap { KnownLayouts.layout(of: $0) })?.decode(value)
+    }
+
+    /// The path, else the SIG's name of the characteristic, followed by the descriptor's; a UUID without a
+    /// name is itself.
+    package var name: String {
+        path
+            ?? [characteristic, descriptor].compactMap { $0 }
+            .map { AssignedNumbers.name(of: $0) ?? $0.description }.joined(separator: " / ")
+    }
+}
+
+/// The peripheral that an event of a phone is about.
+package struct EventPeripheral: Hashable, Sendable {
+    /// The UUID by which the phone's apps know it.
+    package var identifier: BluetoothUUID?
+    package var address: DeviceAddress?
+    package var name: String?
+    /// Its name in the profile.
+    package var alias: String?
+
+    package init(
+        identifier: BluetoothUUID? = nil, address: DeviceAddress? = nil, name: String? = nil,
+        alias: String? = nil
+    ) {
+        self.identifier = identifier?.in128Bits
+        self.address = address
+        self.name = name
+        self.alias = alias
+    }
+
+    /// Its name for people: the profile's, else its own, else its address; `nil` if it has none.
+    package var title: String? { alias ?? name ?? address?.description }
+}
+
+extension JSON {
+    /// A value in hexadecimal, and its fields if it fits the layout.
+    package static func members(of value: [UInt8], _ layout: ValueLayout?) -> [Member] {
+        [.init("value", .string(Hex.encode(value)))]
+            + (layout?.decode(value).map { [.init("fields", $0.json)] } ?? [])
+    }
+}

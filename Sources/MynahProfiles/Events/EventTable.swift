@@ -1,0 +1,108 @@
+package import MynahSupport
+
+/// The events that a device reports: what each needs in a profile, and its fields in their order.
+///
+/// JSON, the catalog that `check` reads, matches and the article follow from it.
+package enum EventTable {
+    struct Row: Sendable {
+        let name: EventName
+        let need: EventCatalog.Need
+        let fields: [EventField]
+
+        init(_ name: EventName, _ need: EventCatalog.Need, _ fields: [EventField] = []) {
+            self.name = name
+            self.need = need
+            self.fields = fields
+        }
+    }
+
+    /// The fields of an event, without those that every event may have (`device`, `queued`).
+    package static func fields(of name: EventName) -> [EventField] { byName[name] ?? [] }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.fields) })
+
+    static let rows: [Row] = ofRun + ofRadio + ofLinks + ofAttributes + ofCentral + ofApp
+
+    private typealias Shapes = EventShapes
+
+    private static let ofRun = [
+        Row(.ready, .never("a scenario begins after it"), Shapes.ready),
+        Row(.warning, .nothing, Shapes.notice), Row(.error, .nothing, Shapes.notice),
+        Row(.scenarioEnded, .never("a device plays one scenario at a time"), Shapes.scenarioEnd),
+    ]
+
+    private static let ofRadio = [
+        Row(.stateChanged, .nothing, Shapes.state), Row(.radioLost, .nothing, Shapes.message),
+        Row(.radioRecovered, .nothing), Row(.radioUsed, .nothing, Shapes.radio),
+        Row(.advertisingStarted, .nothing, Shapes.advertising),
+        Row(.advertisingChanged, .nothing, Shapes.advertising), Row(.advertisingStopped, .nothing),
+    ]
+
+    private static let ofLinks = [
+        Row(.centralConnected, .nothing, Shapes.centralName),
+        Row(.centralDisconnected, .nothing, Shapes.central), Row(.mtuChanged, .nothing, Shapes.mtu),
+        Row(.paired, .nothing, Shapes.paired), Row(.pairingPasskey, .nothing, Shapes.passkey),
+        Row(.faultApplied, .nothing, Shapes.fault),
+    ]
+
+    private static let ofAttributes = [
+        Row(
+            .read, .attribute(.read), Shapes.attribute + Shapes.answer + Shapes.value + Shapes.error),
+        Row(
+            .write, .attribute(.write),
+            Shapes.attribute + Shapes.answer + Shapes.value + Shapes.withResponse + Shapes.error),
+        Row(.requestRefused, .attribute(.any), Shapes.attribute + Shapes.refusal),
+        Row(.requestAsked, .attribute(.ask), Shapes.attribute + Shapes.asked + Shapes.value),
+        Row(.requestUnanswered, .attribute(.ask), Shapes.attribute + Shapes.unanswered),
+        Row(.subscribed, .attribute(.update), Shapes.attribute + Shapes.delivery),
+        Row(.unsubscribed, .attribute(.update), Shapes.attribute),
+        Row(.notified, .attribute(.update), Shapes.attribute + Shapes.sent),
+        Row(.confirmed, .attribute(.indicate), Shapes.attribute),
+    ]
+
+    private static let ofCentral = [
+        Row(.scanStarted, .central, Shapes.scan), Row(.scanChanged, .central, Shapes.scan),
+        Row(.scanPaused, .central, Shapes.scan), Row(.scanStopped, .central, Shapes.scan),
+        Row(.peripheralDiscovered, .central, Shapes.discovery),
+        Row(.peripheralConnecting, .connection, Shapes.link),
+        Row(.peripheralConnected, .connection, Shapes.link + Shapes.local),
+        Row(.peripheralFailedToConnect, .connection, Shapes.link + Shapes.failure),
+        Row(
+            .peripheralDisconnected, .connection,
+            Shapes.link + Shapes.local + Shapes.waits + Shapes.failure),
+        Row(.peripheralsRetrieved, .central, Shapes.retrieval),
+        Row(.servicesDiscovered, .connection, Shapes.remote + Shapes.uuids),
+        Row(
+            .characteristicsDiscovered, .connection,
+            Shapes.remote + Shapes.remoteService + Shapes.uuids),
+        Row(.servicesChanged, .connection, Shapes.remote + Shapes.uuids),
+        Row(.valueRead, .centralRead, Shapes.remoteValue + Shapes.remoteError),
+        Row(.valueUpdated, .centralSubscription, Shapes.remoteValue + Shapes.remoteError),
+        Row(
+            .valueWritten, .centralWrite,
+            Shapes.remoteValue + Shapes.remoteResponse + Shapes.remoteError),
+        Row(
+            .notificationChanged, .centralSubscription,
+            Shapes.remoteAttribute + Shapes.isOn + Shapes.remoteError),
+        Row(.linkKept, .central, Shapes.link + Shapes.heldBy),
+        Row(.linkEnded, .central, Shapes.link + Shapes.heldBy),
+        Row(.alertShown, .central, Shapes.link + Shapes.alert),
+        Row(.alertOpened, .central, Shapes.link + Shapes.alert),
+        Row(.alertDismissed, .central, Shapes.link + Shapes.alert),
+    ]
+
+    private static let ofApp = [
+        Row(.appLaunched, .app, Shapes.launch), Row(.appForeground, .app), Row(.appBackground, .app),
+        Row(.appSuspended, .app), Row(.appWoken, .backgroundMode, Shapes.attribute + Shapes.cause),
+        Row(.appThrottled, .app), Row(.appExtraneous, .app, Shapes.attribute),
+        Row(.appTerminated, .app, Shapes.termination), Row(.appQuit, .app),
+        Row(.appRestored, .restoreIdentifier, Shapes.restoration),
+    ]
+}
+
+extension EventPayload {
+    /// The fields that it has as the payload of an event, in JSON.
+    package func members(of name: EventName) -> [JSON.Member] {
+        EventTable.fields(of: name).compactMap { field in field.json(self).map { .init(field.key, $0) } }
+    }
+}
