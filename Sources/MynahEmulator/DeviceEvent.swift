@@ -65,9 +65,11 @@ public struct DeviceEvent: Hashable, Sendable {
     // MARK: JSON
 
     /// Its fields as JSON has them, in their order, without those of its value.
-    public var fields: [JSON.Member] {
-        (device.map { [.init("device", .string($0))] } ?? []) + payload.members(of: name)
-            + others + (isQueued ? [.init("queued", .bool(true))] : [])
+    public var fields: [JSON.Member] { fields(payload.members(of: name), others) }
+
+    private func fields(_ members: [JSON.Member], _ others: [JSON.Member]) -> [JSON.Member] {
+        (device.map { [.init("device", .string($0))] } ?? []) + members + others
+            + (isQueued ? [.init("queued", .bool(true))] : [])
     }
 
     /// The field of this key.
@@ -89,14 +91,10 @@ public struct DeviceEvent: Hashable, Sendable {
 
     /// The whole event as one JSON object, with the fields of its value (`fields`).
     public var json: JSON {
-        var members = fields
-        if let index = members.firstIndex(where: { $0.key == "value" }) {
-            let read = members.firstIndex { $0.key == "fields" }.map { members.remove(at: $0).value }
-            let json = read ?? payload.valueFields?.json
-            if let json { members.insert(.init("fields", json), at: index + 1) }
-        }
+        let members = payload.whole(EventTable.fields(of: name), read: readFields)
         return .object(
-            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))] + members)
+            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))]
+                + fields(members, others.filter { $0.key != "fields" }))
     }
 
     /// Reads an event as `json` writes it, or the journal; `nil` if it is none of this version.

@@ -32,7 +32,7 @@ final class RunEvents: Sendable {
         } pass: { [control] event in
             var event = event
             if event.name == .ready, let address = control.withLock({ $0 }) {
-                event.fields.append(.init("control", .string(address)))
+                event.serve(at: address)
             }
             for observer in observers { observer.take(event, of: device) }
         }

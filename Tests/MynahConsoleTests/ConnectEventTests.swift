@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 import Testing
 
@@ -46,11 +47,11 @@ import Testing
                 "the device's services changed; \"services\" discovers them again"
             ),
             (
-                .passkey("display", 12), #"{"event":"pairing.passkey","step":"display","passkey":"000012"}"#,
+                .passkey(.display(12)), #"{"event":"pairing.passkey","step":"display","passkey":"000012"}"#,
                 "type 000012 on the device"
             ),
             (
-                .passkey("compare", 123_456),
+                .passkey(.compare(123_456)),
                 #"{"event":"pairing.passkey","step":"compare","passkey":"123456"}"#,
                 "does the device show 123456?"
             ),
@@ -66,23 +67,23 @@ import Testing
             try AttributePath(parsing: path).target(in: services)
         }
         let attribute = #""service":"180D","characteristic":"2A37""#
-        let read = ConnectEvent.value("read", try target("2A37"), [0x41, 0x42])
+        let read = ConnectEvent.value(.read, try target("2A37"), [0x41, 0x42])
         #expect(Self.object(read) == #"{"event":"read",\#(attribute),"value":"4142"}"#)
         #expect(read.text() == "heart-rate-measurement  4142 \"AB\"")
-        let notified = ConnectEvent.value("notified", try target("2A37"), [], time: Self.time)
+        let notified = ConnectEvent.value(.notified, try target("2A37"), [], time: Self.time)
         #expect(notified.text() == "\(Self.time.localClock)  heart-rate-measurement  (empty)")
         #expect(notified.json.text.hasPrefix(#"{"time":"1970-01-01T00:00:01.000000Z","event":"notified""#))
-        let rate = ConnectEvent.value("read", try target("2A37"), [6, 0x48])
+        let rate = ConnectEvent.value(.read, try target("2A37"), [6, 0x48])
         #expect(
             Self.object(rate)
                 == #"{"event":"read",\#(attribute),"value":"0648","#
                 + #""fields":{"heartRate":72,"contact":true}}"#)
         #expect(rate.text() == "heart-rate-measurement  0648  72 bpm, contact")
-        let descriptor = ConnectEvent.value("read", try target("2A37/2902"), [1, 0])
+        let descriptor = ConnectEvent.value(.read, try target("2A37/2902"), [1, 0])
         #expect(
             Self.object(descriptor) == #"{"event":"read",\#(attribute),"descriptor":"2902","value":"0100"}"#)
         #expect(
-            Self.object(.value("indicated", from: 7, [1]))
+            Self.object(.value(.indicated, from: 7, [1]))
                 == #"{"event":"indicated","handle":7,"value":"01"}"#)
         #expect(
             Self.object(.subscription(true, try target("2A37"))) == #"{"event":"subscribed",\#(attribute)}"#)
@@ -103,14 +104,14 @@ import Testing
 
     @Test func `a narrow terminal shows less of a time and a name, and all of a value`() throws {
         let target = try AttributePath(parsing: "2A37").target(in: try SampleServices.all())
-        let event = ConnectEvent.value("notified", target, [0, 0x48], time: Self.time)
+        let event = ConnectEvent.value(.notified, target, [0, 0x48], time: Self.time)
         let clock = Self.time.localClock
         #expect(event.text(width: 80) == "\(clock)  heart-rate-measurement  0048  72 bpm")
         #expect(event.text(width: 46) == "\(clock.prefix(8))  heart-rate-measurement  0048  72 bpm")
         #expect(event.text(width: 40) == "heart-rate-measurement  0048  72 bpm")
         #expect(event.text(width: 20) == "heart-rate-measurem…\n  0048  72 bpm")
         #expect(event.text(width: 12) == "heart-rate-…\n  0048\n  72 bpm")
-        let long = ConnectEvent.value("read", target, [UInt8](repeating: 1, count: 20))
+        let long = ConnectEvent.value(.read, target, [UInt8](repeating: 1, count: 20))
         #expect(long.text(width: 20).hasSuffix(String(repeating: "01", count: 20)))
     }
 

@@ -1,6 +1,7 @@
 import MynahConsole
 import MynahCore
 import MynahEmulator
+import MynahProfiles
 import MynahRun
 import MynahSupport
 
@@ -38,7 +39,7 @@ final class ConnectOutput: ConnectObserver {
     private static func tell(_ event: ConnectEvent, _ kind: Kind) {
         switch kind {
         case .prompt(let terminal): terminal.print(event.text(width: terminal.width))
-        case .lines where event.name == "error": StandardError.print(event.text())
+        case .lines where event.name == .error: StandardError.print(event.text())
         case .lines(let output): output.write(Array((event.text() + "\n").utf8))
         case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
         }

@@ -1,5 +1,6 @@
 import MynahCore
 package import MynahEmulator
+import MynahProfiles
 package import MynahRun
 
 extension ConnectEvent {
@@ -13,7 +14,7 @@ extension ConnectEvent {
             case .rssi(let rssi): .rssi(rssi)
             case .services(let services): .services(services)
             case .servicesChanged(let range): .servicesChanged(range)
-            case .read(let target, let value): .value("read", target, value, time: time)
+            case .read(let target, let value): .value(.read, target, value, time: time)
             case .sent(let delivery, let target, let value):
                 .value(Self.name(of: delivery), target, value, time: time)
             case .sentFrom(let delivery, let handle, let value):
@@ -21,9 +22,10 @@ extension ConnectEvent {
             case .written(let target, let value, let withResponse):
                 .written(target, value, withResponse: withResponse)
             case .subscription(let isOn, let target): .subscription(isOn, target)
-            case .paired: ConnectEvent("paired", text: "paired")
-            case .forgotten: ConnectEvent("forgotten", text: "the bond is deleted")
-            case .passkey(let step, let number): .passkey(step.rawValue, number)
+            case .paired: ConnectEvent(.paired, text: "paired")
+            case .forgotten: ConnectEvent(.forgotten, text: "the bond is deleted")
+            case .passkey(let step, let number):
+                .passkey(step == .display ? .display(number) : .compare(number))
             case .failed(let error, let needsPasskey):
                 .failed(error, hint: needsPasskey ? Self.passkeyHint : nil)
             case .problem(let message): .failed(message)
@@ -35,7 +37,7 @@ extension ConnectEvent {
     /// The hint if a device wants more security, and nobody can be asked for a passkey.
     package static let passkeyHint = "the device may need --passkey"
 
-    private static func name(of delivery: Delivery) -> String {
-        delivery == .indication ? "indicated" : "notified"
+    private static func name(of delivery: Delivery) -> ConnectName {
+        delivery == .indication ? .indicated : .notified
     }
 }

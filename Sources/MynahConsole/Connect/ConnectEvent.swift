@@ -1,7 +1,7 @@
 package import Mynah
 package import MynahCore
 package import MynahEmulator
-import MynahProfiles
+package import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
@@ -16,23 +16,31 @@ package struct ConnectEvent: Sendable {
     }
 
     package var time: WallTime
-    package var name: String
-    package var fields: [JSON.Member]
+    package var name: ConnectName
+    private var payload: EventPayload
     private var content: Text
 
-    package init(_ name: String, _ fields: [JSON.Member] = [], text: String) {
-        self.init(name, fields, .line(text))
+    package init(_ name: ConnectName, text: String) {
+        self.init(name, .none, text: text)
     }
 
-    private init(_ name: String, _ fields: [JSON.Member], _ content: Text, time: WallTime = .now()) {
+    private init(_ name: ConnectName, _ payload: EventPayload, text: String) {
+        self.init(name, payload, .line(text))
+    }
+
+    private init(
+        _ name: ConnectName, _ payload: EventPayload, _ content: Text, time: WallTime = .now()
+    ) {
         self.time = time
         self.name = name
-        self.fields = fields
+        self.payload = payload
         self.content = content
     }
 
     package var json: JSON {
-        .object([.init("time", .string(time.rfc3339)), .init("event", .string(name))] + fields)
+        .object(
+            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))]
+                + payload.whole(EventTable.fields(of: name)))
     }
 
     /// For people, with lines that fit a terminal of this width if that is possible; `nil` for a pipe.
@@ -48,40 +56,38 @@ package struct ConnectEvent: Sendable {
         }
     }
 
-    package static var help: ConnectEvent { ConnectEvent("help", [], .help) }
+    package static var help: ConnectEvent { ConnectEvent(.help, .none, .help) }
 
     // MARK: - The link
 
     package static func connected(_ address: DeviceAddress, name: String?) -> ConnectEvent {
-        var fields: [JSON.Member] = [
-            .init("peripheral", .string(address.description)),
-            .init("addressType", .string(address.kind.rawValue)),
-        ]
-        if let name { fields.append(.init("name", .string(name))) }
+        var connection = EventPayload.Connection()
+        connection.address = address
+        connection.name = name
         let shown = name.map { " (\(PrintableText.of($0)))" } ?? ""
-        return ConnectEvent("connected", fields, text: "connected to \(address)\(shown)")
+        return ConnectEvent(.connected, .connection(connection), text: "connected to \(address)\(shown)")
     }
 
     package static func disconnected(_ error: RadioError?) -> ConnectEvent {
         ConnectEvent(
-            "disconnected", error.map { [.init("message", .string($0.message))] } ?? [],
+            .disconnected, .connection(.init(message: error?.message)),
             text: error.map { "disconnected: \($0.message)" } ?? "disconnected")
     }
 
     package static func mtu(_ mtu: Int) -> ConnectEvent {
         ConnectEvent(
-            "mtu", [.init("mtu", .integer(mtu))],
+            .mtu, .connection(.init(mtu: mtu)),
             text: "MTU \(mtu): \(mtu - 3) bytes of a value in one packet")
     }
 
     package static func rssi(_ rssi: Int8) -> ConnectEvent {
-        ConnectEvent("rssi", [.init("rssi", .integer(Int(rssi)))], text: "\(rssi) dBm")
+        ConnectEvent(.rssi, .connection(.init(rssi: Int(rssi))), text: "\(rssi) dBm")
     }
 
     package static func failed(_ message: String, _ error: ATTError? = nil) -> ConnectEvent {
-        var fields: [JSON.Member] = [.init("message", .string(message))]
-        if let error { fields.append(.init("code", .integer(Int(error.code)))) }
-        return ConnectEvent("error", fields, text: "error: \(message)")
+        var connection = EventPayload.Connection(message: message)
+        connection.code = error.map { Int($0.code) }
+        return ConnectEvent(.error, .connection(connection), text: "error: \(message)")
     }
 
     /// A request that failed, or that the device refused, with a hint for the user.
@@ -94,19 +100,22 @@ package struct ConnectEvent: Sendable {
     }
 
     package static func servicesChanged(_ range: ClosedRange<AttributeHandle>) -> ConnectEvent {
-        ConnectEvent(
-            "services.changed",
-            [.init("start", .handle(range.lowerBound)), .init("end", .handle(range.upperBound))],
+        var connection = EventPayload.Connection()
+        connection.start = Int(range.lowerBound.rawValue)
+        connection.end = Int(range.upperBound.rawValue)
+        return ConnectEvent(
+            .servicesChanged, .connection(connection),
             text: "the device's services changed; \"services\" discovers them again")
     }
 
     /// A passkey that a pairing shows: the device's user types it (`display`) or compares it (`compare`).
-    package static func passkey(_ step: String, _ number: UInt32) -> ConnectEvent {
-        let digits = String(number)
-        let passkey = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    package static func passkey(_ step: PairingStep) -> ConnectEvent {
+        let pairing = EventPayload.Pairing(nil, .init(), step)
+        let passkey = pairing.passkey ?? ""
+        let isTyped = if case .display = step { true } else { false }
         return ConnectEvent(
-            "pairing.passkey", [.init("step", .string(step)), .init("passkey", .string(passkey))],
-            text: step == "display" ? "type \(passkey) on the device" : "does the device show \(passkey)?")
+            .pairingPasskey, .pairing(pairing),
+            text: isTyped ? "type \(passkey) on the device" : "does the device show \(passkey)?")
     }
 
     // MARK: - Values
@@ -115,11 +124,11 @@ package struct ConnectEvent: Sendable {
     package static func written(
         _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
     ) -> ConnectEvent {
-        let fields =
-            target.fields + JSON.members(of: value, target.layout)
-            + [.init("withResponse", .bool(withResponse))]
+        var use = EventPayload.AttributeUse(target.attribute)
+        use.value = value
+        use.withResponse = withResponse
         guard !withResponse else {
-            return ConnectEvent("written", fields, text: "\(target.name) is written")
+            return ConnectEvent(.written, .attribute(use), text: "\(target.name) is written")
         }
         var text = "sent to \(target.name), without response"
         if case .characteristic(let characteristic) = target,
@@ -127,33 +136,35 @@ package struct ConnectEvent: Sendable {
         {
             text += "; it lacks the property writeWithoutResponse and may ignore the value"
         }
-        return ConnectEvent("written", fields, text: text)
+        return ConnectEvent(.written, .attribute(use), text: text)
     }
 
     /// A value that was read, or sent by the device: `read`, `notified` or `indicated`.
     package static func value(
-        _ name: String, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
+        _ name: ConnectName, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
     ) -> ConnectEvent {
-        let layout = target.layout
-        let fields = target.fields + JSON.members(of: value, layout)
+        var use = EventPayload.AttributeUse(target.attribute)
+        use.value = value
         let content = Text.value(
-            time: name == "read" ? nil : time, name: target.name,
-            value: ValueText(value, layout?.decode(value)))
-        return ConnectEvent(name, fields, content, time: time)
+            time: name == .read ? nil : time, name: target.name,
+            value: ValueText(value, target.attribute.fields(of: value)))
+        return ConnectEvent(name, .attribute(use), content, time: time)
     }
 
     /// A value that was sent from a handle whose characteristic is not known.
-    package static func value(_ name: String, from handle: AttributeHandle, _ value: [UInt8]) -> ConnectEvent
-    {
-        ConnectEvent(
-            name, [.init("handle", .handle(handle)), .init("value", .string(Hex.encode(value)))],
-            text: "@\(handle)  \(Hex.encode(value))")
+    package static func value(
+        _ name: ConnectName, from handle: AttributeHandle, _ value: [UInt8]
+    ) -> ConnectEvent {
+        var connection = EventPayload.Connection()
+        connection.handle = Int(handle.rawValue)
+        connection.value = value
+        return ConnectEvent(name, .connection(connection), text: "@\(handle)  \(Hex.encode(value))")
     }
 
     /// That notifications or indications of a characteristic are on or off now.
     package static func subscription(_ isOn: Bool, _ target: AttributePath.Target) -> ConnectEvent {
         ConnectEvent(
-            isOn ? "subscribed" : "unsubscribed", target.fields,
+            isOn ? .subscribed : .unsubscribed, .attribute(.init(target.attribute)),
             text: "\(target.name) is \(isOn ? "subscribed" : "no longer subscribed")")
     }
 
@@ -161,7 +172,7 @@ package struct ConnectEvent: Sendable {
 
     package static func services(_ services: [DiscoveredService]) -> ConnectEvent {
         ConnectEvent(
-            "services", [.init("services", .array(services.map(Self.json)))], .services(services))
+            .services, .connection(.init(services: .array(services.map(Self.json)))), .services(services))
     }
 
     private static func json(_ service: DiscoveredService) -> JSON {
@@ -198,39 +209,17 @@ package struct ConnectEvent: Sendable {
 }
 
 extension AttributePath.Target {
+    /// The attribute as events have it.
+    var attribute: EventAttribute {
+        switch self {
+        case .characteristic(let characteristic): EventAttribute(characteristic)
+        case .descriptor(let descriptor, let characteristic):
+            EventAttribute(
+                service: characteristic.service, characteristic: characteristic.uuid,
+                descriptor: descriptor.uuid)
+        }
+    }
+
     /// The SIG's name, or the UUID.
-    package var name: String {
-        switch self {
-        case .characteristic(let characteristic): Self.name(of: characteristic.uuid)
-        case .descriptor(let descriptor, let characteristic):
-            Self.name(of: characteristic.uuid) + " / " + Self.name(of: descriptor.uuid)
-        }
-    }
-
-    private static func name(of uuid: BluetoothUUID) -> String {
-        AssignedNumbers.name(of: uuid) ?? uuid.description
-    }
-
-    /// The layout of its value, or `nil` if it is not known.
-    var layout: ValueLayout? {
-        switch self {
-        case .characteristic(let characteristic): KnownLayouts.layout(of: characteristic.uuid)
-        case .descriptor: nil
-        }
-    }
-
-    var fields: [JSON.Member] {
-        switch self {
-        case .characteristic(let characteristic): Self.fields(of: characteristic)
-        case .descriptor(let descriptor, let characteristic):
-            Self.fields(of: characteristic) + [.init("descriptor", .string(descriptor.uuid.description))]
-        }
-    }
-
-    private static func fields(of characteristic: DiscoveredCharacteristic) -> [JSON.Member] {
-        [
-            .init("service", .string(characteristic.service.description)),
-            .init("characteristic", .string(characteristic.uuid.description)),
-        ]
-    }
+    package var name: String { attribute.name }
 }

@@ -106,6 +106,7 @@ extension EventFieldValue where Self: RawRepresentable, RawValue == String {
 
 extension RadioState: EventFieldValue {}
 extension Delivery: EventFieldValue {}
+extension DeviceAddress.Kind: EventFieldValue {}
 extension RefusedRequest.Access: EventFieldValue {}
 
 extension BluetoothUUID: EventFieldValue {

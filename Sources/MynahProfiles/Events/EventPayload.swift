@@ -27,6 +27,8 @@ package enum EventPayload: Hashable, Sendable {
     indirect case remote(RemoteUse)
     indirect case app(AppStep)
     indirect case restoration(Restoration)
+    /// The link of `mynah connect`.
+    indirect case connection(Connection)
 
     // MARK: Parts of several payloads
 
@@ -45,6 +47,7 @@ package enum EventPayload: Hashable, Sendable {
         switch self {
         case .attribute(let use): use.value
         case .remote(let use): use.value
+        case .connection(let connection): connection.value
         default: nil
         }
     }
@@ -351,5 +354,38 @@ extension EventPayload {
         package var peripherals: JSON?
 
         package init() {}
+    }
+}
+
+// MARK: - The command connect
+
+extension EventPayload {
+    package struct Connection: Hashable, Sendable {
+        package var address: DeviceAddress?
+        package var name: String?
+        package var message: String?
+        /// The code of an ATT error.
+        package var code: Int?
+        package var mtu: Int?
+        package var rssi: Int?
+        /// The handles of services that changed.
+        package var start: Int?
+        package var end: Int?
+        /// The handle of a characteristic that is not known, and a value that came from it.
+        package var handle: Int?
+        package var value: [UInt8]?
+        package var services: JSON?
+
+        package init(message: String? = nil, mtu: Int? = nil, rssi: Int? = nil, services: JSON? = nil) {
+            self.message = message
+            self.mtu = mtu
+            self.rssi = rssi
+            self.services = services
+        }
+
+        var addressKind: DeviceAddress.Kind? {
+            get { address?.kind }
+            set { address = address.map { DeviceAddress(value: $0.value, kind: newValue ?? $0.kind) } }
+        }
     }
 }

@@ -226,6 +226,30 @@ enum EventShapes {
     ]
 }
 
+// MARK: - The command connect
+
+extension EventShapes {
+    private static let connectionShape = EventShape(EventPayload.connection) {
+        if case .connection(let connection) = $0 { connection } else { .init() }
+    }
+
+    static let connected = [
+        connectionShape.optional("peripheral", \.address),
+        connectionShape.optional("addressType", \.addressKind), connectionShape.optional("name", \.name),
+    ]
+    static let connectionMessage = [connectionShape.optional("message", \.message)]
+    static let connectionError = connectionMessage + [connectionShape.optional("code", \.code)]
+    static let connectionMTU = [connectionShape.optional("mtu", \.mtu)]
+    static let rssi = [connectionShape.optional("rssi", \.rssi)]
+    static let handles = [
+        connectionShape.optional("start", \.start), connectionShape.optional("end", \.end),
+    ]
+    static let fromHandle = [
+        connectionShape.optional("handle", \.handle), connectionShape.optional("value", \.value),
+    ]
+    static let services = [connectionShape.optional("services", \.services)]
+}
+
 // MARK: - Fields that are parts of a value
 
 extension AdvertisingReport {

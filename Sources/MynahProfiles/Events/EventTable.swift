@@ -1,3 +1,4 @@
+import MynahCore
 package import MynahSupport
 
 /// The events that a device reports: what each needs in a profile, and its fields in their order.
@@ -100,9 +101,47 @@ package enum EventTable {
     ]
 }
 
+// MARK: - The command connect
+
+extension EventTable {
+    /// The fields of an event of `mynah connect`.
+    package static func fields(of name: ConnectName) -> [EventField] {
+        switch name {
+        case .connected: Shapes.connected
+        case .disconnected: Shapes.connectionMessage
+        case .mtu: Shapes.connectionMTU
+        case .rssi: Shapes.rssi
+        case .error: Shapes.connectionError
+        case .pairingPasskey: fields(of: EventName.pairingPasskey)
+        case .services: Shapes.services
+        case .servicesChanged: Shapes.handles
+        case .read: fields(of: EventName.read)
+        case .written: fields(of: EventName.write)
+        case .subscribed, .unsubscribed: Shapes.attribute
+        // Of a characteristic that is not known, the handle is.
+        case .notified, .indicated: fields(of: EventName.notified) + Shapes.fromHandle
+        case .paired, .forgotten, .help: []
+        }
+    }
+}
+
+// MARK: - JSON
+
 extension EventPayload {
     /// The fields that it has as the payload of an event, in JSON.
-    package func members(of name: EventName) -> [JSON.Member] {
-        EventTable.fields(of: name).compactMap { field in field.json(self).map { .init(field.key, $0) } }
+    package func members(of name: EventName) -> [JSON.Member] { members(EventTable.fields(of: name)) }
+
+    /// These fields in JSON, with those of its value (`fields`) after it; `read` are those that were read.
+    package func whole(_ fields: [EventField], read: JSON? = nil) -> [JSON.Member] {
+        var members = members(fields)
+        if let index = members.firstIndex(where: { $0.key == "value" }), let json = read ?? valueFields?.json
+        {
+            members.insert(.init("fields", json), at: index + 1)
+        }
+        return members
+    }
+
+    private func members(_ fields: [EventField]) -> [JSON.Member] {
+        fields.compactMap { field in field.json(self).map { .init(field.key, $0) } }
     }
 }
