@@ -2,6 +2,7 @@ import Mynah
 import MynahCore
 import MynahEmulator
 import MynahHCI
+import MynahProfiles
 import MynahSupport
 import MynahTestSupport
 import Testing

@@ -2,6 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahHCI
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 import MynahTestSupport
 import Testing
