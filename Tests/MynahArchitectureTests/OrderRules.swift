@@ -40,8 +40,6 @@ enum OrderRules {
         "Sources/MynahLifecycle/ReconnectPlan.swift": (2, "an array"),
         "Sources/MynahLifecycle/SubscriptionLedger.swift": (1, "looks for a write that is there once"),
         "Sources/MynahProfiles/Faults/FaultAttributes.swift": (2, "an array"),
-        "Sources/MynahProfiles/RootDecoding.swift": (2, "makes a dictionary"),
-        "Sources/MynahProfiles/UsedService.swift": (1, "makes a dictionary"),
         "Sources/MynahRun/Central/DeviceSearch.swift": (3, "a maximum; the only element; an array"),
     ]
 

@@ -120,8 +120,11 @@ struct Fields {
     func mark(of key: String) -> SourceMark { entries.first { $0.key == key }?.mark ?? mark }
     func mark<Value>(of field: Field<Value>) -> SourceMark { mark(of: field.name) }
     /// The position of each value.
-    var marks: [String: SourceMark] {
-        let marked = entries.compactMap { entry in entry.value.mark.map { (entry.key, $0) } }
+    var marks: [String: SourceMark] { marks(in: "") }
+
+    /// The position of each value by its key with that of a section before it, as `device.`.
+    func marks(in section: String) -> [String: SourceMark] {
+        let marked = entries.compactMap { entry in entry.value.mark.map { (section + entry.key, $0) } }
         return Dictionary(marked) { first, _ in first }
     }
 

@@ -80,7 +80,7 @@ enum ProfileSection {
     ) -> (identity: DeviceIdentity, passkey: UInt32?) {
         var identity = DeviceIdentity(name: name ?? "")
         let device = fields[device].flatMap { DeviceSection($0, reader) }
-        for (key, mark) in device?.fields.marks ?? [:] { marks["device.\(key)"] = mark }
+        marks.merge(device?.fields.marks(in: "device.") ?? [:]) { $1 }
         if let own = device?.name { identity.name = own }
         identity.appearance = device?.appearance
         checkDeviceName(identity.name, at: device?.fields[DeviceSection.name] ?? fields[Self.name], reader)
@@ -90,7 +90,7 @@ enum ProfileSection {
         let security = fields[security].flatMap {
             SecuritySection($0, usual: identity.ioCapability, reader)
         }
-        for (key, mark) in security?.fields.marks ?? [:] { marks["security.\(key)"] = mark }
+        marks.merge(security?.fields.marks(in: "security.") ?? [:]) { $1 }
         if let security { identity.ioCapability = security.io }
         return (identity, security?.passkey)
     }

@@ -63,7 +63,7 @@ struct ServicesSection {
         var service: Profile.Service
         var includes: [YAMLNode]
         /// The rules of its characteristics.
-        var rules: [Int: YAMLNode] = [:]
+        var reactions: [(characteristic: Int, node: YAMLNode)] = []
     }
 
     private let reader: FormatReader
@@ -126,7 +126,9 @@ struct ServicesSection {
         if let node = fields[Self.characteristics] {
             for element in reader.elements(node, "characteristics") {
                 guard let read = CharacteristicSection.read(element, in: scope, reader) else { continue }
-                entry.rules[entry.service.characteristics.count] = read.rules
+                if let node = read.rules {
+                    entry.reactions.append((entry.service.characteristics.count, node))
+                }
                 entry.service.characteristics.append(read.characteristic)
             }
         }
@@ -200,7 +202,7 @@ struct ServicesSection {
             var service = entries[index].service
             service.includes = targets[index].compactMap { position[$0] }
             result.services.append(service)
-            for (number, node) in entries[index].rules {
+            for (number, node) in entries[index].reactions {
                 result.rules[.init(service: place, characteristic: number)] = node
             }
         }

@@ -9,17 +9,17 @@ struct UsableServices {
     ]
 
     /// The services that were used, by their names.
-    private var used: [String: YAMLNode] = [:]
+    private var nodes: [String: YAMLNode] = [:]
 
     /// The YAML of a service, or `nil` if there is none of the name.
     private mutating func node(named name: String) -> YAMLNode? {
-        if let node = used[name] { return node }
+        if let node = nodes[name] { return node }
         guard let text = ProfileTemplates.text(named: name),
             let source = try? YAMLText(Array(text.utf8)),
             case .mapping(let root)? = YAMLDocument(source).root
         else { return nil }
-        used[name] = root["services"]?.sequence?.first
-        return used[name]
+        nodes[name] = root["services"]?.sequence?.first
+        return nodes[name]
     }
 
     /// The fields of a service, with those of the service that it uses.
