@@ -32,6 +32,14 @@ struct Environment: Sendable {
     /// The executor of a run with virtual time, or `nil`.
     var preferredExecutor: (any TaskExecutor)? { clock.taskExecutor }
 
+    /// Starts a task of the radio that no other task waits for.
+    func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        Task(executorPreference: preferredExecutor) { await work() }
+    }
+
+    /// Sleeps; returns `false` if the task was cancelled.
+    func sleeps(for duration: Duration) async -> Bool { (try? await clock.sleep(for: duration)) != nil }
+
     /// The time since the beginning of the clock.
     func now() -> Duration { clock.now.offset }
 }

@@ -26,7 +26,7 @@ enum OrderRules {
         "Sources/MynahCore/RadioUse.swift": (1, "a sum of integers"),
         "Sources/MynahEmulator/Asked/AskedRequests.swift": (1, "a minimum"),
         "Sources/MynahEmulator/AttributeTable.swift": (1, "changes each entry by itself"),
-        "Sources/MynahEmulator/CentralPlayer.swift": (7, "arrays; a minimum by an identifier"),
+        "Sources/MynahEmulator/CentralPlayer.swift": (5, "arrays; a minimum by an identifier"),
         "Sources/MynahEmulator/Services/RecordAccess.swift": (1, "a minimum"),
         "Sources/MynahEmulator/TickSchedule.swift": (1, "a minimum by time and attribute"),
         "Sources/MynahEmulator/Ticker.swift": (1, "changes each entry by itself"),
@@ -39,6 +39,7 @@ enum OrderRules {
         "Sources/MynahLifecycle/RadioAccounts.swift": (4, "changes each entry by itself; sums of integers"),
         "Sources/MynahLifecycle/ReconnectPlan.swift": (2, "an array"),
         "Sources/MynahLifecycle/SubscriptionLedger.swift": (1, "looks for a write that is there once"),
+        "Sources/MynahProfiles/Scenarios/EventCatalog.swift": (1, "makes a dictionary"),
         "Sources/MynahProfiles/Faults/FaultAttributes.swift": (2, "an array"),
         "Sources/MynahRun/Central/DeviceSearch.swift": (3, "a maximum; the only element; an array"),
     ]

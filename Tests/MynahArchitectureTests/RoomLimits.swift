@@ -127,7 +127,7 @@ enum RoomLimits {
         "Sources/MynahCore/PeripheralRadio.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 2,
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,
-        "Sources/MynahHost/Drivers/ControllerDriver.swift": 1,
+        "Sources/MynahHost/Environment.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 1,
         "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
         "Sources/MynahRun/Central/DeviceFinder.swift": 1,

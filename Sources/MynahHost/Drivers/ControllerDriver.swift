@@ -191,8 +191,7 @@ final class ControllerDriver {
         drive { session, _, actions in session.end(callError, &actions) }
         sinks.report(.unsupported, after: error)
         links?.reportRoom()
-        recovery = Task(executorPreference: environment.preferredExecutor) { [inlet] in await inlet?.recover()
-        }
+        if let inlet { recovery = environment.task { await inlet.recover() } }
     }
 
     /// The transport was closed from another thread, and the radio is about to stop.
@@ -202,9 +201,7 @@ final class ControllerDriver {
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {
-            guard (try? await environment.clock.sleep(for: pause)) != nil, stage == .lost else {
-                return false
-            }
+            guard await environment.sleeps(for: pause), stage == .lost else { return false }
             pause = min(pause * 2, Self.longestRecoveryPause)
             stage = .recovering
             do throws(RadioError) {
