@@ -36,6 +36,8 @@ public final class LiveAir: Sendable {
         /// The time that the alarm is set for, or `nil` if it is not set.
         var armed: AirTime?
         var source: Source
+        /// The alarm that is set, with virtual time.
+        var scheduled: UInt64?
     }
 
     private enum Source: Sendable {
@@ -54,13 +56,6 @@ public final class LiveAir: Sendable {
             case .virtual(let time, let start): return AirTime(microseconds: time.microseconds - start)
             }
         }
-    }
-
-    /// A wait for the next event.
-    private enum Wait: Sendable {
-        /// Until a time of the machine's clock, in microseconds.
-        case machine(Int64)
-        case virtual(VirtualTime, Duration)
     }
 
     private let state: Lock<State>
@@ -181,36 +176,39 @@ public final class LiveAir: Sendable {
     // MARK: - Work
 
     private func ring() {
-        state.withLock { $0.armed = nil }
+        state.withLock { ($0.armed, $0.scheduled) = (nil, nil) }
         enter { _ in }
     }
 
     private func enter(_ body: (inout Air) -> Void) {
-        let (isMine, wait) = state.withLock { state in
+        let (isMine, moment) = state.withLock { state in
             // Events that were due earlier come first.
             if let now = state.source.now(due: state.air.due) { state.air.pass(to: now) }
             body(&state.air)
-            let wait = Self.arm(&state)
-            return (Self.settle(&state), wait)
+            let moment = arm(&state)
+            return (Self.settle(&state), moment)
         }
-        switch wait {
-        case .machine(let moment): if let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
-        case .virtual(let time, let due): time.schedule(at: due) { [weak self] in self?.ring() }
-        case nil: break
-        }
+        if let moment, let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
         if isMine { deliver() }
     }
 
-    /// Notes that the next event is waited for; returns `nil` if it is already, or if there is none.
-    private static func arm(_ state: inout State) -> Wait? {
+    /// Waits for the next event, unless it is waited for already.
+    ///
+    /// Returns the time of the machine's clock that the alarm is to be set to, or `nil`.
+    private func arm(_ state: inout State) -> Int64? {
         guard let due = state.air.due, state.armed.map({ due < $0 }) ?? true else { return nil }
         switch state.source {
         case .machine(let clock):
             state.armed = due
-            return .machine(clock.start &+ due.microseconds)
+            return clock.start &+ due.microseconds
         case .virtual(let time, let start):
             state.armed = due
-            return .virtual(time, .microseconds(start &+ due.microseconds))
+            // An alarm that stayed would ring too, and each ring sets another.
+            if let scheduled = state.scheduled { time.cancel(scheduled) }
+            state.scheduled = time.schedule(at: .microseconds(start &+ due.microseconds)) { [weak self] in
+                self?.ring()
+            }
+            return nil
         case .manual: return nil
         }
     }
