@@ -20,6 +20,14 @@ import Testing
         for (path, source) in sources { #expect(OrderRules.violations(of: path, source) == []) }
     }
 
+    @Test func `keys follow from a seed on the private air alone`() throws {
+        let sources = try Self.sources.get()
+        for (path, source) in sources { #expect(OrderRules.seededKeys(of: path, source) == []) }
+        let made = SourceText("let a = SecurityRandom(simulated: 1)\nlet b = SecurityRandom()")
+        #expect(OrderRules.seededKeys(of: "Sources/MynahHost/HostRadio.swift", made).count == 1)
+        #expect(OrderRules.seededKeys(of: "Sources/MynahHost/PrivateAir.swift", made) == [])
+    }
+
     @Test func `every listed source exists`() throws {
         let paths = Set(try Self.sources.get().map(\.path))
         #expect(Set(OrderRules.walks.keys).isSubset(of: paths))

@@ -57,6 +57,23 @@ enum OrderRules {
         "sin", "sinh", "tan", "tanh",
     ]
 
+    /// The sources that may make keys from a seed: the generator's own, and the air that no real device
+    /// reaches.
+    private static let simulators = [
+        "Sources/MynahHost/PrivateAir.swift", "Sources/MynahHost/SMP/SecretKey.swift",
+    ]
+
+    /// The lines that make keys from a seed or from another generator, outside the sources that may.
+    static func seededKeys(of path: String, _ source: SourceText) -> [String] {
+        guard !simulators.contains(path) else { return [] }
+        return source.words.filter { $0.text == "SecurityRandom" }.compactMap { word in
+            let rest = source.covered[word.range.upperBound...].prefix { $0 != UInt8(ascii: "\n") }
+            let call = String(decoding: rest, as: UTF8.self)
+            guard call.hasPrefix("("), !call.hasPrefix("()") else { return nil }
+            return "\(path):\(source.line(of: word)): keys come from the system outside of PrivateAir"
+        }
+    }
+
     /// The lines that use what is not the same everywhere, in words.
     static func violations(of path: String, _ source: SourceText) -> [String] {
         let words = source.words

@@ -35,7 +35,11 @@ import Testing
         """
 
     /// The events of a run of two devices and a phone for so long, as JSON.
-    private func history(_ seed: UInt64, _ length: Duration) async throws -> [String] {
+    ///
+    /// The devices keep their bonds in `folder`, or in memory without one.
+    private func history(
+        _ seed: UInt64, _ length: Duration, folder: String? = nil
+    ) async throws -> [String] {
         let time = VirtualTime(.fast)
         let air = PrivateAir(seed: seed, time: time)
         let lines = Lock<[String]>([])
@@ -45,6 +49,9 @@ import Testing
             var options = HostRadioOptions()
             options.isSimulated = true
             options.address = profile.app == nil ? .automatic : .resolvablePrivate()
+            options.bonds = folder.map {
+                BondFile(path: "\($0)/\(index).json", writer: FileWriter(RunClock(time)))
+            }
             let device = EmulatedDevice(profile, seed: seed, label: "\(profile.name) \(index)")
             emulators.append(
                 Emulator(
@@ -75,5 +82,18 @@ import Testing
         #expect(first.count { $0.contains("\"notified\"") } >= 19)
         #expect(first.contains { $0.contains("\"value.read\"") && $0.contains("\"01\"") })
         #expect(first != (try await history(8, .seconds(20))))
+    }
+
+    @Test func `bonds of a simulation say so`() async throws {
+        let temporary = try TemporaryDirectory()
+        _ = try await history(7, .seconds(10), folder: temporary.path)
+        // The first device and the phone have paired.
+        for name in ["0", "2"] {
+            let bytes = try #require(try KeptFile(path: "\(temporary.path)/\(name).json").read())
+            let json = try JSON(parsing: bytes)
+            let bonds = json["bonds"]?.arrayValue ?? []
+            #expect(json["simulated"] == .bool(true))
+            #expect(bonds.map { $0["simulated"] } == [.bool(true)])
+        }
     }
 }
