@@ -14,14 +14,14 @@ final class EventOutput: Sendable {
         var backlog: OutputBacklog
         var isGone = false
         var problem: String?
+        /// Whether a write no longer waits for room, or `nil` if it never does.
+        var hasLeft: (@Sendable () -> Bool)?
     }
 
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "mynah.events")
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
-    /// Whether a write no longer waits for room, or `nil` if it never does.
-    private let hasLeft = Lock<(@Sendable () -> Bool)?>(nil)
 
     /// `whenGone` is called once, when nobody reads any more.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
@@ -38,12 +38,12 @@ final class EventOutput: Sendable {
 
     /// Has writes wait for room from now on, until `isOver` returns `true`.
     func waitForReader(until isOver: @escaping @Sendable () -> Bool) {
-        hasLeft.withLock { $0 = isOver }
+        state.withLock { $0.hasLeft = isOver }
     }
 
     /// Waits until there is room, if writes wait for it.
     private func waitForRoom(_ count: Int) {
-        guard let isOver = hasLeft.withLock({ $0 }) else { return }
+        guard let isOver = state.withLock({ $0.hasLeft }) else { return }
         while state.withLock({ !$0.isGone && !$0.backlog.hasRoom(count) }), !isOver() { flush() }
     }
 

@@ -14,14 +14,24 @@ final class RunOutput: RunObserver, RunKeys {
         case off
     }
 
+    /// The phone that has the keys, and how what they ask of it ends.
+    private struct Keyed: Sendable {
+        var phone: ObjectIdentifier
+        var end: @Sendable () -> Void
+    }
+
+    /// What happens when nobody reads any more.
+    private struct Closing: Sendable {
+        var call: @Sendable () -> Void
+    }
+
     private let kind: Kind
     private let namesDevices: Bool
     /// The keys for apps, and numbers for pairing; `nil` if there is no terminal to type them on.
     private let keyboard: Keyboard?
-    /// The end of what the keys ask of the phone that has them, or `nil` if no phone has.
-    private let keyed = Lock<(phone: ObjectIdentifier, end: @Sendable () -> Void)?>(nil)
-    /// For when nobody reads any more.
-    private let closed: Lock<@Sendable () -> Void>
+    /// `nil` if no phone has the keys.
+    private let keyed = Lock<Keyed?>(nil)
+    private let closed: Lock<Closing>
 
     /// With `isPatient` a slow reader holds up the run, and no event is dropped.
     init(
@@ -29,12 +39,12 @@ final class RunOutput: RunObserver, RunKeys {
         signals: Signals
     ) {
         namesDevices = plan.namesDevices
-        let closed = Lock<@Sendable () -> Void>({})
+        let closed = Lock(Closing {})
         self.closed = closed
         let keyboard = Keyboard()
         self.keyboard = keyboard
         let output = {
-            let new = EventOutput { closed.withLock { $0 }() }
+            let new = EventOutput { closed.withLock { $0 }.call() }
             if isPatient { new.waitForReader { signals.interruption.isInterrupted } }
             return new
         }
@@ -67,7 +77,7 @@ final class RunOutput: RunObserver, RunKeys {
     var takesEvents: Bool { if case .off = kind { false } else { true } }
 
     func begin(closed: @escaping @Sendable () -> Void) {
-        self.closed.withLock { $0 = closed }
+        self.closed.withLock { $0.call = closed }
     }
 
     func take(_ event: DeviceEvent, of device: String?) {
@@ -115,7 +125,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
         guard emulator.playsApps else { return nil }
         let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
-        keyed.withLock { $0 = (id, { asked.finish() }) }
+        keyed.withLock { $0 = Keyed(phone: id) { asked.finish() } }
         let keys = Lock(AppKeys(apps: apps))
         keyboard.onAppKey { [kind] key in
             if let keyed = keys.withLock({ $0.take(key) }) { asked.yield(keyed) }

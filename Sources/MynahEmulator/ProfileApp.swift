@@ -2,6 +2,7 @@ package import Mynah
 import MynahCore
 public import MynahLifecycle
 public import MynahProfiles
+import MynahSupport
 
 extension AppRules {
     /// The rules of the app that a profile declares.
@@ -41,15 +42,14 @@ extension Profile {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)
         guard let advertising else { return phone.compose([]) }
-        var life = AppLifecycle<ContinuousClock.Instant>(AppRules(app))
-        let now = ContinuousClock.now
+        var life = AppLifecycle<RunClock.Instant>(AppRules(app))
         var events: [AppEvent] = [.radioState(.poweredOn), .transition(.enterForeground)]
         switch state {
         case .foreground: break
         case .background: events.append(.transition(.enterBackground))
         case .suspended: events += [.transition(.enterBackground), .transition(.suspend)]
         }
-        for event in events { _ = life.handle(event, at: now) }
+        for event in events { _ = life.handle(event, at: RunClock.Instant(offset: .zero)) }
         let requested = AppAdvertisement(advertising, mode: life.advertisingMode)
         var plan = phone.compose([requested])
         if requested.mode == .off {

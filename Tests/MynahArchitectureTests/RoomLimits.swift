@@ -121,7 +121,6 @@ enum RoomLimits {
         "Sources/MynahCLI/RunOutput.swift": 1,
         "Sources/MynahControl/HTTP/HTTPConnectionHandler.swift": 1,
         "Sources/MynahCore/CentralRadio.swift": 1,
-        "Sources/MynahCore/Faults/FaultAlarms.swift": 1,
         "Sources/MynahCore/Faults/FaultWork.swift": 1,
         "Sources/MynahCore/Faults/FaultyRadio+Events.swift": 1,
         "Sources/MynahCore/PeripheralRadio.swift": 1,

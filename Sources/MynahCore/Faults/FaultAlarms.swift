@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The actions that a layer of faults takes at a time, and the one task that sleeps until the first.
+/// The actions that a layer of faults takes at a time, and the timer that waits for the first.
 struct FaultAlarms: Sendable {
     typealias Action = @Sendable (isolated FaultyRadio) -> Void
 
@@ -11,12 +11,11 @@ struct FaultAlarms: Sendable {
 
     let clock: RunClock
     private var alarms: [Alarm] = []
-    private var task: Task<Void, Never>?
-    /// When the task wakes.
-    private var wakeTime: Duration?
+    private var timer: DeadlineTimer
 
     init(_ clock: RunClock) {
         self.clock = clock
+        timer = DeadlineTimer(clock)
     }
 
     /// Has `radio` do something at a time.
@@ -27,31 +26,24 @@ struct FaultAlarms: Sendable {
         arm(radio)
     }
 
-    /// Removes and returns what is due; with an empty list, the task sleeps until the next time.
+    /// Notes that the timer has woken; returns whether it is the one that was armed last.
+    mutating func woke(_ number: UInt64) -> Bool { timer.woke(number) }
+
+    /// Removes and returns what is due; with an empty list, the timer waits for the next time.
     mutating func takeDue(_ radio: FaultyRadio) -> [Action] {
         let now = clock.now.offset
         let due = alarms.prefix { $0.due <= now }
         alarms.removeFirst(due.count)
-        if due.isEmpty {
-            wakeTime = nil
-            arm(radio)
-        }
+        if due.isEmpty { arm(radio) }
         return due.map(\.action)
     }
 
     mutating func removeAll() {
         alarms = []
-        task?.cancel()
-        wakeTime = nil
+        timer.stop()
     }
 
     private mutating func arm(_ radio: FaultyRadio) {
-        guard let first = alarms.first?.due, wakeTime.map({ first < $0 }) ?? true else { return }
-        task?.cancel()
-        wakeTime = first
-        task = Task(executorPreference: radio.preferredExecutor) { [clock, weak radio] in
-            guard (try? await clock.sleep(until: .init(offset: first))) != nil else { return }
-            await radio?.wake()
-        }
+        timer.arm(alarms.first?.due) { [weak radio] in await radio?.wake($0) }
     }
 }

@@ -88,7 +88,9 @@ package actor FaultyRadio: ControllableRadio {
     /// Does something that takes time, after everything that was asked for before.
     func enqueue(_ job: @escaping FaultWork.Job) { work.add(of: self, job) }
 
-    func wake() {
+    /// The timer with a number has woken.
+    func wake(_ number: UInt64) {
+        guard alarms.woke(number) else { return }
         while true {
             let due = alarms.takeDue(self)
             guard !due.isEmpty else { return }
