@@ -257,6 +257,8 @@ bench: build
 	@echo
 	@.ci/quietly "Building the benchmark of the air" swift build $(RELEASE) --product mynah-bench-hci
 	@Tests/Bench/crowd $(MYNAH) .build-release/release/mynah-bench-hci
+	@echo
+	@Tests/Bench/simulated $(MYNAH)
 
 # The processor time of 50 processes that share an air, for a minute; or others: make bench-air PROCESSES=30 BENCH_SECONDS=20
 PROCESSES := 50

@@ -20,7 +20,7 @@ final class RunOutput: RunObserver, RunKeys {
         var end: @Sendable () -> Void
     }
 
-    /// What happens when nobody reads any more.
+    /// The call that says that nobody reads any more.
     private struct Closing: Sendable {
         var call: @Sendable () -> Void
     }

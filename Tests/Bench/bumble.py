@@ -1,6 +1,10 @@
 """The same exchange between two Bumble devices on one link in one process: reads one at a time, then notifications.
 
-bumble.py READS NOTIFICATIONS"""
+bumble.py READS NOTIFICATIONS
+
+Or devices that advertise each second on one link: what a minute of them costs.
+
+bumble.py crowd DEVICES SECONDS"""
 
 import asyncio
 import sys
@@ -64,6 +68,47 @@ async def main(reads: int, notifications: int) -> None:
     print(f"notifications_per_s {notifications / (time.monotonic() - began):.0f}")
 
 
+async def crowd(devices: int, seconds: float) -> None:
+    from bumble import hci
+    from bumble.controller import Controller
+    from bumble.device import Device, DeviceConfiguration
+    from bumble.host import Host
+    from bumble.link import LocalLink
+    from bumble.transport.common import AsyncPipeSink
+
+    heard = 0
+
+    class CountingController(Controller):
+        def on_ll_advertising_pdu(self, *arguments: object) -> None:
+            nonlocal heard
+            heard += 1
+            super().on_ll_advertising_pdu(*arguments)
+
+    link = LocalLink()
+    starts = []
+    for number in range(devices):
+        controller = CountingController(f"Tag {number}", link=link)
+        address = hci.Address(f"F0:00:00:00:{number >> 8:02X}:{number & 255:02X}")
+        config = DeviceConfiguration(name="Tag", address=address)
+        device = Device(config=config, host=Host(controller, AsyncPipeSink(controller)))
+        await device.power_on()
+        starts.append(device.start_advertising(advertising_interval_min=1000, advertising_interval_max=1000))
+    starting = [asyncio.create_task(each) for each in starts]
+    # From the first packet on: so many tasks take long to start.
+    while heard == 0:
+        await asyncio.sleep(0.01)
+    heard = 0
+    began, until = time.process_time(), time.monotonic() + seconds
+    while time.monotonic() < until:
+        await asyncio.sleep(0.1)
+    cost = (time.process_time() - began) / heard
+    for each in starting:
+        each.cancel()
+    # A link gives each packet to each other controller. A crowd that its loop cannot serve in time sends fewer.
+    minute = cost * devices * (devices - 1) * 60
+    print(f"as many of Bumble's controllers: {minute:.0f} s, from {heard} packets at {cost * 1e6:.2f} us")
+
+
 def packages() -> str:
     """Where the lab keeps Bumble, fetched where it is missing."""
     sys.path.insert(0, str(LAB))
@@ -74,4 +119,7 @@ def packages() -> str:
 
 if __name__ == "__main__":
     sys.path.insert(0, packages())
-    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))
+    if sys.argv[1] == "crowd":
+        asyncio.run(crowd(int(sys.argv[2]), float(sys.argv[3])))
+    else:
+        asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))

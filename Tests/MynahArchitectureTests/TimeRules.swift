@@ -65,7 +65,7 @@ enum TimeRules {
         }
     }
 
-    /// What is between the angle brackets at the beginning of a text.
+    /// The text between the angle brackets at the beginning of another.
     private static func argument(_ text: String) -> Substring {
         var depth = 0
         var before: Character?

@@ -159,7 +159,7 @@ import Testing
         try await until("the device starts") { !rig.session.devices.isEmpty }
         try await remove("Lock", from: rig)
         #expect(labels(rig) == [])
-        // The time of the run begins when nothing starts any more, beside the time in which it has to be ready.
+        // Beside the time in which it has to be ready, the run's own begins when nothing starts any more.
         try await until("the run goes on") {
             clock.pauses.count { $0 == .seconds(40) } == 2 || rig.hasEnded
         }
