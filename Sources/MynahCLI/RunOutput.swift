@@ -106,13 +106,11 @@ final class RunOutput: RunObserver, RunKeys {
         output.write(
             bytes(
                 DeviceEvent(
-                    time: time, name: .warning,
-                    fields: [
-                        .init("code", .string("eventsDropped")),
+                    time: time, .warning,
+                    .notice(
                         .init(
-                            "message",
-                            .string("\(dropped) events were dropped because standard output was not read")),
-                    ])))
+                            code: "eventsDropped",
+                            "\(dropped) events were dropped because standard output was not read")))))
     }
 
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>? {

@@ -25,8 +25,8 @@ struct MarkReport {
             for entry in slice.entries {
                 while index + 1 < cases.count, cases[index + 1].seq <= entry.seq { index += 1 }
                 cases[index].events += 1
-                if entry.event.name == .error {
-                    cases[index].errors.append(entry.event.string("message") ?? "error")
+                if entry.event.name == .error, case .notice(let notice) = entry.event.payload {
+                    cases[index].errors.append(notice.message)
                 }
             }
             return true

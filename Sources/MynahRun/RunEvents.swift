@@ -50,7 +50,9 @@ final class RunEvents: Sendable {
     func served(at address: String, isServer: Bool) {
         control.withLock { $0 = address }
         guard isServer, areShown else { return }
-        tell(DeviceEvent(time: .now(clock), name: .ready, fields: [.init("control", .string(address))]))
+        var event = DeviceEvent(time: .now(clock), .ready, .ready(.init()))
+        event.serve(at: address)
+        tell(event)
     }
 
     /// Reports a warning of the run itself, as a message if no events are shown.
@@ -71,9 +73,7 @@ final class RunEvents: Sendable {
     private var areShown: Bool { outputs.observers.contains(where: \.takesEvents) }
 
     private func event(_ name: DeviceEvent.Name, _ code: String, _ message: String) -> DeviceEvent {
-        DeviceEvent(
-            time: .now(clock), name: name,
-            fields: [.init("code", .string(code)), .init("message", .string(message))])
+        DeviceEvent(time: .now(clock), name, .notice(.init(code: code, message)))
     }
 
     /// Returns when everything is written.

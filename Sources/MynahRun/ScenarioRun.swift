@@ -34,24 +34,18 @@ final class ScenarioRun: Sendable {
     /// Returns whether the run ends with it.
     func take(_ event: DeviceEvent, isOver: Bool) -> Bool {
         state.withLock { state in
-            switch event.name {
+            switch event.payload {
             case .ready where state.began == nil:
                 state.began = clock.now
                 return false
-            case .scenarioEnded where isMeant(event) && state.end == nil:
-                guard case .integer(let step)? = event["step"] else { return false }
+            case .scenarioEnd(let end) where state.end == nil:
+                guard event.device == choice.device, end.scenario == choice.name else { return false }
                 state.ended = clock.now
-                state.end = End(
-                    isPass: event.string("result") == "pass", step: step,
-                    message: event.string("message") ?? "", isCut: isOver)
+                state.end = End(isPass: end.isPass, step: end.step, message: end.message, isCut: isOver)
                 return true
             default: return false
             }
         }
-    }
-
-    private func isMeant(_ event: DeviceEvent) -> Bool {
-        event.string("device") == choice.device && event.string("scenario") == choice.name
     }
 
     /// Why it did not pass; `cause` says why the run ended, unless the scenario ended it.
