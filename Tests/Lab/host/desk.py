@@ -31,3 +31,10 @@ def drive(checkout: Path, mynah: Path, results: Path, limit: float) -> int:
             if driver.poll() is None:
                 os.killpg(driver.pid, 9)
                 driver.wait()
+
+
+def digests(checkout: Path, mynah: Path) -> list[str]:
+    """Some seeds of runs in virtual time, each with the digests of its events and packets on this machine."""
+    program = checkout / "Tests" / "Simulation" / "run"
+    command = [program, "--mynah", mynah, "--seeds", "5", "--digests"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
