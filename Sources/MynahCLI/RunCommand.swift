@@ -265,6 +265,7 @@ struct RunCommand: AsyncParsableCommand {
         guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(options.logLevel)
         let time = RunTime(clock, seed: plan.seed ?? 0)
+        defer { time.end() }
         plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
             try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
         }

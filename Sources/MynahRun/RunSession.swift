@@ -126,7 +126,6 @@ package final class RunSession: Sendable {
         radioMaker.withLock { $0 }?.end()
         await control?.end()
         events.end()
-        time.end()
         return RunEnd(
             failure: failure, complaint: watch.complaint ?? watch.problem,
             report: watch.report(failure?.description))

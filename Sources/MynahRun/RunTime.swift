@@ -10,11 +10,15 @@ package enum ClockChoice: String, CaseIterable, Sendable {
 }
 
 /// The clock of a run and, with virtual time, the air that its radios are on.
+///
+/// It belongs to whoever makes it: several sessions may share it, also one after the other.
 package struct RunTime: Sendable {
     /// The clock of everything in the run.
     package let clock: RunClock
     /// The air of the run, or `nil` with the machine's time.
     let air: PrivateAir?
+    /// What every random number of the air follows from, or `nil` with the machine's time.
+    package let seed: UInt64?
 
     /// The machine's time.
     package static let real = RunTime(.real)
@@ -25,17 +29,17 @@ package struct RunTime: Sendable {
         case .real: self = .real
         case .fast:
             let time = VirtualTime(.fast)
-            self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time))
+            self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time), seed: seed)
         }
     }
 
     /// The time of a clock, for radios on any air.
-    package init(_ clock: RunClock) { self.init(clock: clock, air: nil) }
+    package init(_ clock: RunClock) { self.init(clock: clock, air: nil, seed: nil) }
 
-    private init(clock: RunClock, air: PrivateAir?) {
-        (self.clock, self.air) = (clock, air)
+    private init(clock: RunClock, air: PrivateAir?, seed: UInt64?) {
+        (self.clock, self.air, self.seed) = (clock, air, seed)
     }
 
-    /// The run is over: its time does not move any more.
-    func end() { clock.virtual?.end() }
+    /// Its sessions are over: the time does not move any more.
+    package func end() { clock.virtual?.end() }
 }
