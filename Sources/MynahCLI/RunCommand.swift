@@ -120,9 +120,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Ends the run at this time after ready: with status 1 if an event of --until is missing or \
-            --scenario has not ended, else with 0. A run that is not ready within this time or 30 s, \
-            whichever is longer, ends with 1.
+            Ends the run at this time after ready, such as 90s or 1h: with status 1 if an event of --until \
+            is missing or --scenario has not ended, else with 0. A run that is not ready within this time \
+            or 30 s, whichever is longer, ends with 1.
             """,
             valueName: "time"))
     var timeout: String?

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`.
+/// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`, `1 h`.
 public enum DurationText {
     /// The reason why a text is not a duration.
     public struct Problem: Error, Hashable, Sendable {
@@ -14,6 +14,11 @@ public enum DurationText {
     /// The longest that is taken: a year, so that sums of durations cannot overflow.
     static let maximum: Duration = .seconds(366 * 24 * 3600)
 
+    /// The regular expression of a number and a unit, without the spaces around them.
+    package static let pattern = "[0-9]+(\\.[0-9]{1,9})? *(\(units.joined(separator: "|")))"
+
+    private static let units = Duration.namedUnits.map(\.name)
+
     /// Reads a number, up to nine decimals, and a unit.
     public static func parse(_ text: String) throws(Problem) -> Duration {
         let trimmed = text.drop { $0 == " " }
@@ -24,11 +29,12 @@ public enum DurationText {
             throw Problem(message: "must be a duration such as 100 ms, not \(Words.quote(text))")
         }
         guard !unit.isEmpty else {
-            throw Problem(
-                message: "has no unit; write \(digits) us, \(digits) ms, \(digits) s or \(digits) min")
+            let ways = Words.list(units.map { "\(digits) \($0)" }, "or")
+            throw Problem(message: "has no unit; write \(ways)")
         }
         guard let scale = Duration.namedUnits.first(where: { $0.name == unit })?.nanoseconds else {
-            throw Problem(message: "has the unknown unit \(Words.quote(unit)); units are us, ms, s and min")
+            throw Problem(
+                message: "has the unknown unit \(Words.quote(unit)); units are \(Words.list(units))")
         }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let whole = Int64(parts[0]),

@@ -361,7 +361,7 @@ services:
       - uuid: battery-level
         properties: [read, notify]
         value: {hex: 64}
-        every: 0.5 min              # us, ms, s or min
+        every: 0.5 min              # us, ms, s, min or h
 
   # A 32-bit UUID. Each characteristic needs a different security level.
   - uuid: 6D79A001

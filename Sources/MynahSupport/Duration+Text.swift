@@ -2,6 +2,7 @@ extension Duration {
     /// The units that people write, with the length of each in nanoseconds, the shortest first.
     package static let namedUnits: [(name: String, nanoseconds: Int64)] = [
         ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
     ]
 
     /// The shortest way to write it, such as `100 ms` or `2 min`.

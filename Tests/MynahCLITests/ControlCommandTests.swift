@@ -281,7 +281,10 @@ import Testing
             "--order write foo=1: write has no field \"foo\"; its fields"
         ),
         (["ctl", "wait", "write", "foo=1"], "write has no field \"foo\"; its fields are central, "),
-        (["ctl", "wait", "write", "--within", "5"], "--within has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+        (
+            ["ctl", "wait", "write", "--within", "5"],
+            "--within has no unit; write 5 us, 5 ms, 5 s, 5 min or 5 h"
+        ),
         (["ctl", "wait", "write", "--within", "700s"], "--within is 700 s; at most 10 min are allowed"),
         (["ctl", "events", "write", "foo=1"], "write has no field \"foo\"; its fields are central, "),
     ])

@@ -43,7 +43,10 @@ import Testing
         (#"{"match": "write", "count": "1"}"#, "must be a whole number, from 1 to 10000, not \"1\""),
         (#"{"match": "write", "count": 10001}"#, "\"count\" must be a whole number"),
         (#"{"match": "write", "within": 2}"#, "\"within\" must be text, not 2"),
-        (#"{"match": "write", "within": "2"}"#, "\"within\" has no unit; write 2 us, 2 ms, 2 s or 2 min"),
+        (
+            #"{"match": "write", "within": "2"}"#,
+            "\"within\" has no unit; write 2 us, 2 ms, 2 s, 2 min or 2 h"
+        ),
         (#"{"match": "write", "within": "11 min"}"#, "\"within\" is 11 min; at most 10 min are allowed"),
         (#"{"match": "write", "since": -1}"#, "\"since\" must be a whole number, 0 or more, not -1"),
         (#"{"match": "write", "since": null}"#, "\"since\" must be a whole number, 0 or more, not null"),

@@ -7,7 +7,8 @@ import MynahSupport
         "a number and a unit are a duration",
         arguments: [
             ("100 ms", .milliseconds(100)), ("100ms", .milliseconds(100)), (" 1 s ", .seconds(1)),
-            ("2 min", .seconds(120)),
+            ("2 min", .seconds(120)), ("1h", .seconds(3600)), ("1.5 h", .seconds(5400)),
+            ("8784 h", .seconds(8784 * 3600)),
             ("1.5 s", .milliseconds(1500)), ("181.25 ms", .microseconds(181_250)),
             ("0.5 us", .nanoseconds(500)),
             ("0 s", .zero), ("0.000000001 s", .nanoseconds(1)), ("527040 min", .seconds(527040 * 60)),
@@ -22,14 +23,14 @@ import MynahSupport
             ("", "must be a duration such as 100 ms, not \"\""),
             ("ms", "must be a duration such as 100 ms, not \"ms\""),
             ("-1 s", "must be a duration such as 100 ms, not \"-1 s\""),
-            ("1", "has no unit; write 1 us, 1 ms, 1 s or 1 min"),
-            ("1 h", "has the unknown unit \"h\"; units are us, ms, s and min"),
-            ("1 S", "has the unknown unit \"S\"; units are us, ms, s and min"),
+            ("1", "has no unit; write 1 us, 1 ms, 1 s, 1 min or 1 h"),
+            ("1 d", "has the unknown unit \"d\"; units are us, ms, s, min and h"),
+            ("1 S", "has the unknown unit \"S\"; units are us, ms, s, min and h"),
             ("1.2.3 s", "must be a duration such as 100 ms, not \"1.2.3 s\""),
             (".5 s", "must be a duration such as 100 ms, not \".5 s\""),
             ("1. s", "must be a duration such as 100 ms, not \"1. s\""),
             ("99999999999999999999 s", "must be a duration such as 100 ms, not \"99999999999999999999 s\""),
-            ("9999999999999 min", "is longer than a year"),
+            ("9999999999999 min", "is longer than a year"), ("8785 h", "is longer than a year"),
             ("1.0000000001 s", "must be a duration such as 100 ms, not \"1.0000000001 s\""),
             ("٣ s", "must be a duration such as 100 ms, not \"٣ s\""),
         ])
@@ -42,6 +43,7 @@ import MynahSupport
         "a duration is written in the largest unit that it has whole",
         arguments: [
             (.milliseconds(100), "100 ms"), (.seconds(60), "1 min"), (.seconds(90), "90 s"),
+            (.seconds(7200), "2 h"),
             (.microseconds(181_250), "181250 us"),
             (.nanoseconds(500), "0.0005 ms"), (.zero, "0 s"),
         ] as [(Duration, String)])

@@ -204,7 +204,10 @@ import Glibc
                 "randomWalk, min: 1, max: 5, step: -1",
                 "78: step must be between 0 and 255 %, which uint8 holds, not -1"
             ),
-            ("ramp, from: 1, to: 2, period: 5", "74: period has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+            (
+                "ramp, from: 1, to: 2, period: 5",
+                "74: period has no unit; write 5 us, 5 ms, 5 s, 5 min or 5 h"
+            ),
             ("list, values: []", "58: values needs at least one value"),
             ("counter, noise: 2", "60: noise must be between 0 and 1, or 0 % and 100 %, not 2"),
             ("counter, outliers: 1 s", "63: outliers must be a part, as 0.02 or 2 %, not \"1 s\""),

@@ -99,10 +99,10 @@ private struct Broken: CustomTestStringConvertible {
             "3:25: error: interval must be at most 10240 ms, not 11 s"),
         Broken(
             head("advertising: {interval: 100}\n"),
-            "3:25: error: interval has no unit; write 100 us, 100 ms, 100 s or 100 min"),
+            "3:25: error: interval has no unit; write 100 us, 100 ms, 100 s, 100 min or 100 h"),
         Broken(
             head("advertising: {interval: 100 sec}\n"),
-            "3:25: error: interval has the unknown unit \"sec\"; units are us, ms, s and min"),
+            "3:25: error: interval has the unknown unit \"sec\"; units are us, ms, s, min and h"),
         Broken(
             head("advertising: {interval: fast}\n"),
             "3:25: error: interval must be a duration such as 100 ms, not \"fast\""),
@@ -223,7 +223,7 @@ private struct Broken: CustomTestStringConvertible {
             "3:14: error: unknown app state \"asleep\"; known are foreground, background and suspended"),
         Broken(
             head("app: {suspendAfter: 5}\n"),
-            "3:21: error: suspendAfter has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+            "3:21: error: suspendAfter has no unit; write 5 us, 5 ms, 5 s, 5 min or 5 h"),
         Broken(
             head("app: {taskTime: 1 s}\n"),
             "3:17: warning: taskTime has no effect without a background mode: no event wakes the app"),

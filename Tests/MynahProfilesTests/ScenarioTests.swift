@@ -117,7 +117,7 @@ import Testing
         ("await: read, after: 5 s", 14, "a step has one of await and after, not both"),
         ("after: 5 s, end: pass", 13, "a step has one of after and end, not both"),
         ("after: 5 s, within: 2 s", 13, "only await and expect have within"),
-        ("after: 5", 8, "after has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+        ("after: 5", 8, "after has no unit; write 5 us, 5 ms, 5 s, 5 min or 5 h"),
         ("after: 0 s", 8, "after must be at least 1 us, not 0 s"),
         ("await: read, valeu: 01", 14, "unknown field \"valeu\" of read; did you mean \"value\"?"),
         (

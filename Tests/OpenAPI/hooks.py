@@ -17,7 +17,7 @@ PROFILES: dict[str, Any] = json.loads(os.environ["MYNAH_PROFILES"])
 NARROWED = os.environ.get("MYNAH_NARROWED") == "1"
 #: More devices than this are removed again.
 DEVICES = 8
-DURATION = re.compile(r"^[0-9]+(\.[0-9]+)? ?(us|ms|s|min|h)$")
+DURATION = re.compile(r"^ *[0-9]+(\.[0-9]{1,9})? *(us|ms|s|min|h) *$")
 
 
 @schemathesis.hook

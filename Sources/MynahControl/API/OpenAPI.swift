@@ -142,7 +142,7 @@ enum OpenAPI {
             ])
         ),
         ("Fields", .object([], isClosed: false)),
-        ("Duration", .string(pattern: "^[0-9]+(\\.[0-9]+)? ?(us|ms|s|min|h)$")),
+        ("Duration", .string(pattern: "^\(DurationText.pattern)$")),
         (
             "Match",
             .either([

@@ -78,7 +78,7 @@ enum ProfileFormat {
                 "bytes",
                 .types("string", "number", "null", pattern: "^(0x)?[\\s:-]*([0-9A-Fa-f]{2}[\\s:-]*)*$")
             ),
-            ("duration", .types("string", pattern: "^ *[0-9]+(\\.[0-9]{1,9})? *(us|ms|s|min) *$")),
+            ("duration", .types("string", pattern: "^ *\(DurationText.pattern) *$")),
             ("boolean", .constants([.bool(true), .bool(false)])),
             ("text", .types("string", "number", "boolean")),
         ]
