@@ -269,7 +269,7 @@ import Testing
         (["scan", "--capture", "-"], "name a file"),
         (["connect", "x", "--capture", "-"], "name a file"),
     ]) func `a capture that cannot be is wrong usage`(_ arguments: [String], _ word: String) async throws {
-        let result = try await Program(arguments).end()
+        let result = try await VirtualStage.play(arguments)
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word))
     }
