@@ -225,10 +225,12 @@ transcripts:
 	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest \
 	    --filter 'TranscriptTests|ScreenFileTests|DocumentTests'
 
-# Plays the transcripts with the program, in real time, which takes as long as their commands plan.
+# Plays the transcripts with the program, in real time, which takes as long as their commands plan; and compares runs in
+# real and in virtual time.
 transcripts-real:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_REAL=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
+	@Tests/Simulation/real --mynah .build/debug/mynah
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

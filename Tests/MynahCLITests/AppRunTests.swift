@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah run` with a profile that an app plays, against a stand-in bluetoothd.
-@Suite(.timeLimit(.minutes(15))) struct AppRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct AppRunTests {
     static let app = """
         mynah: 1
         name: App

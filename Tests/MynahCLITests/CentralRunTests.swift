@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// Apps that are centrals, beside the devices that they use.
-@Suite(.timeLimit(.minutes(15))) struct CentralRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct CentralRunTests {
     /// An app that subscribes to a strap, and is restored.
     static let subscriber = """
         mynah: 1

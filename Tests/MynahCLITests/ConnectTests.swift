@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ConnectTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ConnectTests {
     @Test func `a device is found by its name, shown, read, written and subscribed`() async throws {
         try await VirtualStage.play { stage in
             let devices = try await stage.devices()
@@ -41,10 +41,14 @@ import Testing
     }
 
     @Test func `commands come from a pipe, and objects go out`() async throws {
-        let stage = try await AirStage()
-        let input = try Program.pipe(
-            holding: "# what is it\nread 2A00\n\nread 2A19\nread device-name/2A01\n")
-        let result = try await stage.phone(["connect", "mynah", "--format", "json"], input: input).end()
+        let result = try await VirtualStage.play { stage in
+            _ = try await stage.devices()
+            let phone = stage.start(phone: ["connect", "mynah", "--format", "json"])
+            for line in ["# what is it", "read 2A00", "", "read 2A19", "read device-name/2A01"] {
+                phone.type(line)
+            }
+            return await phone.end()
+        }
         #expect(result.status == .exited(1))
         let lines = result.output.split(separator: "\n").map(String.init)
         let events = try lines.map { try json($0)["event"] as? String }
@@ -59,7 +63,6 @@ import Testing
             (services as? [[String: Any]])?.compactMap { $0["uuid"] as? String } == [
                 "1800", "1801", "180D", "180F",
             ])
-        try await stage.end()
     }
 
     @Test func `only one service is discovered, and none is printed, if that is asked for`() async throws {
@@ -173,15 +176,11 @@ import Testing
     }
 
     @Test func `it says at once what it looks for, on which radio and for how long`() async throws {
-        let air = try TemporaryDirectory()
         let said = "looking for \"no\u{FFFD}body\" for up to 200 ms (virtual radio)"
         for format in ["text", "json"] {
-            let result = try await Program(
-                [
-                    "connect", "no\u{1B}body", "--timeout", "200 ms", "--format", format, "--radio",
-                    "virtual",
-                ], air: air
-            ).end()
+            let result = try await VirtualStage.play([
+                "connect", "no\u{1B}body", "--timeout", "200 ms", "--format", format, "--radio", "virtual",
+            ])
             #expect(result.status == .exited(1))
             #expect(result.error.hasPrefix(said + "\n"))
             #expect(!result.output.contains("looking"))
@@ -189,7 +188,7 @@ import Testing
         // It does not wait for the device to be heard.
         let terminal = try Terminal()
         let phone = try Program(
-            ["connect", "nobody", "--timeout", "5 min", "--radio", "virtual"], terminal: terminal, air: air)
+            ["connect", "nobody", "--timeout", "5 min", "--radio", "virtual"], terminal: terminal)
         #expect(
             try await terminal.output.line(
                 containing: "looking for \"nobody\" for up to 5 min (virtual radio)")
@@ -201,19 +200,18 @@ import Testing
     }
 
     @Test func `ctrl-C while the device does not answer ends without a word of error`() async throws {
-        let air = try TemporaryDirectory()
-        let device = try Program(["run", "--radio", "virtual", RunTests.profile], air: air)
-        #expect(try await device.output.line(containing: "ready") != nil)
-        let phone = try Program(
-            ["connect", "Mynah HRM", "--radio", "virtual", "--format", "json", "--command", "wait 1 min"],
-            air: air)
-        #expect(try await phone.output.line(containing: "\"services\"") != nil)
-        phone.child.send(SIGINT)
-        let result = try await phone.end()
-        #expect(result.status == .exited(0))
-        #expect(!result.output.contains("\"error\""))
-        device.child.send(SIGTERM)
-        _ = try await device.end()
+        try await VirtualStage.play { stage in
+            _ = try await stage.devices()
+            let phone = stage.start(phone: [
+                "connect", "Mynah HRM", "--format", "json", "--command", "wait 1 min",
+            ])
+            let services = try await phone.output.line(containing: "\"services\"")
+            #expect(services != nil)
+            phone.quit()
+            let result = await phone.end()
+            #expect(result.status == .exited(0))
+            #expect(!result.output.contains("\"error\""))
+        }
     }
 
     @Test(arguments: [
@@ -221,14 +219,18 @@ import Testing
         (["--radio", "hci:tcp-client:127.0.0.1:1"], "cannot connect to a controller at 127.0.0.1:1"),
         (["--state-dir", "/proc/nobody"], "/proc/nobody"),
     ])
-    func `a failure before the link is an object too`(options: [String], words: String) async throws {
-        let result = try await Program(["connect", "nobody", "--format", "json"] + options).end()
+    func `a failure before the link is an object too`(options: [String], reason: String) async throws {
+        let words = ["connect", "nobody", "--format", "json"] + options
+        // Virtual time does not wait for a socket.
+        let result =
+            options.contains("--radio")
+            ? try await Program(words).end() : try await VirtualStage.play(words)
         #expect(result.status == .exited(1))
         let lines = result.output.split(separator: "\n")
         #expect(lines.count == 1)
         let object = try json(String(try #require(lines.first)))
         #expect(object["event"] as? String == "error")
-        #expect((object["message"] as? String)?.contains(words) == true)
+        #expect((object["message"] as? String)?.contains(reason) == true)
         #expect((object["time"] as? String)?.hasSuffix("Z") == true)
         #expect(result.complaint == "")
     }
@@ -275,19 +277,18 @@ import Testing
     }
 
     @Test func `a device that goes is reported, and ends a script at its next command`() async throws {
-        let stage = try await AirStage()
-        var ends: [Int32] = [-1, -1]
-        #expect(makePipe(&ends) == 0)
-        defer { for end in ends { close(end) } }
-        let phone = try stage.phone(["connect", "Mynah HRM"], input: ends[0])
-        #expect(try await phone.output.line(containing: "180F Battery") != nil)
-        try await stage.end()
-        #expect(try await phone.output.line(containing: "disconnected: the peripheral ended the link") != nil)
-        let command = Array("read 2A38\n".utf8)
-        #expect(write(ends[1], command, command.count) == command.count)
-        let result = try await phone.end()
-        #expect(result.status == .exited(1))
-        #expect(result.error.contains("is not connected"))
+        try await VirtualStage.play { stage in
+            let devices = try await stage.devices()
+            let phone = stage.start(phone: ["connect", "Mynah HRM"])
+            #expect(try await phone.output.line(containing: "180F Battery") != nil)
+            await stage.quit(devices)
+            let end = try await phone.output.line(containing: "disconnected: the peripheral ended the link")
+            #expect(end != nil)
+            phone.type("read 2A38")
+            let result = await phone.end()
+            #expect(result.status == .exited(1))
+            #expect(result.error.contains(" is not connected"), "\(result.error)")
+        }
     }
 
     private static let lock = """

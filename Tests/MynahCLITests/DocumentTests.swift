@@ -6,7 +6,7 @@ import MynahTestSupport
 import Testing
 
 /// The README and the articles, held against the program.
-@Suite(.timeLimit(.minutes(15))) struct DocumentTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct DocumentTests {
     private static let isRecording = ProcessInfo.processInfo.environment["MYNAH_RECORD"] != nil
     private static let pages = DocumentPage.all.filter { !$0.sections.isEmpty }.map(\.path)
 

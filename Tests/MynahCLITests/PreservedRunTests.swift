@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// The state of an app that a run keeps for the next one, in `--state-dir`.
-@Suite(.timeLimit(.minutes(15))) struct PreservedRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
     static let file = "peripheral+Everything%20an%20app%20can%20do+com.example.hrm.json"
     /// The file's name in an earlier version.
@@ -52,15 +52,12 @@ import Testing
     {
         let folder = try TemporaryDirectory()
         try folder.write(text, to: file)
-        let stage = try await RunTests.Stage(
-            ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
-        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
-        stage.program.child.send(SIGTERM)
-        let result = try await stage.program.end()
+        let result = try await VirtualStage.run([
+            "--events", "json", "--state-dir", folder.path, Self.profile, "--until", "ready",
+        ])
         #expect(result.status == .exited(0))
         #expect(result.output.contains("cannot be used"))
         #expect(folder.files.contains("\(file).unusable-1"))
-        await stage.expectNothingIsLeft()
     }
 
     @Test func `a phone that was restarted serves what an app preserved, and a read relaunches the app`()

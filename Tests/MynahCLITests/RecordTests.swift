@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah record`, beside devices on an air of their own.
-@Suite(.timeLimit(.minutes(15))) struct RecordTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct RecordTests {
     /// A device with notifications, one with parts of every kind, and ones that a phone writes to.
     private static let devices = [
         "heart-rate", "everything-accessory", "nordic-uart", "environmental-sensing",

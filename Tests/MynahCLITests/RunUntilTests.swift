@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// Runs that end by themselves: `--until` and `--timeout`.
-@Suite(.timeLimit(.minutes(15))) struct RunUntilTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct RunUntilTests {
     private func run(_ arguments: [String]) async throws -> Program.Result {
         try await VirtualStage.play(["run", "--radio", "virtual", RunTests.profile] + arguments)
     }
@@ -95,9 +95,9 @@ import Testing
     }
 
     @Test func `a controller that never comes ends a run with a timeout`() async throws {
-        let result = try await Program(
-            ["run", RunTests.profile, "--radio", "hci:tcp-server:0", "--timeout", "10ms"]
-        ).end()
+        let result = try await VirtualStage.play([
+            "run", RunTests.profile, "--radio", "hci:tcp-server:0", "--timeout", "10ms",
+        ])
         #expect(result.status == .exited(1))
         #expect(result.error.contains("error: not ready within 30 s"))
     }

@@ -2,7 +2,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ScanTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ScanTests {
     @Test func `a device is told as soon as it is heard, as an object`() async throws {
         try await VirtualStage.play { stage in
             _ = try await stage.devices()

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `run --scenario`, `--report` and `ctl scenario`.
-@Suite(.timeLimit(.minutes(15))) struct ScenarioRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ScenarioRunTests {
     private let folder: TemporaryDirectory
     private var report: String { folder.path + "/report.xml" }
 

@@ -11,7 +11,7 @@ import Testing
 /// run beside it, or to their end if they have `--until`. A last command with `--timeout` is shown up to its
 /// `radio.used`. `make transcripts` records them anew, and `make transcripts-real` plays them with the
 /// program, in real time.
-@Suite(.timeLimit(.minutes(15))) struct TranscriptTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct TranscriptTests {
     private static let folder = "\(repository)/Tests/Transcripts"
     private static let article = "\(repository)/Sources/Mynah/Mynah.docc/CoreBluetoothRules.md"
     private static let environment = ProcessInfo.processInfo.environment

@@ -1,7 +1,7 @@
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct UsageTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct UsageTests {
     @Test(arguments: ["run", "check", "show", "new", "doctor"])
     func `each command explains itself`(command: String) async throws {
         for arguments in [["help", command], [command, "--help"]] {

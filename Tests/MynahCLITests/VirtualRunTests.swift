@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Runs without an adapter, on the virtual radio.
-@Suite(.timeLimit(.minutes(15))) struct VirtualRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct VirtualRunTests {
     /// Waits for an event, and then ends it as a user does.
     private func play(_ arguments: [String], bus: String? = nil) async throws -> Program.Result {
         let program = try Program(["run", "--events", "json"] + arguments, bus: bus)
