@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
-    bench-air fuzz kill-test kill-test-central histories transcripts format build lint python unit tsan api-digest \
+    bench-air fuzz kill-test kill-test-central histories transcripts transcripts-real format build lint python unit tsan api-digest \
     without-headers schemathesis page python-client install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
@@ -224,6 +224,13 @@ transcripts:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest \
 	    --filter 'TranscriptTests|ScreenFileTests|DocumentTests'
+
+# Plays the transcripts with the program, in real time, which takes as long as their commands plan; and compares runs in
+# real and in virtual time.
+transcripts-real:
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_REAL=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
+	@Tests/Simulation/real --mynah .build/debug/mynah
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

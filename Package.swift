@@ -206,12 +206,12 @@ let package = Package(
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
                 "MynahRun", "MynahSupport", "MynahTestSupport",
             ], exclude: ["Screens"]),
-        // The program is run, not linked; it is built because it is a product.
+        // Commands are played in the test, or by the program, which is built because it is a product.
         .testTarget(
             name: "MynahCLITests",
             dependencies: [
-                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahEmulator", "MynahHCI", "MynahHost",
-                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahBlueZStandIn", "MynahCLI", "MynahCore", "MynahDBus", "MynahEmulator", "MynahHCI",
+                "MynahHost", "MynahProfiles", "MynahRun", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHostTests",

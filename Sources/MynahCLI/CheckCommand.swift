@@ -5,7 +5,7 @@ import MynahRun
 import MynahSupport
 
 /// `mynah check`.
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Reports every problem in profiles, with its line and column.",
@@ -28,11 +28,11 @@ struct CheckCommand: ParsableCommand {
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio?
 
-    func run() throws {
+    func play(in surroundings: Surroundings) throws {
         var hasErrors = false
         var apps: [Profile] = []
         let files = profiles.flatMap { path in
-            ProfileLoading.files(of: path, &hasErrors) { StandardOutput.print($0) }
+            ProfileLoading.files(of: path, &hasErrors) { surroundings.print($0) }
         }
         for path in files {
             do throws(ProfileIssues) {
@@ -41,18 +41,18 @@ struct CheckCommand: ParsableCommand {
                     profile.warnings + (radio?.issues(with: profile) ?? [])
                     + apps.compactMap { RunGroups.nameIssue(of: profile, with: $0) }.prefix(1)
                 if profile.app != nil { apps.append(profile) }
-                for issue in issues { StandardOutput.print(issue.description) }
+                for issue in issues { surroundings.print(issue.description) }
                 if issues.contains(where: { $0.severity == .error }) {
                     hasErrors = true
                 } else {
-                    StandardOutput.print("\(PrintableText.of(path)): \(Self.summary(of: profile))")
+                    surroundings.print("\(PrintableText.of(path)): \(Self.summary(of: profile))")
                     if radio == nil, let line = Self.differences(of: profile) {
-                        StandardOutput.print("\(PrintableText.of(path)): \(line)")
+                        surroundings.print("\(PrintableText.of(path)): \(line)")
                     }
                 }
             } catch {
                 hasErrors = true
-                StandardOutput.print(error.description)
+                surroundings.print(error.description)
             }
         }
         if hasErrors { throw Exit.problems }

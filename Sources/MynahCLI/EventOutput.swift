@@ -18,16 +18,30 @@ final class EventOutput: Sendable {
         var hasLeft: (@Sendable () -> Bool)?
     }
 
-    private let descriptor: Int32
-    private let queue = DispatchQueue(label: "mynah.events")
+    /// Where the bytes go; returns the error number if that fails.
+    private let target: @Sendable ([UInt8]) -> Int32?
+    /// `nil` if a write is done in its call.
+    private let queue: DispatchQueue?
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
 
     /// `whenGone` is called once, when nobody reads any more.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
-        self.descriptor = descriptor
+        target = { Descriptor.write($0, to: descriptor) }
+        queue = DispatchQueue(label: "mynah.events")
         self.whenGone = whenGone
         state = Lock(State(backlog: OutputBacklog(limit: limit)))
+    }
+
+    /// Hands each write to `take`, in the same call.
+    init(to take: @escaping @Sendable (String) -> Void) {
+        target = { bytes in
+            take(String(decoding: bytes, as: UTF8.self))
+            return nil
+        }
+        queue = nil
+        whenGone = {}
+        state = Lock(State(backlog: OutputBacklog(limit: .max)))
     }
 
     /// How many writes were dropped since the last call; 0 while there is no room to report it.
@@ -54,22 +68,26 @@ final class EventOutput: Sendable {
             !state.isGone && state.backlog.take(bytes.count, isUrgent: isUrgent)
         }
         guard isTaken else { return }
-        queue.async { [self] in
-            let code = Descriptor.write(bytes, to: descriptor)
-            let isNews: Bool = state.withLock { state in
-                state.backlog.remove(bytes.count)
-                guard let code, !state.isGone else { return false }
-                state.isGone = true
-                // A reader may leave when it has seen enough.
-                if code != EPIPE { state.problem = String(cString: strerror(code)) }
-                return true
-            }
-            if isNews { whenGone() }
+        guard let queue else { return writeNow(bytes) }
+        queue.async { self.writeNow(bytes) }
+    }
+
+    private func writeNow(_ bytes: [UInt8]) {
+        let code = target(bytes)
+        let isNews: Bool = state.withLock { state in
+            state.backlog.remove(bytes.count)
+            guard let code, !state.isGone else { return false }
+            state.isGone = true
+            // A reader may leave when it has seen enough.
+            if code != EPIPE { state.problem = String(cString: strerror(code)) }
+            return true
         }
+        if isNews { whenGone() }
     }
 
     /// Returns when everything is written, or when nobody has read any of it for a second.
     func flush() {
+        guard let queue else { return }
         let isWritten = DispatchSemaphore(value: 0)
         queue.async { isWritten.signal() }
         var before = Int.max

@@ -2,7 +2,7 @@ import ArgumentParser
 import MynahImport
 
 /// `mynah import`.
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Makes a profile of a device in a Bluetooth capture or an export.",
@@ -37,8 +37,8 @@ struct ImportCommand: ParsableCommand {
             """, completion: .directory)
     var output: String?
 
-    func run() throws {
-        let destination = ImportOutput(folder: output, subject: file)
+    func play(in surroundings: Surroundings) throws {
+        let destination = ImportOutput(folder: output, subject: file, surroundings: surroundings)
         do throws(ImportProblem) {
             let result = try CaptureImport.profile(
                 from: CaptureInput.contents(of: file),

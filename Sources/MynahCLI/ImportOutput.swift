@@ -10,6 +10,7 @@ struct ImportOutput: Sendable {
     let folder: String?
     /// The file or the device that messages are about.
     let subject: String
+    let surroundings: Surroundings
     /// Whether a name that is taken gets a number, as in `polar-h10-2`: a recording cannot be made again.
     var numbersNames = false
 
@@ -36,7 +37,7 @@ struct ImportOutput: Sendable {
     func write(_ result: CaptureImport.Result) throws(ImportProblem) {
         for warning in result.warnings { warn(warning) }
         if let folder { return try write(result, to: folder) }
-        StandardOutput.print(result.profile, terminator: "")
+        surroundings.print(result.profile, terminator: "")
         guard result.lostValues > 0 else { return }
         let values = result.lostValues == 1 ? "value" : "\(result.lostValues) values"
         warn("the profile has no times for the \(values) that the device sent; use --output DIR to keep them")
@@ -51,7 +52,7 @@ struct ImportOutput: Sendable {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
             PrintableText.of(String($0))
         }
-        StandardError.print("\(PrintableText.of(subject)): \(kind): \(lines.joined(separator: "\n"))")
+        surroundings.say("\(PrintableText.of(subject)): \(kind): \(lines.joined(separator: "\n"))")
     }
 
     /// The name of a device as the name of a file: `polar-h10`.
@@ -108,9 +109,9 @@ struct ImportOutput: Sendable {
                 throw error
             }
         }
-        StandardOutput.print(PrintableText.of(base + ".yaml"))
+        surroundings.print(PrintableText.of(base + ".yaml"))
         if !result.recording.isEmpty {
-            StandardOutput.print(PrintableText.of(base + Self.recordingSuffix))
+            surroundings.print(PrintableText.of(base + Self.recordingSuffix))
         }
     }
 

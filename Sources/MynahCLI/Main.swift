@@ -39,7 +39,8 @@ struct MynahCommand: AsyncParsableCommand {
         Descriptor.openStandardOnes()
         var status = await statusOfRun()
         if let problem = StandardOutput.problem {
-            status = Exit.unwritable(problem).rawValue
+            StandardError.print(Exit.unwritable(problem).text)
+            status = Exit.problems.rawValue
         }
         StandardError.flush()
         Glibc.exit(status)
@@ -50,22 +51,38 @@ struct MynahCommand: AsyncParsableCommand {
             StandardError.print(helpMessage())
             return Exit.usage.rawValue
         }
+        let end = await play(Array(CommandLine.arguments.dropFirst()), in: .process)
+        if !end.text.isEmpty {
+            end.status == 0 ? StandardOutput.print(end.text) : StandardError.print(end.text)
+        }
+        return end.status
+    }
+
+    /// Plays a command by its words; returns its status, and what its user is still to be told.
+    static func play(
+        _ words: [String], in surroundings: Surroundings
+    ) async -> (status: Int32, text: String) {
         do {
-            try CommandNames.check(CommandLine.arguments.dropFirst())
-            var command = try await asyncParseAsRoot(nil)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+            try CommandNames.check(words[...])
+            var command = try await asyncParseAsRoot(words)
+            switch command {
+            case let command as any StagedCommand: try await command.play(in: surroundings)
+            case var command as any AsyncParsableCommand: try await command.run()
+            default: try command.run()
             }
-            return 0
+            return (0, "")
+        } catch let failure as CommandFailure {
+            return (failure.code.rawValue, failure.text)
         } catch {
-            let code = exitCode(for: error)
-            let text = fullMessage(for: error)
-            if !text.isEmpty { code.isSuccess ? StandardOutput.print(text) : StandardError.print(text) }
-            return code.rawValue
+            return (exitCode(for: error).rawValue, fullMessage(for: error))
         }
     }
+}
+
+/// An error that ends a command, with what its user is told.
+struct CommandFailure: Error {
+    var text: String
+    var code: ExitCode
 }
 
 /// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage; `doctor` has 2 for
@@ -74,18 +91,17 @@ enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
 
-    /// Reports an error, and returns the exit code of a command that it ends.
-    static func failure(_ message: String) -> ExitCode {
-        StandardError.print("error: \(message)")
-        return problems
+    /// An error that ends a command.
+    static func failure(_ message: String) -> CommandFailure {
+        CommandFailure(text: "error: \(message)", code: problems)
     }
 
-    /// Reports that results could not be written.
-    static func unwritable(_ problem: String) -> ExitCode {
+    /// The error if results could not be written.
+    static func unwritable(_ problem: String) -> CommandFailure {
         failure("standard output cannot be written: \(problem)")
     }
 
-    /// Returns the result of `body`; an error that it throws is reported, and ends the command.
+    /// Returns the result of `body`; an error that it throws ends the command.
     static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()
@@ -94,16 +110,15 @@ enum Exit {
         }
     }
 
-    /// Reports wrong usage as the parser does, which has finished when a command runs.
-    static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> ExitCode {
+    /// Wrong usage as the parser reports it, which has finished when a command runs.
+    static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> CommandFailure {
         let name = command.configuration.commandName ?? ""
         // Words of the command line may have characters that a terminal acts on.
-        StandardError.print(
-            """
+        let text = """
             error: \(PrintableText.of(message))
             Usage: \(MynahCommand.usageString(for: command))
               See 'mynah \(name) --help' for more information.
-            """)
-        return usage
+            """
+        return CommandFailure(text: text, code: usage)
     }
 }

@@ -3,7 +3,7 @@ import MynahProfiles
 import MynahSupport
 
 /// `mynah new`.
-struct NewCommand: ParsableCommand {
+struct NewCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
         abstract: "Prints a commented profile to start from.",
@@ -23,7 +23,7 @@ struct NewCommand: ParsableCommand {
         throw ValidationError("there is no template \"\(template)\"\(near ?? ""); the templates are \(names)")
     }
 
-    func run() {
-        if let text = ProfileTemplates.text(named: template) { StandardOutput.print(text, terminator: "") }
+    func play(in surroundings: Surroundings) {
+        if let text = ProfileTemplates.text(named: template) { surroundings.print(text, terminator: "") }
     }
 }

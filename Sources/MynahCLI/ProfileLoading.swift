@@ -3,19 +3,19 @@ import MynahProfiles
 
 /// Loads the profiles of a command, and prints their problems.
 enum ProfileLoading {
-    /// The profiles of files and folders, or the exit code for problems once all of them are printed.
-    static func load(_ paths: [String]) throws -> [Profile] {
+    /// The profiles of files and folders, or the exit code for problems once `print` has all of them.
+    static func load(_ paths: [String], _ print: (String) -> Void) throws -> [Profile] {
         var profiles: [Profile] = []
         var hasErrors = false
         for path in paths {
-            for file in files(of: path, &hasErrors, { StandardError.print($0) }) {
+            for file in files(of: path, &hasErrors, print) {
                 do throws(ProfileIssues) {
                     let profile = try ProfileLoader.load(path: file)
-                    for warning in profile.warnings { StandardError.print(warning.description) }
+                    for warning in profile.warnings { print(warning.description) }
                     profiles.append(profile)
                 } catch {
                     hasErrors = true
-                    StandardError.print(error.description)
+                    print(error.description)
                 }
             }
         }

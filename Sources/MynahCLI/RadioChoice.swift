@@ -21,6 +21,11 @@ extension RadioChoice {
         .list(words + ["netsim:instance=N"] + HCITransportAddress.forms.map { "hci:\($0)" })
     }
 
+    /// The choice in a time: virtual time has an air of its own, which `auto` takes.
+    func chosen(in time: RunTime) -> RadioChoice {
+        self == .auto && time.clock.virtual != nil ? .virtual : self
+    }
+
     /// Reads a choice for a device.
     static func parse(_ text: String) throws -> RadioChoice { try parse(text, deviceWords) }
 

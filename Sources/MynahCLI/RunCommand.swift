@@ -24,7 +24,7 @@ enum LogLevel: String, CaseIterable {
 }
 
 /// `mynah run`.
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Plays profiles until Ctrl-C.",
@@ -159,8 +159,8 @@ struct RunCommand: AsyncParsableCommand {
     private var clock: ClockChoice { timeOptions.clock }
 
     /// The radios that the options ask for.
-    private var radios: RadioPlan {
-        var radios = RadioPlan(clock == .fast ? .virtual : options.radio)
+    private func radios(in time: RunTime) -> RadioPlan {
+        var radios = RadioPlan(options.radio.chosen(in: time))
         radios.adapters = adapter
         radios.address = address
         radios.capture = options.capture
@@ -213,17 +213,17 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// The run of the profiles that the options ask for.
-    private func plan(_ wishes: Wishes) throws -> RunPlan {
-        var plan = RunPlan(
-            try played(try ProfileLoading.load(profiles)), version: MynahCommand.configuration.version)
-        (plan.state, plan.seed, plan.timeout) = (state, timeOptions.seed, wishes.timeout)
+    private func plan(_ wishes: Wishes, in surroundings: Surroundings, _ time: RunTime) throws -> RunPlan {
+        let profiles = try ProfileLoading.load(profiles) { surroundings.say($0) }
+        var plan = RunPlan(try played(profiles), version: MynahCommand.configuration.version)
+        // With virtual time everything follows from a seed, if only from a random one.
+        (plan.state, plan.seed, plan.timeout) = (state, timeOptions.seed ?? time.seed, wishes.timeout)
         let hasEnd = wishes.timeout != nil || !until.isEmpty || scenarioOptions.scenario != nil
         let isControlled = controlOptions.control.map { $0 != .off } ?? false
         if let misuse = plan.misuse(of: clock, options.radio, hasEnd: hasEnd, isControlled: isControlled) {
             throw Exit.wrongUsage(misuse, of: Self.self)
         }
-        // With virtual time everything follows from a seed, if only from a random one.
-        if clock == .fast { plan.seed = timeOptions.seed ?? .random(in: 0...UInt64.max) }
+        let radios = radios(in: clock == .real ? .real : time)
         let misuse = plan.misuse(of: radios, wishes.actions, hasStateDirectory: stateDir != nil)
         if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         do throws(RunPlan.Problem) {
@@ -249,47 +249,45 @@ struct RunCommand: AsyncParsableCommand {
         do throws(ProfileIssues) {
             return try profile.copies(count)
         } catch {
-            StandardError.print(error.description)
-            throw Exit.problems
+            throw CommandFailure(text: error.description, code: Exit.problems)
         }
     }
 
-    func run() async throws {
+    func play(in surroundings: Surroundings) async throws {
         let wishes = try wishes()
-        let signals = Signals()
-        var plan = try plan(wishes)
+        let signals = surroundings.hearSignals()
+        let time = surroundings.time(clock, seed: timeOptions.seed)
+        defer { surroundings.end(time) }
+        var plan = try plan(wishes, in: surroundings, time)
         // The report of an earlier run must not stay if this one is killed.
-        guard scenarioOptions.write(plan.firstReport) else { throw Exit.problems }
+        if let failure = scenarioOptions.write(plan.firstReport) { throw failure }
         let issues = plan.issues(on: options.radio)
-        for issue in issues { StandardError.print(issue.description) }
+        for issue in issues { surroundings.say(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
-        Logs.begin(options.logLevel)
-        let time = RunTime(clock, seed: plan.seed ?? 0)
-        defer { time.end() }
+        surroundings.beginLogs(options.logLevel)
         plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
             try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
         }
         plan.control = try Exit.reportingErrors { () throws(ControlError) in
             try controlOptions.plan(isServer: false)
         }
-        let format = events ?? (options.capture == .standardOutput ? .off : .text)
-        let isFast = clock == .fast
+        let isFast = time.clock.virtual != nil
         let output = RunOutput(
-            format: format, for: plan, hasScreen: !isFast, isPatient: isFast, signals: signals)
+            format: events ?? (options.capture == .standardOutput ? .off : .text), for: plan,
+            in: surroundings, hasScreen: !isFast, isPatient: isFast, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let end = await output.play(plan, radios, time, until: signals.interruption)
-        let isReported = scenarioOptions.write(end.report)
+        let end = await output.play(plan, radios(in: time), time)
+        let unwritten = scenarioOptions.write(end.report)
+        if let unwritten { surroundings.say(unwritten.text) }
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure {
-            StandardError.print("error: \(failure)")
-            if options.radio.usesAdapters, let hint = Self.hint(for: failure.code) {
-                StandardError.print(hint)
-            }
+            surroundings.say("error: \(failure)")
+            if options.radio.usesAdapters, let hint = Self.hint(for: failure.code) { surroundings.say(hint) }
             throw Exit.problems
         }
         if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
-        if !isReported { throw Exit.problems }
+        if unwritten != nil { throw Exit.problems }
     }
 
     /// The hint for an error of BlueZ, or `nil` if nothing more is known.

@@ -32,20 +32,24 @@ final class RunOutput: RunObserver, RunKeys {
     /// `nil` if no phone has the keys.
     private let keyed = Lock<Keyed?>(nil)
     private let closed: Lock<Closing>
+    private let surroundings: Surroundings
 
     /// With `isPatient` a slow reader holds up the run, and no event is dropped.
+    ///
+    /// `signals` are those of the process, or `nil` if it is not the command's own, whose terminal it uses.
     init(
-        format: EventFormat, for plan: RunPlan, hasScreen: Bool = true, isPatient: Bool = false,
-        signals: Signals
+        format: EventFormat, for plan: RunPlan, in surroundings: Surroundings, hasScreen: Bool = true,
+        isPatient: Bool = false, signals: Signals?
     ) {
         namesDevices = plan.namesDevices
+        self.surroundings = surroundings
         let closed = Lock(Closing {})
         self.closed = closed
-        let keyboard = Keyboard()
+        let keyboard = signals == nil ? nil : Keyboard()
         self.keyboard = keyboard
         let output = {
-            let new = EventOutput { closed.withLock { $0 }.call() }
-            if isPatient { new.waitForReader { signals.interruption.isInterrupted } }
+            let new = surroundings.eventOutput { closed.withLock { $0 }.call() }
+            if isPatient { new.waitForReader { surroundings.interruption.isInterrupted } }
             return new
         }
         switch format {
@@ -61,7 +65,7 @@ final class RunOutput: RunObserver, RunKeys {
                         titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil },
                         known: profiles.flatMap { $0.advertising?.advertisement.serviceUUIDs ?? [] }),
                     keyboard: keyboard)
-                signals.looksAfter(screen.use)
+                signals?.looksAfter(screen.use)
                 kind = .screen(screen)
             } else {
                 kind = .text(output())
@@ -69,7 +73,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
         if case .screen = kind { return }
         if let keyboard {
-            signals.looksAfter(
+            signals?.looksAfter(
                 .init(giveBack: { keyboard.giveBack() }, takeAgain: { _ = keyboard.takeAgain() }))
         }
     }
@@ -148,14 +152,13 @@ final class RunOutput: RunObserver, RunKeys {
     }
 
     /// Plays a run whose events go here; returns how it ended.
-    func play(
-        _ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real, until interruption: Interruption
-    ) async -> RunEnd {
+    func play(_ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real) async -> RunEnd {
         // Virtual time does not wait for a key.
         let keys = time.clock.virtual == nil ? self : nil
-        let outputs = RunOutputs([self], keys: keys) { StandardError.print($0) }
-        return await RunSession(plan, radios: radios, outputs: outputs, time: time, until: interruption)
-            .play()
+        let outputs = RunOutputs([self], keys: keys) { [surroundings] in surroundings.say($0) }
+        return await RunSession(
+            plan, radios: radios, outputs: outputs, time: time, until: surroundings.interruption
+        ).play()
     }
 
     /// The error that ended the output, or `nil` if there is none or the reader has left.

@@ -30,15 +30,14 @@ struct ScenarioOptions: ParsableArguments {
         return nil
     }
 
-    /// Writes a report to the file of `--report`, if both are there; returns `false` after an error.
-    func write(_ text: String?) -> Bool {
-        guard let report, let text else { return true }
+    /// Writes a report to the file of `--report`, if both are there; returns why that failed, or `nil`.
+    func write(_ text: String?) -> CommandFailure? {
+        guard let report, let text else { return nil }
         do throws(KeptFile.Problem) {
             try ReportFile.write(text, to: report)
-            return true
+            return nil
         } catch {
-            StandardError.print("error: \(PrintableText.of(error.description))")
-            return false
+            return Exit.failure(PrintableText.of(error.description))
         }
     }
 }

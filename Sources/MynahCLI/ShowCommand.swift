@@ -5,7 +5,7 @@ import MynahProfiles
 import MynahSupport
 
 /// `mynah show`.
-struct ShowCommand: ParsableCommand {
+struct ShowCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Prints a profile's attributes and advertising bytes, without a radio.",
@@ -41,8 +41,8 @@ struct ShowCommand: ParsableCommand {
         transform: Choice.parse)
     var format: Format = .text
 
-    func run() throws {
-        let profiles = try ProfileLoading.load([profile])
+    func play(in surroundings: Surroundings) throws {
+        let profiles = try ProfileLoading.load([profile]) { surroundings.say($0) }
         guard let profile = profiles.first else { return }
         if state != nil, profile.app == nil {
             throw Exit.wrongUsage(
@@ -54,14 +54,14 @@ struct ShowCommand: ParsableCommand {
             airs = try AirView.of(profile, in: states(of: profile), on: radio)
         } catch {
             let issue = profile.issue(.error, at: profile.advertising?.marks[error.field], "\(error)")
-            StandardError.print(issue.description)
+            surroundings.say(issue.description)
             throw Exit.problems
         }
         switch format {
-        case .json: StandardOutput.print(ProfileView.json(of: profile, airs).prettyText)
+        case .json: surroundings.print(ProfileView.json(of: profile, airs).prettyText)
         case .text:
             // Line by line: a profile's names may have anything in them.
-            for line in ProfileView.text(of: profile, airs) { StandardOutput.print(PrintableText.of(line)) }
+            for line in ProfileView.text(of: profile, airs) { surroundings.print(PrintableText.of(line)) }
         }
     }
 

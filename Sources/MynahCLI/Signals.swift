@@ -27,10 +27,11 @@ private func nextArrival() -> Int32 {
 /// The signals that end a run and that stop the process.
 final class Signals: Sendable {
     /// The interruption that a signal causes.
-    let interruption = Interruption()
+    let interruption: Interruption
     private let terminal = Lock<TerminalUse?>(nil)
 
-    init() {
+    init(_ interruption: Interruption) {
+        self.interruption = interruption
         signal(SIGPIPE, SIG_IGN)
         let ends = arrivals
         precondition(ends.read >= 0, "no pipe for signals could be made")

@@ -12,6 +12,8 @@ package final class PrivateAir: Sendable {
     package let air: LiveAir
     private let seed: UInt64
     private let time: VirtualTime
+    /// How many radios were made on it.
+    private let radios = Lock(0)
 
     /// An empty air; all random numbers on it, those of its radios included, follow from the seed.
     package init(seed: UInt64, time: VirtualTime) {
@@ -27,19 +29,24 @@ package final class PrivateAir: Sendable {
                 address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes))
     }
 
-    /// A radio on the air, whose random numbers follow from the seed and the radio's name.
+    /// A radio on the air, whose random numbers follow from the seed and from how many were made before.
     ///
-    /// `capture` records its controller on an interface with this name.
+    /// `capture` records its controller on an interface with this name, and `tap` takes its packets.
     package func radio(
-        _ name: String, on transport: VirtualTransport, options: HostRadioOptions,
-        capture: (file: CaptureFile, interface: String)? = nil
+        on transport: VirtualTransport, options: HostRadioOptions,
+        capture: (file: CaptureFile, interface: String)? = nil, tap: TappedTransport.Tap? = nil
     ) -> HostRadio {
         precondition(transport.isOn(air), "the controller of a simulated radio is on its own air")
         let recorded = capture.map { $0.file.transport(transport, named: $0.interface) } ?? transport
+        let number = radios.withLock { number in
+            defer { number += 1 }
+            return number
+        }
         return HostRadio(
             Environment(
-                transport: recorded, options: options, logger: Logger(label: "mynah.host"),
+                transport: tap.map { TappedTransport(recorded, tap: $0) } ?? recorded, options: options,
+                logger: Logger(label: "mynah.host"),
                 clock: RunClock(time),
-                random: SecurityRandom(simulated: ValueSeed.of(seed, "radio " + name))))
+                random: SecurityRandom(simulated: ValueSeed.of(seed, "radio \(number)"))))
     }
 }

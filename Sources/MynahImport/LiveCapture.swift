@@ -1,22 +1,25 @@
-import Glibc
 package import MynahCore
 package import MynahHCI
-import MynahSupport
+package import MynahSupport
 
-/// Looks into the transport of a host, so that the device it connects to becomes a profile without a file.
+/// Sees the packets of a host, so that the device it connects to becomes a profile without a file.
 package final class LiveCapture: Sendable {
     private let analysis = Lock(CaptureAnalysis())
+    private let clock: RunClock
     private let warn: @Sendable (String) -> Void
 
     /// A capture without packets; `warn` takes a sentence without a full stop when values are no longer kept.
-    package init(warn: @escaping @Sendable (String) -> Void = { _ in }) {
+    package init(clock: RunClock = .real, warn: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.clock = clock
         self.warn = warn
     }
 
-    /// A transport that passes everything on, and looks at it.
-    package func transport(_ inner: any HCITransport) -> any HCITransport {
-        Tap(inner: inner) { packet, isFromController in
-            self.take(packet, isFromController: isFromController, at: Self.now)
+    /// Takes each packet of the host's transport.
+    package var tap: TappedTransport.Tap {
+        { packet, isFromController in
+            // Of a clock that never goes back.
+            let microseconds = self.clock.now.offset / .microseconds(1)
+            self.take(packet, isFromController: isFromController, at: Int64(microseconds))
         }
     }
 
@@ -50,34 +53,4 @@ package final class LiveCapture: Sendable {
         return CaptureImport.result(
             of: imported, from: .device(address.description), recordingFile: recordingFile, warnings: [])
     }
-
-    /// The system's clock that never goes back, in microseconds.
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
-}
-
-/// A transport that shows each packet to a closure before it passes it on.
-private struct Tap: HCITransport {
-    let inner: any HCITransport
-    let see: @Sendable (_ packet: H4Packet, _ isFromController: Bool) -> Void
-
-    func open(
-        receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
-    ) async throws(RadioError) {
-        try await inner.open(
-            receive: { [see] packet in
-                see(packet, true)
-                receive(packet)
-            }, ended: ended)
-    }
-
-    func send(_ packet: H4Packet) {
-        see(packet, false)
-        inner.send(packet)
-    }
-
-    func close() { inner.close() }
 }

@@ -151,8 +151,7 @@ package final class RunSession: Sendable {
         var options = RadioMaker.Options(chosen, of: radioPlan, for: plan, capture: capture) { [events] in
             events.warn($0)
         }
-        options.clock = clock
-        options.simulation = time.air
+        options.time = time
         return RadioMaker(options)
     }
 

@@ -11,13 +11,13 @@ package enum ClockChoice: String, CaseIterable, Sendable {
 
 /// The clock of a run and, with virtual time, the air that its radios are on.
 ///
-/// It belongs to whoever makes it: several sessions may share it, also one after the other.
+/// The one who makes it also ends it: several sessions may share it, also one after the other.
 package struct RunTime: Sendable {
     /// The clock of everything in the run.
     package let clock: RunClock
     /// The air of the run, or `nil` with the machine's time.
     let air: PrivateAir?
-    /// What every random number of the air follows from, or `nil` with the machine's time.
+    /// The seed of every random number of the air, or `nil` with the machine's time.
     package let seed: UInt64?
 
     /// The machine's time.

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah run` with a profile that an app plays, against a stand-in bluetoothd.
-@Suite(.timeLimit(.minutes(15))) struct AppRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct AppRunTests {
     static let app = """
         mynah: 1
         name: App
@@ -103,12 +103,11 @@ import Testing
     @Test func `one app of several is on the screen, and --at names the app it is for`() async throws {
         let (first, second) = try Self.two()
         let stem = try #require(second.path.split(separator: "/").last).split(separator: ".")[0]
-        let result = try await Program([
-            "run", "--radio", "virtual", "--events", "json", first.path, second.path, "--at",
-            "1ms=\(stem):foreground", "--at", "2ms=App:suspended", "--at", "3ms=background", "--at",
-            "4ms=foreground", "--at", "5ms=quit", "--until", "app.quit device=App", "--until",
-            "app.quit device=Other", "--timeout", "10 min",
-        ]).end()
+        let result = try await VirtualStage.run([
+            "--events", "json", first.path, second.path, "--at", "1ms=\(stem):foreground", "--at",
+            "2ms=App:suspended", "--at", "3ms=background", "--at", "4ms=foreground", "--at", "5ms=quit",
+            "--until", "app.quit device=App", "--until", "app.quit device=Other",
+        ])
         #expect(result.status == .exited(0))
         #expect(result.output.contains("\"startsInBackground\""))
         #expect(
@@ -146,12 +145,12 @@ import Testing
             ("1s=Othr:quit", "did you mean \"Other\"?"), ("1s=Other:qiut", "did you mean quit?"),
             ("1s=nobody at all:quit", "the devices are \"App\", \"Other\""),
         ] {
-            let result = try await Program(["run", first.path, second.path, "--at", at]).end()
+            let result = try await VirtualStage.play(["run", first.path, second.path, "--at", at])
             #expect(result.status == .exited(64))
             #expect(result.error.contains(message), "\(result.error)")
         }
         for command in ["run", "check"] {
-            let result = try await Program([command, first.path, first.path]).end()
+            let result = try await VirtualStage.play([command, first.path, first.path])
             #expect(result.status == .exited(1))
             #expect((result.output + result.error).contains("\(first.path):2:7: error: the name \"App\" is"))
         }
@@ -160,23 +159,20 @@ import Testing
     @Test func `the phone answers for an app that was terminated, and for no value that is too long`()
         async throws
     {
-        let air = try TemporaryDirectory()
         let profile = try ProfileFile(Self.app.replacing("value: {hex: \"00\"}}", with: "maxLength: 1}"))
-        let program = try Program(
-            [
-                "run", "--radio", "virtual", "--address", "identity", "--events", "json", profile.path,
-                "--at",
-                "1ms=terminated", "--until", "read of=2A38 value=01", "--until",
-                "request.refused of=2A39 by=write error=0x0d because=length", "--timeout", "10 min",
-            ], air: air)
-        let ready = try #require(try await program.output.line(containing: "\"ready\""))
-        let address = try #require(try json(ready)["address"] as? String)
-        #expect(try await program.output.line(containing: "app.terminated") != nil)
-        let phone = try await Program(
-            ["connect", address, "--command", "read 2A38", "--command", "write 2A39 0102"], air: air
-        ).end()
-        #expect(phone.status == .exited(1))
-        let result = try await program.end()
+        let result = try await VirtualStage.play { stage in
+            let program = try await stage.run([
+                "--address", "identity", profile.path, "--at", "1ms=terminated", "--until",
+                "read of=2A38 value=01", "--until",
+                "request.refused of=2A39 by=write error=0x0d because=length",
+            ])
+            #expect(try await program.output.line(containing: "app.terminated") != nil)
+            let phone = await stage.play([
+                "connect", try program.address(), "--command", "read 2A38", "--command", "write 2A39 0102",
+            ])
+            #expect(phone.status == .exited(1))
+            return await program.end()
+        }
         #expect(result.status == .exited(0))
         // Neither a static value nor a refused request launches it.
         #expect(result.output.split(separator: "app.launched").count == 2)
@@ -184,7 +180,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func `Bluetooth that was turned off and on serves again`(isApp: Bool) async throws {
-        let air = try TemporaryDirectory()
         let app =
             isApp
             ? ""
@@ -193,20 +188,19 @@ import Testing
             suspendAfter: 60 s}\n
             """
         let profile = try ProfileFile(Self.app.replacing(app, with: ""))
-        let program = try Program(
-            [
-                "run", "--radio", "virtual", "--address", "identity", "--events", "json", profile.path,
-                "--at", "1ms=poweredOff", "--at", "2ms=App:poweredOn",
-            ], air: air)
-        let ready = try #require(try await program.output.line(containing: "\"ready\""))
-        let address = try #require(try json(ready)["address"] as? String)
-        for word in ["\"poweredOff\"", "\"poweredOn\"", "advertising.started"] {
-            #expect(try await program.output.line(containing: word) != nil)
+        let result = try await VirtualStage.play { stage in
+            let program = try await stage.run([
+                "--address", "identity", profile.path, "--at", "1ms=poweredOff", "--at",
+                "2ms=App:poweredOn",
+            ])
+            for word in ["\"poweredOff\"", "\"poweredOn\"", "advertising.started"] {
+                #expect(try await program.output.line(containing: word) != nil)
+            }
+            let phone = await stage.play(["connect", try program.address(), "--command", "read 2A38"])
+            #expect(phone.status == .exited(0), "\(phone.error)")
+            program.terminate()
+            return await program.end()
         }
-        let phone = try await Program(["connect", address, "--command", "read 2A38"], air: air).end()
-        #expect(phone.status == .exited(0), "\(phone.error)")
-        program.child.send(SIGTERM)
-        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(!result.output.contains("radio.lost") && !result.output.contains("radio.recovered"))
     }
@@ -214,16 +208,13 @@ import Testing
     @Test func `Bluetooth that is turned off without a name is the phone's, and an accessory stays on`()
         async throws
     {
-        let air = try TemporaryDirectory()
         let app = try ProfileFile(Self.app)
         let accessory = try ProfileFile(
             "mynah: 1\nname: Strap\nadvertising: {serviceUUIDs: [180A], interval: 100 ms}\n")
-        let result = try await Program(
-            [
-                "run", "--radio", "virtual", "--events", "json", app.path, accessory.path, "--at",
-                "1ms=poweredOff", "--at", "1s=quit", "--until", "app.quit", "--timeout", "60s",
-            ], air: air
-        ).end()
+        let result = try await VirtualStage.run([
+            "--events", "json", app.path, accessory.path, "--at", "1ms=poweredOff", "--at", "1s=quit",
+            "--until", "app.quit",
+        ])
         #expect(result.status == .exited(0), "\(result.output)")
         let off = try result.output.split(separator: "\n").map { try json(String($0)) }
             .filter { $0["state"] as? String == "poweredOff" }.map { $0["device"] as? String }

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHCI
 
 /// `mynah run` on controllers that are ill, or none.
-@Suite(.timeLimit(.minutes(15))) struct BadControllerTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct BadControllerTests {
     @Test(arguments: [
         (
             IllController.Conduct.silent, "did not answer within 5 s while resetting it",

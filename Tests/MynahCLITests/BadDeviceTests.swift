@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah scan` and `mynah connect` with devices that do not keep to the rules.
-@Suite(.timeLimit(.minutes(15))) struct BadDeviceTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct BadDeviceTests {
     /// A device called Ill, and what `--radio` is to say to meet it.
     private struct Stage {
         let device: HCIProbe

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `--capture` of the built program; Tests/Interop checks what tshark says about the files.
-@Suite(.timeLimit(.minutes(15))) struct CaptureTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct CaptureTests {
     private static let heartRate = AirStage.heartRate
 
     /// The bytes of a file.
@@ -53,12 +53,13 @@ import Testing
     @Test func `a run and a phone write what they see into files`() async throws {
         let directory = try TemporaryDirectory()
         let (ours, theirs) = (directory.path + "/ours.pcapng", directory.path + "/theirs.pcapng")
-        let stage = try await AirStage([Self.heartRate], ["--capture", ours])
-        let phone = try stage.phone([
-            "connect", "Mynah HRM", "--capture", theirs, "--command", "read body-sensor-location",
-        ])
-        #expect(try await phone.end().status == .exited(0))
-        try await stage.end()
+        let phone = try await VirtualStage.play { stage in
+            _ = try await stage.devices([Self.heartRate], ["--capture", ours])
+            return await stage.phone([
+                "connect", "Mynah HRM", "--capture", theirs, "--command", "read body-sensor-location",
+            ])
+        }
+        #expect(phone.status == .exited(0))
         for path in [ours, theirs] {
             let file = try bytes(path)
             let blocks = blocks(file)
@@ -269,7 +270,7 @@ import Testing
         (["scan", "--capture", "-"], "name a file"),
         (["connect", "x", "--capture", "-"], "name a file"),
     ]) func `a capture that cannot be is wrong usage`(_ arguments: [String], _ word: String) async throws {
-        let result = try await Program(arguments).end()
+        let result = try await VirtualStage.play(arguments)
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word))
     }

@@ -9,7 +9,7 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
 
 /// `mynah run` with an app that is a central is killed at random instants: the next run has what it had
 /// reported.
-@Suite(.timeLimit(.minutes(max(15, killCount / 4)))) struct CentralKillTests {
+@Suite(.processes, .timeLimit(.minutes(max(15, killCount / 4)))) struct CentralKillTests {
     private static let app = """
         mynah: 1
         name: App

@@ -4,8 +4,8 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// Apps that are centrals, played by the built program beside the devices that they use.
-@Suite(.timeLimit(.minutes(15))) struct CentralRunTests {
+/// Apps that are centrals, beside the devices that they use.
+@Suite(.processes, .timeLimit(.minutes(15))) struct CentralRunTests {
     /// An app that subscribes to a strap, and is restored.
     static let subscriber = """
         mynah: 1
@@ -20,17 +20,15 @@ import Testing
     static let phone = "\(repository)/profiles/phone-heart-rate-app.yaml"
 
     private func run(_ arguments: [String]) async throws -> Program.Result {
-        try await Program(["run", "--radio", "virtual", "--timeout", "10 min"] + arguments).end()
+        try await VirtualStage.run(arguments)
     }
 
     @Test func `an app that the system ended is relaunched by a value, and restored first`() async throws {
         let app = try ProfileFile(Self.subscriber)
-        let stage = try Program([
-            "run", "--radio", "virtual", "--events", "json", "--at", "6s=App:terminated", app.path,
-            Self.strap,
-            "--until", "app.woken by=notified", "--until", "value.updated device=App", "--timeout", "10 min",
+        let result = try await run([
+            "--events", "json", "--at", "6s=App:terminated", app.path, Self.strap, "--until",
+            "app.woken by=notified", "--until", "value.updated device=App",
         ])
-        let result = try await stage.end()
         #expect(result.status == .exited(0))
         let events = try result.output.split(separator: "\n").map { try json(String($0)) }
             .filter { $0["device"] as? String == "App" }
@@ -78,13 +76,13 @@ import Testing
             """)
         let state = try TemporaryDirectory()
         for isFirst in [true, false] {
-            let program = try Program([
-                "run", "--radio", "virtual", "--events", "json", "--state-dir", state.path, app.path,
-                Self.strap,
-            ])
-            try #require(await program.output.line(containing: "\"peripheral.connected\"") != nil)
-            program.child.send(SIGINT)
-            let result = try await program.end()
+            let result = try await VirtualStage.play { stage in
+                let program = try await stage.run(
+                    ["--state-dir", state.path, app.path, Self.strap], radios: 2)
+                #expect(try await program.output.line(containing: "\"peripheral.connected\"") != nil)
+                program.quit()
+                return await program.end()
+            }
             #expect(result.status == .exited(0))
             #expect(result.output.contains("\"peripheral.discovered\"") == isFirst)
             let retrieved = try result.output.split(separator: "\n").map { try json(String($0)) }
@@ -120,14 +118,10 @@ import Testing
             """)
         let state = try TemporaryDirectory()
         for _ in 1...2 {
-            let program = try Program([
-                "run", "--radio", "virtual", "--events", "json", "--state-dir", state.path, app.path,
-                Self.strap, thermometer.path,
-            ])
-            // One connection of each manager, in either order.
-            try await see("\"peripheral.connected\"", 2, of: program)
-            program.child.send(SIGTERM)
-            #expect(try await program.end().status == .exited(0))
+            let result = try await VirtualStage.run(
+                ["--state-dir", state.path, app.path, Self.strap, thermometer.path],
+                toSee: ["peripheral.connected", "peripheral.connected"])
+            #expect(result.status == .exited(0))
             let managers = try #require(
                 try json(try state.read("app+App.json"))["managers"] as? [[String: Any]])
             let identifiers = managers.compactMap { $0["Device"] as? String }
@@ -155,13 +149,15 @@ import Testing
             advertising: {serviceUUIDs: [FFE0], interval: 30 ms}
             services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [writeWithoutResponse]}]}]
             """)
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, sink.path,
-        ])
-        try await see("\"event\":\"value.written\"", count, of: program)
-        try await see("\"event\":\"write\"", count, of: program)
-        program.child.send(SIGTERM)
-        let result = try await program.end()
+        let result = try await VirtualStage.play { stage in
+            let program = try await stage.run([app.path, sink.path], radios: 2)
+            for name in ["value.written", "write"] {
+                let isDone = try await program.output.has(count, linesContaining: "\"event\":\"\(name)\"")
+                #expect(isDone, "\(name)")
+            }
+            program.terminate()
+            return await program.end()
+        }
         #expect(result.status == .exited(0))
         for name in ["value.written", "write"] {
             let lines = result.output.split(separator: "\n").count { $0.contains("\"event\":\"\(name)\"") }
@@ -234,15 +230,11 @@ import Testing
               scan: {services: [180D]}
               peripherals: [{name: Strap, subscribe: [180D/2A37]}]
             """)
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "4s=App:suspended",
-        ])
-        try await see(
-            ["app.suspended"]
-                + [[String]](repeating: ["app.woken", "value.updated", "app.suspended"], count: 3).joined(),
-            of: program)
-        program.child.send(SIGTERM)
-        #expect(try await program.end().status == .exited(0))
+        let result = try await VirtualStage.run(
+            [app.path, Self.strap, "--at", "4s=App:suspended"],
+            toSee: ["app.suspended"]
+                + [[String]](repeating: ["app.woken", "value.updated", "app.suspended"], count: 3).joined())
+        #expect(result.status == .exited(0))
     }
 
     @Test func `a lock pairs with the phone that opens it, and each side reports it`() async throws {
@@ -276,17 +268,15 @@ import Testing
     }
 
     @Test func `a strap that goes out of range is lost, and connected again when it is back`() async throws {
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
-            "6s=heart-rate:outOfRange", "--at", "9s=heart-rate:inRange",
-        ])
-        try await see(
+        let result = try await VirtualStage.run(
             [
+                Self.phone, Self.strap, "--at",
+                "6s=heart-rate:outOfRange", "--at", "9s=heart-rate:inRange",
+            ],
+            toSee: [
                 "value.updated", "peripheral.disconnected", "peripheral.connecting", "peripheral.connected",
                 "value.updated",
-            ], of: program)
-        program.child.send(SIGTERM)
-        let result = try await program.end()
+            ])
         #expect(result.status == .exited(0))
         #expect(result.output.contains("the supervision timeout expired"))
     }
@@ -294,52 +284,36 @@ import Testing
     @Test func `a phone and its strap go out of each other's range, and others still hear the strap`()
         async throws
     {
-        let air = try TemporaryDirectory()
-        let program = try Program(
-            [
-                "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
-                "5s=Strap:outOfRange", "--at", "60min=Strap:inRange",
-            ], air: air)
-        try await see(["peripheral.connected", "value.updated", "peripheral.disconnected"], of: program)
-        let other = try await Program(
-            ["connect", "Mynah HRM", "--command", "read 2A38", "--timeout", "1 min"], air: air
-        ).end()
-        #expect(other.status == .exited(0), "\(other.error)")
-        program.child.send(SIGTERM)
-        #expect(try await program.end().status == .exited(0))
-        let back = try Program([
-            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
-            "5s=Strap:outOfRange", "--at", "9s=Strap:inRange",
-        ])
-        try await see(
-            ["value.updated", "peripheral.disconnected", "peripheral.connected", "value.updated"], of: back)
-        back.child.send(SIGTERM)
-        #expect(try await back.end().status == .exited(0))
+        try await VirtualStage.play { stage in
+            let program = try await stage.run(
+                [Self.phone, Self.strap, "--at", "5s=Strap:outOfRange", "--at", "60min=Strap:inRange"],
+                radios: 2)
+            let names = ["peripheral.connected", "value.updated", "peripheral.disconnected"]
+            #expect(try await program.output.has(names))
+            let other = await stage.play(["connect", "Mynah HRM", "--command", "read 2A38"])
+            #expect(other.status == .exited(0), "\(other.error)")
+        }
+        let back = try await VirtualStage.run(
+            [Self.phone, Self.strap, "--at", "5s=Strap:outOfRange", "--at", "9s=Strap:inRange"],
+            toSee: ["value.updated", "peripheral.disconnected", "peripheral.connected", "value.updated"])
+        #expect(back.status == .exited(0))
     }
 
     @Test func `a bonded device with a private address goes out of range, and comes back`() async throws {
         let state = try TemporaryDirectory()
         let arguments = [
-            "run", "--radio", "virtual", "--address", "private", "--events", "json", "--state-dir",
-            state.path,
+            "--address", "private", "--state-dir", state.path,
             "\(repository)/profiles/phone-lock-app.yaml", "\(repository)/profiles/lock.yaml",
         ]
-        let paired = try await Program(
-            arguments + [
-                "--until", "paired device=Lock", "--until", "value.read as=Door", "--timeout", "10 min",
-            ]
-        ).end()
+        let paired = try await run(
+            ["--events", "json"] + arguments
+                + ["--until", "paired device=Lock", "--until", "value.read as=Door"])
         #expect(paired.status == .exited(0), "\(paired.output)")
         // Another address is used now than it was bonded with.
-        let program = try Program(
-            arguments + [
-                "--at", "3s=Door:outOfRange", "--at", "15s=Door:inRange",
-            ])
-        try await see(
-            ["peripheral.connected", "peripheral.disconnected", "peripheral.connected"],
-            of: program)
-        program.child.send(SIGTERM)
-        #expect(try await program.end().status == .exited(0))
+        let result = try await VirtualStage.run(
+            arguments + ["--at", "3s=Door:outOfRange", "--at", "15s=Door:inRange"],
+            toSee: ["peripheral.connected", "peripheral.disconnected", "peripheral.connected"])
+        #expect(result.status == .exited(0))
     }
 
     @Test func `a peripheral that was not found yet is not moved, and that is said`() async throws {
@@ -348,26 +322,6 @@ import Testing
             "warning code=peripheralUnknown",
         ])
         #expect(result.status == .exited(0))
-    }
-
-    /// Waits until as many lines with a text have come.
-    private func see(_ text: String, _ count: Int, of program: Program) async throws {
-        try await until("\(count) lines with \(text)") {
-            program.output.lines.count { $0.contains(text) } >= count
-        }
-    }
-
-    /// Waits for events in this order, with any others between them.
-    private func see(_ names: [String], of program: Program) async throws {
-        let seen = Lock(0)
-        let last = try await program.output.line("\(names), in this order") { line in
-            seen.withLock { seen in
-                guard seen < names.count, line.contains("\"event\":\"\(names[seen])\"") else { return false }
-                seen += 1
-                return seen == names.count
-            }
-        }
-        #expect(last != nil, "\(names.dropFirst(seen.withLock { $0 })) did not come")
     }
 
     @Test
@@ -384,17 +338,16 @@ import Testing
               scan: {services: [180D]}
               peripherals: [{name: Strap, connect: {notifyOnDisconnection: true}, onDisconnect: nothing}]
             """)
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "6s=App:suspended",
-            "--at", "7s=heart-rate:outOfRange", "--at", "10s=openAlert",
-        ])
-        try await see(
+        let result = try await VirtualStage.run(
             [
+                app.path, Self.strap, "--at", "6s=App:suspended",
+                "--at", "7s=heart-rate:outOfRange", "--at", "10s=openAlert",
+            ],
+            toSee: [
                 "peripheral.connected", "app.suspended", "alert.shown", "alert.opened", "app.foreground",
                 "peripheral.disconnected",
-            ], of: program)
-        program.child.send(SIGTERM)
-        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+            ])
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
         let lost = try #require(events.first { $0["event"] as? String == "peripheral.disconnected" })
         #expect(lost["queued"] as? Bool == true)
         let alert = try #require(events.first { $0["event"] as? String == "alert.shown" })
@@ -411,15 +364,11 @@ import Testing
               scan: {services: [180D]}
               peripherals: [{name: Strap, write: [{to: 180D/2A39, value: {hex: 01}, every: 100 ms}]}]
             """)
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "5s=App:suspended",
-            "--at", "7s=App:foreground",
-        ])
         let written = "value.written"
-        try await see(
-            [written, written, written, "app.suspended", "app.foreground", written, written], of: program)
-        program.child.send(SIGTERM)
-        let names = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let result = try await VirtualStage.run(
+            [app.path, Self.strap, "--at", "5s=App:suspended", "--at", "7s=App:foreground"],
+            toSee: [written, written, written, "app.suspended", "app.foreground", written, written])
+        let names = try result.output.split(separator: "\n").map { try json(String($0)) }
             .compactMap { $0["event"] as? String }
         let suspended = try #require(names.firstIndex(of: "app.suspended"))
         let opened = try #require(names[suspended...].firstIndex(of: "app.foreground"))
@@ -440,11 +389,10 @@ import Testing
                 - {name: Strap, subscribe: [180D/2A38, 180D/2A37], write: [{to: 180D/2A39, value: {hex: \
                 01}, every: 100 ms}]}
             """)
-        let program = try Program(["run", "--radio", "virtual", "--events", "json", app.path, Self.strap])
-        try await see(
-            ["notification.changed", "notification.changed", "value.written", "value.written"], of: program)
-        program.child.send(SIGTERM)
-        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let result = try await VirtualStage.run(
+            [app.path, Self.strap],
+            toSee: ["notification.changed", "notification.changed", "value.written", "value.written"])
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
         let changes = events.filter { $0["event"] as? String == "notification.changed" }
         #expect(changes.map { $0["characteristic"] as? String } == ["2A38", "2A37"])
         #expect(changes.map { $0["on"] as? Bool } == [false, true])
@@ -464,20 +412,20 @@ import Testing
               scan: {services: [180D]}
               peripherals: [{name: Strap, discover: all, read: [180D/2A38], subscribe: [180D/2A37]}]
             """)
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at",
-            "4s=App:background",
-            "--at", "5s=Strap:outOfRange", "--at", "9s=memoryPressure", "--at", "10s=inRange", "--at",
-            "14s=App:foreground",
-        ])
-        try await see(
+        let result = try await VirtualStage.run(
             [
+                app.path, Self.strap, "--at",
+                "4s=App:background",
+                "--at", "5s=Strap:outOfRange", "--at", "9s=memoryPressure", "--at", "10s=Strap:inRange",
+                "--at",
+                "14s=App:foreground",
+            ],
+            toSee: [
                 "peripheral.connected", "value.updated", "app.suspended", "app.terminated", "app.launched",
                 "peripheral.connected", "services.discovered", "value.read", "notification.changed",
                 "value.updated",
-            ], of: program)
-        program.child.send(SIGTERM)
-        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+            ])
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
         #expect(!events.contains { $0["event"] as? String == "error" })
     }
 
@@ -493,12 +441,10 @@ import Testing
         }
         let once = try app("Once", "read: [180D/2A38], whenDone: disconnect")
         let stays = try app("Stays", "subscribe: [180D/2A37]")
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", once.path, stays.path, Self.strap,
-        ])
-        try await see(["peripheral.disconnected", "link.kept", "value.updated"], of: program)
-        program.child.send(SIGTERM)
-        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let result = try await VirtualStage.run(
+            [once.path, stays.path, Self.strap],
+            toSee: ["peripheral.disconnected", "link.kept", "value.updated"])
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
         let end = try #require(events.first { $0["event"] as? String == "peripheral.disconnected" })
         #expect(end["device"] as? String == "Once" && end["local"] as? Bool == true)
         let kept = try #require(events.first { $0["event"] as? String == "link.kept" })
@@ -509,19 +455,18 @@ import Testing
 
     @Test func `the app's user stops and starts its scan on its screen, and nowhere else`() async throws {
         let app = try ProfileFile("mynah: 1\nname: App\napp: {}\ncentral: {scan: {until: never}}\n")
-        let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, "--at", "1s=stopScan", "--at",
-            "2s=startScan", "--at", "3s=background", "--at", "3s=startScan",
-        ])
-        try await see(
-            ["scan.started", "scan.stopped", "scan.started", "app.background", "warning"], of: program)
-        program.child.send(SIGTERM)
-        #expect(try await program.end().output.contains("App is not on the screen"))
+        let result = try await VirtualStage.run(
+            [
+                app.path, "--at", "1s=stopScan", "--at",
+                "2s=startScan", "--at", "3s=background", "--at", "3s=startScan",
+            ], toSee: ["scan.started", "scan.stopped", "scan.started", "app.background", "warning"])
+        #expect(result.output.contains("App is not on the screen"))
     }
 
     @Test func `show has what is scanned for in each state`() async throws {
         func scan(_ profile: String, _ state: String) async throws -> [String: Any] {
-            let output = try await Program.run("show", profile, "--format", "json", "--state", state).output
+            let output = try await VirtualStage.play(["show", profile, "--format", "json", "--state", state])
+                .output
             return try #require((try json(output)["scans"] as? [[String: Any]])?.first)
         }
         for (state, interval) in [("foreground", 40), ("background", 300), ("suspended", 300)] {
@@ -535,7 +480,7 @@ import Testing
         #expect(try await scan(app.path, "foreground")["allowDuplicates"] as? Bool == true)
         let off = try await scan(app.path, "background")
         #expect(off["intervalMilliseconds"] is NSNull && (off["omitted"] as? [Any])?.count == 1)
-        let text = try await Program.run("show", Self.phone).output
+        let text = try await VirtualStage.play(["show", Self.phone]).output
         #expect(text.contains("scanning for 180D heart-rate") && text.contains("30 ms of every 300 ms"))
     }
 
@@ -546,19 +491,14 @@ import Testing
             until: never}}\n
             """
         )
-        let air = try TemporaryDirectory()
-        let strap = try Program(
-            ["run", "--radio", "virtual", "--events", "json", Self.strap, "--at", "0s=distance 5 m"], air: air
-        )
-        let phone = try await Program(
-            [
+        try await VirtualStage.play { stage in
+            _ = try await stage.run([Self.strap, "--at", "0s=distance 5 m"])
+            let phone = await stage.play([
                 "run", "--radio", "virtual", "--events", "json", app.path, "--until",
                 "peripheral.discovered rssi=-54", "--timeout", "10 min",
-            ], air: air
-        ).end()
-        #expect(phone.status == .exited(0))
-        strap.child.send(SIGTERM)
-        #expect(try await strap.end().status == .exited(0))
+            ])
+            #expect(phone.status == .exited(0))
+        }
     }
 
     @Test(arguments: [
@@ -573,7 +513,7 @@ import Testing
     func `a planned change of a distance that is impossible is an error at the start`(
         arguments: [String], status: Int32, message: String
     ) async throws {
-        let result = try await Program(["run"] + arguments).end()
+        let result = try await VirtualStage.play(["run"] + arguments)
         #expect(result.status == .exited(status))
         #expect(result.error.contains(message), "\(result.error)")
     }
@@ -581,20 +521,21 @@ import Testing
     @Test func `BlueZ cannot play an app that is a central, and auto takes another radio and says so`()
         async throws
     {
-        let refused = try await Program.run("run", "--radio", "bluez", Self.phone)
+        let refused = try await VirtualStage.play(["run", "--radio", "bluez", Self.phone])
         #expect(refused.status == .exited(1))
         #expect(
             refused.error.contains(
                 "error: BlueZ cannot play an app that is a central; choose --radio virtual, or hci:user:0"))
-        let checked = try await Program.run("check", "--radio", "bluez", Self.phone)
+        let checked = try await VirtualStage.play(["check", "--radio", "bluez", Self.phone])
         #expect(checked.status == .exited(1))
         #expect(checked.output.contains("BlueZ cannot play an app that is a central"))
-        let named = try await Program.run("run", "--adapter", "hci0", Self.phone)
+        let named = try await VirtualStage.play(["run", "--adapter", "hci0", Self.phone])
         #expect(named.status == .exited(64))
+        // Only a process of its own chooses between radios.
         let chosen = try await Program(["run", Self.phone, Self.strap, "--until", "ready"]).end()
         #expect(chosen.status == .exited(0))
         #expect(chosen.output.contains("a profile with central: never uses BlueZ; it uses the virtual radio"))
-        let summary = try await Program.run("check", "--radio", "virtual", Self.phone)
+        let summary = try await VirtualStage.play(["check", "--radio", "virtual", Self.phone])
         #expect(summary.output.contains("ok: 0 services, 0 characteristics, 1 central manager"))
     }
 }

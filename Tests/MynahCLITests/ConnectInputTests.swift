@@ -2,7 +2,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ConnectInputTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ConnectInputTests {
     @Test func `a pipe is read only as far as its commands are carried out`() async throws {
         let stage = try await AirStage()
         var ends: [Int32] = [-1, -1]

@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// The control API of the built program: `serve`, `run --control` and `ctl`.
-@Suite(.timeLimit(.minutes(15))) struct ControlCommandTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ControlCommandTests {
     private let folder: TemporaryDirectory
     private var address: String { "unix:\(folder.path)/control" }
 

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Devices of the built program that come and go over the control API.
-@Suite(.timeLimit(.minutes(15))) struct ControlledRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct ControlledRunTests {
     private let folder: TemporaryDirectory
     private var address: String { "unix:\(folder.path)/control" }
 

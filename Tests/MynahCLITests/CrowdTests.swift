@@ -40,13 +40,12 @@ import Testing
             "b.yaml": Self.profile("Second"), "a.yml": Self.profile("First"),
             "c.json": #"{"mynah": 1, "name": "Third"}"#, "x.schema.json": "{}", ".h.yaml": "mynah: 9\n",
         ])
-        let program = try Program(["run", "--events", "json", "--radio", "virtual", folder.path])
-        _ = try await program.output.line(containing: "\"profile\":\"Third\"")
-        program.child.send(SIGINT)
-        let result = try await program.end()
+        let result = try await VirtualStage.run([
+            "--events", "json", folder.path, "--until", "ready device=Third",
+        ])
         #expect(result.status == .exited(0))
         #expect(try Self.ready(result.output) == ["First", "Second", "Third"])
-        let check = try await Program.run("check", folder.path + "/")
+        let check = try await VirtualStage.play("check", folder.path + "/")
         #expect(check.status == .exited(0))
         let lines = check.output.split(separator: "\n").filter { $0.contains(": ok: ") }
         #expect(
@@ -57,12 +56,12 @@ import Testing
     @Test(arguments: ["run", "check"])
     func `a folder without profiles, and a page in one, are errors`(command: String) async throws {
         let empty = try Self.folder(["profile.schema.json": "{}"])
-        let none = try await Program.run(command, empty.path)
+        let none = try await VirtualStage.play(command, empty.path)
         #expect(none.status == .exited(1))
         let message = "\(empty.path): error: the folder has no profile; "
         #expect((none.output + none.error).hasPrefix(message))
         let other = try Self.folder(["a.yaml": Self.profile("Good"), "page.json": #"{"pages": []}"#])
-        let page = try await Program.run(command, other.path)
+        let page = try await VirtualStage.play(command, other.path)
         #expect(page.status == .exited(1))
         #expect((page.output + page.error).contains("\(other.path)/page.json:1:2: error: "))
     }
@@ -71,33 +70,32 @@ import Testing
 
     @Test func `copies are heard by their names, and each has one and a value of its own`() async throws {
         let folder = try Self.folder(["tag.yaml": Self.tag])
-        let stage = try await AirStage([folder.path + "/tag.yaml"], ["--count", "3", "--seed", "7"])
-        let device = stage.devices[0]
-        let third = try await device.output.line("the event ready of the last copy") {
-            $0.contains("\"ready\"") && $0.contains("\"device\":\"Tag 3\"")
+        try await VirtualStage.play { stage in
+            let device = try await stage.run(
+                ["--count", "3", "--seed", "7", folder.path + "/tag.yaml"], radios: 3)
+            var levels: [String] = []
+            for number in 1...3 {
+                let result = await stage.phone([
+                    "connect", "T \(number)", "--format", "json", "--command", "read 2A00", "--command",
+                    "read battery-level",
+                ])
+                #expect(result.status == .exited(0))
+                let values = try result.output.split(separator: "\n").map { try json(String($0)) }
+                    .filter { $0["event"] as? String == "read" }.compactMap { $0["value"] as? String }
+                let name = "Lost \(number)".utf8.map { String($0, radix: 16) }.joined().uppercased()
+                #expect(values.first == name)
+                levels += values.dropFirst()
+            }
+            #expect(levels.count == 3 && Set(levels).count == 3)
+            let read = device.output.lines.first {
+                $0.contains("\"read\"") && $0.contains("\"device\":\"Tag 2\"")
+            }
+            #expect(read != nil)
         }
-        try #require(third != nil)
-        var levels: [String] = []
-        for number in 1...3 {
-            let input = try Program.pipe(holding: "read 2A00\nread battery-level\n")
-            let result = try await stage.phone(["connect", "T \(number)", "--format", "json"], input: input)
-                .end()
-            #expect(result.status == .exited(0))
-            let values = try result.output.split(separator: "\n").map { try json(String($0)) }
-                .filter { $0["event"] as? String == "read" }.compactMap { $0["value"] as? String }
-            #expect(values.first == "Lost \(number)".utf8.map { String($0, radix: 16) }.joined().uppercased())
-            levels += values.dropFirst()
-        }
-        #expect(levels.count == 3 && Set(levels).count == 3)
-        let read = try await device.output.line("a read of the second copy") {
-            $0.contains("\"read\"") && $0.contains("\"device\":\"Tag 2\"")
-        }
-        #expect(read != nil)
-        try await stage.end()
     }
 
     @Test func `a name that has no room any more is an error with its place`() async throws {
-        let result = try await Program.run(
+        let result = try await VirtualStage.play(
             "run", "--radio", "virtual", "--count", "10000", "\(repository)/profiles/battery.yaml")
         #expect(result.status == .exited(1))
         #expect(result.output == "")
@@ -126,14 +124,14 @@ import Testing
         profiles: [String], options: [String], word: String
     ) async throws {
         let files = profiles.map { "\(repository)/profiles/\($0).yaml" }
-        let result = try await Program(["run"] + options + files).end()
+        let result = try await VirtualStage.play(["run"] + options + files)
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word))
     }
 
     @Test func `a file's stem is not the name of one copy, and the message lists a few`() async throws {
         let folder = try Self.folder(["tag.yaml": Self.tag])
-        let result = try await Program.run(
+        let result = try await VirtualStage.play(
             "run", "--radio", "virtual", "--count", "1000", "--at", "1s=tag:outOfRange",
             folder.path + "/tag.yaml")
         #expect(result.status == .exited(64))

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah doctor`, as a user runs it.
-@Suite(.timeLimit(.minutes(15))) struct DoctorTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct DoctorTests {
     /// Its findings, with the other parts of its report.
     private struct Report {
         var status: ChildProcess.Status

@@ -3,7 +3,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-/// Plays the commands of a section in a folder of their own, on an air of their own.
+/// Plays the commands of a section as processes, in a folder of their own and on an air of their own.
 struct DocumentPlayer {
     /// A line of the page that the program did not print.
     struct Mismatch: Error, CustomStringConvertible {
@@ -56,9 +56,6 @@ struct DocumentPlayer {
 
     let folder: String
     let air: TemporaryDirectory
-    /// A busy machine may need more time than a command plans between its steps: every planned time is this
-    /// many times as long.
-    let pace: Int
     /// Given a line that did not come, takes what came in its place.
     var record: DocumentRecord?
 
@@ -93,8 +90,21 @@ struct DocumentPlayer {
         guard words == "make run" || ["run", "serve"].contains(running.command.verb),
             !words.contains(" > ")
         else { return }
-        try await until("\(words) is ready", limit: .seconds(30 * pace)) {
+        try await until("\(words) is ready", of: running) {
             running.shown.contains { $0.contains("  ready  ") || $0.contains("\"ready\"") }
+        }
+    }
+
+    /// Waits as long as the command prints anything, and half a minute after that.
+    private func until(_ awaited: String, of running: Running, _ condition: () throws -> Bool) async throws {
+        var (size, last) = (-1, ContinuousClock.now)
+        try await MynahTestSupport.until(awaited) {
+            if try condition() { return true }
+            if running.output.size != size { (size, last) = (running.output.size, .now) }
+            guard ContinuousClock.now - last < .seconds(30) else {
+                throw Mismatch(description: "30 s without another line, in which was awaited: \(awaited)")
+            }
+            return false
         }
     }
 
@@ -120,14 +130,11 @@ struct DocumentPlayer {
         return Running(command, child: child, output: output, keyboard: keyboard)
     }
 
-    /// The command with what is planned in it at this pace, and without what a test cannot do.
+    /// The command without what a test cannot do.
     private func adapted(_ command: DocumentCommand) -> String {
         var words = command.words.hasSuffix(" &") ? String(command.words.dropLast(2)) : command.words
         // The release build takes minutes; the folder has the program of the debug build in its place.
         if words == "make run" { words = "make -o build run HAS_ADAPTER=" }
-        words = words.replacing(/(--at '?)([0-9]+)s=/) { "\($0.1)\((Int($0.2) ?? 0) * pace)s=" }
-        words = words.replacing(/(--timeout )([0-9]+)s/) { "\($0.1)\((Int($0.2) ?? 0) * pace)s" }
-        words = words.replacing(/wait ([0-9]+) s/) { "wait \((Int($0.1) ?? 0) * pace) s" }
         // The shell becomes the program, so that a signal reaches it.
         return words.contains("|") || words.contains(";") ? words : "exec \(words)"
     }
@@ -160,7 +167,7 @@ struct DocumentPlayer {
         var next = from
         let wanted = DocumentMask.of(line)
         do {
-            try await until("\"\(line)\" is printed", limit: .seconds(60 * pace)) {
+            try await until("\"\(line)\" is printed", of: running) {
                 let lines = running.shown
                 guard from < lines.endIndex else { return false }
                 let end = maySkip ? lines.endIndex : from + 1

@@ -6,7 +6,7 @@ import MynahTestSupport
 import Testing
 
 /// The README and the articles, held against the program.
-@Suite(.timeLimit(.minutes(15))) struct DocumentTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct DocumentTests {
     private static let isRecording = ProcessInfo.processInfo.environment["MYNAH_RECORD"] != nil
     private static let pages = DocumentPage.all.filter { !$0.sections.isEmpty }.map(\.path)
 
@@ -28,34 +28,26 @@ import Testing
                 withDestinationPath: try #require(Program.path))
         }
 
-        init(copying other: Folder) throws {
-            try FileManager.default.copyItem(atPath: other.path, toPath: path)
-        }
-
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
     @Test(arguments: pages)
     func `the commands of a page print what the page says`(path: String) async throws {
-        var folder = try Folder()
+        let folder = try Folder()
         let page = try DocumentPage(path)
         let record = Self.isRecording ? DocumentRecord() : nil
         for section in page.sections {
-            var failure: String?
-            for pace in [1, 4] {
-                // With the files of the sections before, as often as it is tried.
-                let copy = try Folder(copying: folder)
-                do {
+            do {
+                if StagedDocument.plays(section.steps) {
+                    try await StagedDocument(folder: folder.path, record: record).play(section.steps)
+                } else {
                     let air = try TemporaryDirectory()
-                    let player = DocumentPlayer(folder: copy.path, air: air, pace: pace, record: record)
-                    try await player.play(section.steps)
-                    (folder, failure) = (copy, nil)
-                    break
-                } catch {
-                    failure = failure ?? "\(error)"
+                    try await DocumentPlayer(folder: folder.path, air: air, record: record)
+                        .play(section.steps)
                 }
+            } catch {
+                Issue.record("\(path), section \"\(section.name)\":\n\(error)")
             }
-            if let failure { Issue.record("\(path), section \"\(section.name)\":\n\(failure)") }
         }
         try record?.write(to: page)
     }

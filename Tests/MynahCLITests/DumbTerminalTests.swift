@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// Terminals that move no cursor, or have no room.
-@Suite(.timeLimit(.minutes(15))) struct DumbTerminalTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct DumbTerminalTests {
     @Test(arguments: ["dumb", "", nil] as [String?])
     func `a terminal without escapes gets lines`(term: String?) async throws {
         let stage = try await AirStage()

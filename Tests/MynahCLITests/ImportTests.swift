@@ -3,7 +3,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// `mynah import` of the built program, with captures of its own.
+/// `mynah import`, with captures of its own.
 @Suite(.timeLimit(.minutes(15))) struct ImportTests {
     /// The accessories among the shipped profiles: an app's adverts are an iPhone's, which no accessory has.
     private static let shipped = [
@@ -15,7 +15,7 @@ import Testing
 
     /// The output of `show` for a profile.
     static func show(_ path: String) async throws -> JSON {
-        let result = try await Program.run("show", path, "--format", "json")
+        let result = try await VirtualStage.play("show", path, "--format", "json")
         #expect(result.status == .exited(0), "\(result.error)")
         return try JSON(parsing: Array(result.output.utf8))
     }
@@ -73,32 +73,25 @@ import Testing
         .object(keys.map { .init($0, shown[$0] ?? .null) })
     }
 
-    /// The address of a stage's first device.
-    static func address(of stage: AirStage) throws -> String {
-        let started = try #require(stage.devices[0].output.lines.first { $0.contains("\"address\"") })
-        return try #require(try JSON(parsing: Array(started.utf8))["address"]?.stringValue)
-    }
-
     @Test(arguments: shipped)
     func `a capture of a shipped profile comes back as the same device`(name: String) async throws {
         let directory = try TemporaryDirectory()
         let (ours, theirs) = (directory.path + "/ours.pcapng", directory.path + "/theirs.pcapng")
         let profile = "\(repository)/profiles/\(name).yaml"
         let shown = try await Self.show(profile)
-        let stage = try await AirStage([profile], ["--capture", ours])
-        let address = try Self.address(of: stage)
-        let phone = try stage.phone(
-            ["connect", address, "--quiet", "--capture", theirs]
-                + Self.commands(shown, name).flatMap { ["--command", $0] })
-        let result = try await phone.end()
+        let result = try await VirtualStage.play { stage in
+            let devices = try await stage.devices([profile], ["--capture", ours])
+            return await stage.phone(
+                ["connect", try devices[0].address(), "--quiet", "--capture", theirs]
+                    + Self.commands(shown, name).flatMap { ["--command", $0] })
+        }
         #expect(result.status == .exited(0), "\(result.error)")
-        try await stage.end()
         for (capture, isOurs) in [(ours, true), (theirs, false)] {
             let folder = directory.path + (isOurs ? "/our-profile" : "/their-profile")
-            let imported = try await Program.run("import", capture, "--output", folder)
+            let imported = try await VirtualStage.play("import", capture, "--output", folder)
             #expect(imported.status == .exited(0), "\(imported.error)")
             let path = try #require(imported.output.split(separator: "\n").first.map(String.init))
-            let checked = try await Program.run("check", path)
+            let checked = try await VirtualStage.play("check", path)
             #expect(checked.status == .exited(0))
             #expect(!checked.output.contains("warning: "), "\(checked.output)")
             let again = try await Self.show(path)
@@ -114,35 +107,36 @@ import Testing
     @Test func `a profile goes to standard output, and its lost times are a warning`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.pcapng"
-        let stage = try await AirStage([AirStage.heartRate], ["--capture", path])
-        let phone = try stage.phone([
-            "connect", "Mynah HRM", "--command", "subscribe 2A37", "--command", "wait 2 s",
-        ])
-        #expect(try await phone.end().status == .exited(0))
-        try await stage.end()
-        let result = try await Program.run("import", path)
+        let phone = try await VirtualStage.play { stage in
+            _ = try await stage.devices([AirStage.heartRate], ["--capture", path])
+            return await stage.phone([
+                "connect", "Mynah HRM", "--command", "subscribe 2A37", "--command", "wait 2 s",
+            ])
+        }
+        #expect(phone.status == .exited(0))
+        let result = try await VirtualStage.play("import", path)
         #expect(result.status == .exited(0))
         #expect(result.output.hasPrefix("# Imported from a.pcapng."))
         #expect(result.error.contains("a.pcapng: warning: the profile has no times for the "))
         try directory.write(result.output, to: "a.yaml")
-        #expect(try await Program.run("check", directory.path + "/a.yaml").status == .exited(0))
+        #expect(try await VirtualStage.play("check", directory.path + "/a.yaml").status == .exited(0))
 
         let folder = directory.path + "/out"
-        let first = try await Program.run("import", path, "--output", folder)
+        let first = try await VirtualStage.play("import", path, "--output", folder)
         #expect(first.output == "\(folder)/mynah-hrm.yaml\n\(folder)/mynah-hrm.jsonl\n")
         #expect(first.error == "")
-        let second = try await Program.run("import", path, "--output", folder)
+        let second = try await VirtualStage.play("import", path, "--output", folder)
         #expect(second.status == .exited(1))
         #expect(second.error.contains("mynah-hrm.yaml exists; remove it, or name another folder"))
         // Of two files none is left alone.
         for file in ["yaml", "jsonl"] {
             unlink("\(folder)/mynah-hrm.\(file)")
-            let third = try await Program.run("import", path, "--output", folder)
+            let third = try await VirtualStage.play("import", path, "--output", folder)
             let other = file == "yaml" ? "jsonl" : "yaml"
             #expect(third.error.contains("mynah-hrm.\(other) exists; remove it, or name another folder"))
             #expect(access("\(folder)/mynah-hrm.\(file)", F_OK) != 0)
             #expect(unlink("\(folder)/mynah-hrm.\(other)") == 0)
-            #expect(try await Program.run("import", path, "--output", folder).status == .exited(0))
+            #expect(try await VirtualStage.play("import", path, "--output", folder).status == .exited(0))
         }
         for file in first.output.split(separator: "\n") { unlink(String(file)) }
         rmdir(folder)
@@ -156,10 +150,10 @@ import Testing
             (directory.path, ": error: is a folder; name a capture in it"),
             (directory.path + "/text", "text: error: at byte 0: this is no capture; known are"),
         ] {
-            let result = try await Program.run("import", path)
+            let result = try await VirtualStage.play("import", path)
             #expect(result.status == .exited(1) && result.output == "")
             #expect(result.error.contains(words), "\(result.error)")
         }
-        #expect(try await Program.run("import").status == .exited(64))
+        #expect(try await VirtualStage.play("import").status == .exited(64))
     }
 }

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// A run as a job of a shell that has a terminal of its own.
-@Suite(.timeLimit(.minutes(15))) struct JobControlTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct JobControlTests {
     /// Types into an interactive shell on a terminal, on the air of a stage.
     private func shell(
         on stage: AirStage, _ body: (_ terminal: Terminal, _ program: String) async throws -> Void

@@ -11,7 +11,7 @@ import Testing
 private let killTries = ProcessInfo.processInfo.environment["MYNAH_KILL_TRIES"].flatMap { Int($0) } ?? 8
 
 /// `mynah run` is killed the moment it has reported something: what it reported is in its state directory.
-@Suite(.serialized, .timeLimit(.minutes(max(15, killTries / 5)))) struct KillTests {
+@Suite(.processes, .serialized, .timeLimit(.minutes(max(15, killTries / 5)))) struct KillTests {
     static let accessory = """
         mynah: 1
         name: Killed

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// Commands on the radio of an Android emulator, which our controllers on a port of their own replace.
-@Suite(.timeLimit(.minutes(15))) struct NetsimRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct NetsimRunTests {
     /// netsim as it is seen from outside: a file with its ports, and a port for H4.
     private final class Emulator: Sendable {
         let directory: TemporaryDirectory

@@ -2,7 +2,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct OutputTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct OutputTests {
     static let commands = [
         ["--help"], ["--version"], ["help", "run"], ["run", "--help"],
         ["--generate-completion-script", "bash"],

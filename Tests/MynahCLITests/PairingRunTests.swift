@@ -1,7 +1,7 @@
 import MynahTestSupport
 import Testing
 
-/// Pairings of a phone's apps with devices, played by the built program.
+/// Pairings of a phone's apps with devices.
 @Suite(.timeLimit(.minutes(15))) struct PairingRunTests {
     /// A lock whose value only a pairing with a number lets a phone read.
     static func lock(_ security: String) -> String {
@@ -40,23 +40,20 @@ import Testing
         let temporary = try TemporaryDirectory()
         try temporary.write(Self.phone(phone), to: "phone.yaml")
         try temporary.write(Self.lock(lock), to: "lock.yaml")
-        return try await Program(
-            [
-                "run", "--radio", "virtual", "--timeout", "10 min", "--events", "json",
-                temporary.path + "/phone.yaml", temporary.path + "/lock.yaml",
-            ] + until.flatMap { ["--until", $0] }
-        ).end()
+        return try await VirtualStage.run(
+            ["--events", "json", temporary.path + "/phone.yaml", temporary.path + "/lock.yaml"]
+                + until.flatMap { ["--until", $0] })
     }
 
     @Test(arguments: [nil, "000000"] as [String?])
     func `a connect that cannot enter a passkey says that one may be needed`(passkey: String?) async throws {
         let directory = try TemporaryDirectory()
         try directory.write(Self.lock("displayOnly"), to: "lock.yaml")
-        let stage = try await AirStage([directory.path + "/lock.yaml"])
-        let result = try await stage.phone(
-            ["connect", "Lock", "--command", "read 2A19"] + (passkey.map { ["--passkey", $0] } ?? [])
-        ).end()
-        try await stage.end()
+        let result = try await VirtualStage.play { stage in
+            _ = try await stage.run([directory.path + "/lock.yaml"])
+            return await stage.play(
+                ["connect", "Lock", "--command", "read 2A19"] + (passkey.map { ["--passkey", $0] } ?? []))
+        }
         #expect(result.status == .exited(1))
         #expect(result.error.contains("; the device may need --passkey") == (passkey == nil), "\(result)")
         #expect(result.error.contains("Failed; check the passkey") == (passkey != nil), "\(result)")

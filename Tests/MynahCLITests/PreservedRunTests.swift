@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// The state of an app that a run keeps for the next one, in `--state-dir`.
-@Suite(.timeLimit(.minutes(15))) struct PreservedRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
     static let file = "peripheral+Everything%20an%20app%20can%20do+com.example.hrm.json"
     /// The file's name in an earlier version.
@@ -52,38 +52,31 @@ import Testing
     {
         let folder = try TemporaryDirectory()
         try folder.write(text, to: file)
-        let stage = try await RunTests.Stage(
-            ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
-        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
-        stage.program.child.send(SIGTERM)
-        let result = try await stage.program.end()
+        let result = try await VirtualStage.run([
+            "--events", "json", "--state-dir", folder.path, Self.profile, "--until", "ready",
+        ])
         #expect(result.status == .exited(0))
         #expect(result.output.contains("cannot be used"))
         #expect(folder.files.contains("\(file).unusable-1"))
-        await stage.expectNothingIsLeft()
     }
 
     @Test func `a phone that was restarted serves what an app preserved, and a read relaunches the app`()
         async throws
     {
         let folder = try TemporaryDirectory()
-        let air = try TemporaryDirectory()
         let profile = try ProfileFile(AppRunTests.app)
-        let arguments = [
-            "run", "--radio", "virtual", "--address", "identity", "--events", "json", "--state-dir",
-            folder.path, profile.path,
-        ]
-        let first = try await Program(arguments + ["--until", "ready", "--until", "advertising.started"])
-            .end()
+        let arguments = ["--address", "identity", "--state-dir", folder.path, profile.path]
+        let first = try await VirtualStage.run(
+            ["--events", "json"] + arguments + ["--until", "ready", "--until", "advertising.started"])
         #expect(first.status == .exited(0))
-        let program = try Program(
-            arguments + ["--state", "terminated", "--until", "read of=2A39", "--timeout", "10 min"], air: air)
-        let ready = try #require(try await program.output.line(containing: "\"ready\""))
-        let address = try #require(try json(ready)["address"] as? String)
-        _ = try await Program(
-            ["connect", address, "--command", "read 2A38", "--command", "read 2A39"], air: air
-        ).end()
-        let result = try await program.end()
+        let result = try await VirtualStage.play { stage in
+            let program = try await stage.run(
+                arguments + ["--state", "terminated", "--until", "read of=2A39"])
+            _ = await stage.play([
+                "connect", try program.address(), "--command", "read 2A38", "--command", "read 2A39",
+            ])
+            return await program.end()
+        }
         #expect(result.status == .exited(0))
         let told = try names(result.output).filter { $0.hasPrefix("app.") || $0 == "ready" || $0 == "read" }
         #expect(told == ["ready", "read", "app.launched", "app.restored", "app.woken", "read"])
@@ -95,10 +88,9 @@ import Testing
             try ProfileFile(AppRunTests.app.replacing("name: App", with: "name: \($0)"))
         }
         for isSecond in [false, true] {
-            let result = try await Program(
-                ["run", "--radio", "virtual", "--events", "json", "--state-dir", folder.path]
-                    + profiles.map(\.path) + ["--until", "ready", "--timeout", "10 min"]
-            ).end()
+            let result = try await VirtualStage.run(
+                ["--events", "json", "--state-dir", folder.path] + profiles.map(\.path)
+                    + ["--until", "ready"])
             #expect(result.status == .exited(0))
             let events = try result.output.split(separator: "\n").map { try json(String($0)) }
             let restored = events.filter { $0["event"] as? String == "app.restored" }
@@ -122,10 +114,9 @@ import Testing
             try ProfileFile(KillTests.accessory.replacing("name: Killed", with: "name: \($0)"))
         }
         func addresses(_ paths: [String]) async throws -> [String: String] {
-            let result = try await Program(
-                ["run", "--radio", "virtual", "--events", "json", "--state-dir", folder.path] + paths
-                    + ["--until", "ready device=One", "--until", "ready device=Two", "--timeout", "10 min"]
-            ).end()
+            let result = try await VirtualStage.run(
+                ["--events", "json", "--state-dir", folder.path] + paths
+                    + ["--until", "ready device=One", "--until", "ready device=Two"])
             #expect(result.status == .exited(0))
             let ready = try result.output.split(separator: "\n").map { try json(String($0)) }
                 .filter { $0["event"] as? String == "ready" }

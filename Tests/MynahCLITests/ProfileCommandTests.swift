@@ -10,28 +10,28 @@ import Testing
 
     @Test(arguments: templates)
     func `each template is clean, and can be shown`(template: String) async throws {
-        let printed = try await Program.run("new", template)
+        let printed = try await VirtualStage.play("new", template)
         #expect(printed.status == .exited(0))
         #expect(printed.error.isEmpty)
         let file = try ProfileFile(printed.output)
-        let checked = try await Program.run("check", file.path)
+        let checked = try await VirtualStage.play("check", file.path)
         #expect(checked.status == .exited(0))
         #expect(checked.output.contains("\(file.path): ok: "))
         #expect(checked.error.isEmpty)
-        let shown = try await Program.run("show", file.path)
+        let shown = try await VirtualStage.play("show", file.path)
         #expect(shown.status == .exited(0))
         #expect(shown.output.contains("service"))
-        let list = try await Program.run("new", "--help")
+        let list = try await VirtualStage.play("new", "--help")
         #expect(list.output.contains(template))
     }
 
     @Test func `a heart-rate monitor is what new prints unless told otherwise`() async throws {
-        #expect(try await Program.run("new").output == Program.run("new", "heart-rate").output)
+        #expect(try await VirtualStage.play("new").output == VirtualStage.play("new", "heart-rate").output)
     }
 
     @Test func `every problem is told with its place, its line and a caret`() async throws {
         let file = try ProfileFile("mynah: 1\nname: x\nservices:\n  - uuid: hart-rate\n    primry: true\n")
-        let result = try await Program.run("check", file.path)
+        let result = try await VirtualStage.play("check", file.path)
         #expect(result.status == .exited(1))
         #expect(
             result.output == """
@@ -48,7 +48,7 @@ import Testing
     @Test func `one bad file among good ones is a failure`() async throws {
         let good = "\(repository)/profiles/battery.yaml"
         let bad = try ProfileFile("mynah: 2\nname: x\n")
-        let result = try await Program.run("check", good, bad.path, "/nonexistent.yaml", good)
+        let result = try await VirtualStage.play("check", good, bad.path, "/nonexistent.yaml", good)
         #expect(result.status == .exited(1))
         #expect(result.output.components(separatedBy: "\(good): ok").count == 3)
         #expect(result.output.contains("\(bad.path):1:8: error: "))
@@ -62,9 +62,9 @@ import Testing
              "properties": ["read"], "value": {"hex": "64"}}]}]}
             """#
         )
-        #expect(try await Program.run("check", good.path).status == .exited(0))
+        #expect(try await VirtualStage.play("check", good.path).status == .exited(0))
         let bad = try ProfileFile(#"{"mynah": 1, "name": "J", "services": [{"uuid": "18"}]}"#)
-        let result = try await Program.run("check", bad.path)
+        let result = try await VirtualStage.play("check", bad.path)
         #expect(result.status == .exited(1))
         #expect(result.output.contains(":1:49: error: "))
     }
@@ -79,7 +79,7 @@ import Testing
                 characteristics:
                   - {uuid: 2A19, properties: [read], errors: {read: 0x05}}
             """)
-        let summary = try await Program.run("check", file.path)
+        let summary = try await VirtualStage.play("check", file.path)
         #expect(summary.status == .exited(0))
         #expect(
             summary.output == """
@@ -87,17 +87,17 @@ import Testing
                 \(file.path): BlueZ 5.66 would play 1 thing differently; --radio bluez lists it
 
                 """)
-        let refused = try await Program.run("check", "--radio", "bluez", file.path)
+        let refused = try await VirtualStage.play("check", "--radio", "bluez", file.path)
         #expect(refused.status == .exited(1))
         #expect(refused.output.contains(":6:57: error: "))
         #expect(!refused.output.contains(": ok"))
-        let virtual = try await Program.run("check", "--radio", "virtual", file.path)
+        let virtual = try await VirtualStage.play("check", "--radio", "virtual", file.path)
         #expect(virtual.status == .exited(0))
         #expect(!virtual.output.contains("warning"))
     }
 
     @Test func `an interval that BlueZ may ignore is a warning, with what to do`() async throws {
-        let result = try await Program.run("check", RunTests.profile, "--radio", "bluez")
+        let result = try await VirtualStage.play("check", RunTests.profile, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(
             result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at its own")
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `the shipped profiles are checked in two lines each at most`() async throws {
         let files = Self.templates.map { "\(repository)/profiles/\($0).yaml" }
-        let result = try await Program(["check"] + files).end()
+        let result = try await VirtualStage.play(["check"] + files)
         #expect(result.status == .exited(0))
         for file in files {
             let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("\(file):") }
@@ -121,11 +121,11 @@ import Testing
         let folder = try TemporaryDirectory()
         let name = "a\u{1B}[2Jb.yaml"
         try folder.write("mynah: 1\nname: x\n", to: name)
-        let good = try await Program.run("check", "\(folder.path)/\(name)")
+        let good = try await VirtualStage.play("check", "\(folder.path)/\(name)")
         #expect(good.status == .exited(0))
         #expect(good.output.contains("/a\u{FFFD}[2Jb.yaml: ok: "))
         try folder.write("mynah: 2\nname: x\n", to: name)
-        let bad = try await Program.run("check", "\(folder.path)/\(name)")
+        let bad = try await VirtualStage.play("check", "\(folder.path)/\(name)")
         #expect(bad.status == .exited(1))
         #expect(bad.output.contains("/a?[2Jb.yaml:1:8: error: "))
         for result in [good, bad] { #expect(!(result.output + result.error).contains("\u{1B}")) }
@@ -134,7 +134,7 @@ import Testing
     @Test func `a trailing comma in a .json file is an error`() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(#"{"mynah": 1, "name": "x",}"#, to: "p.json")
-        let result = try await Program.run("check", "\(folder.path)/p.json")
+        let result = try await VirtualStage.play("check", "\(folder.path)/p.json")
         #expect(result.status == .exited(1))
         #expect(result.output.contains("/p.json:1:25: error: this is not JSON: there is a comma before }"))
     }
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `show prints the name that leads to each attribute`() async throws {
         let file = try ProfileFile(Self.twins)
-        let text = try await Program.run("show", file.path)
+        let text = try await VirtualStage.play("show", file.path)
         for line in [
             "primary service 180F~1 battery\n", "primary service 180F~2 battery\n",
             "  2A19~2 battery-level  ",
@@ -166,7 +166,7 @@ import Testing
         ] { #expect(text.output.contains(line)) }
         // Where there is one alone, it has no number.
         #expect(text.output.contains("  2A19 battery-level  "))
-        let shown = try json(try await Program.run("show", file.path, "--format", "json").output)
+        let shown = try json(try await VirtualStage.play("show", file.path, "--format", "json").output)
         let services = try #require(shown["services"] as? [[String: Any]])
         #expect(services.compactMap { $0["path"] as? String } == ["180F~1", "180F~2", "180D"])
         #expect(services.compactMap { $0["uuid"] as? String } == ["180F", "180F", "180D"])
@@ -198,13 +198,13 @@ import Testing
                     properties: [read]
                     value: {layout: [{speed: uint16}], fields: {speed: 7}}
             """)
-        let text = try await Program.run("show", file.path).output
+        let text = try await VirtualStage.play("show", file.path).output
         for part in [
             "notify  = 0648  72 bpm, contact\n", "read  = 0102\n", "read  = 4D79 \"My\"\n",
             "read  = 0700  speed 7\n",
             "05FF4C000215", " Manufacturer Specific Data: Apple, Inc. (0x004C)\n",
         ] { #expect(text.contains(part), "\(text)") }
-        let json = try await Program.run("show", file.path, "--format", "json").output
+        let json = try await VirtualStage.play("show", file.path, "--format", "json").output
         let values = json.matches(of: /"(value|fields)": ?(\{[^}]*\}|"[^"]*")/).map { String($0.2) }
         #expect(
             values == [
@@ -221,7 +221,7 @@ import Testing
         radio: String, data: String, response: String
     ) async throws {
         let profile = "\(repository)/profiles/heart-rate.yaml"
-        let result = try await Program.run("show", profile, "--radio", radio, "--format", "json")
+        let result = try await VirtualStage.play("show", profile, "--radio", radio, "--format", "json")
         #expect(result.status == .exited(0))
         let shown = try json(result.output)
         #expect(shown["profile"] as? String == "Heart rate monitor")
@@ -253,7 +253,7 @@ import Testing
         arguments: [String], state: String
     ) async throws {
         let file = try ProfileFile(Self.app)
-        let result = try await Program(["show", file.path, "--format", "json"] + arguments).end()
+        let result = try await VirtualStage.play(["show", file.path, "--format", "json"] + arguments)
         #expect(result.status == .exited(0))
         let shown = try json(result.output)
         #expect(shown["state"] as? String == state)
@@ -278,7 +278,7 @@ import Testing
 
     @Test func `the text of an app has every state, one below the other`() async throws {
         let file = try ProfileFile(Self.app)
-        let all = try await Program.run("show", file.path)
+        let all = try await VirtualStage.play("show", file.path)
         #expect(all.status == .exited(0))
         let lines = all.output.split(separator: "\n").map(String.init)
         let heads = ["Monitor", "foreground", "background, suspended"]
@@ -292,7 +292,7 @@ import Testing
                 C007 (bit 36)
                 """
             ))
-        let one = try await Program.run("show", file.path, "--state", "suspended")
+        let one = try await VirtualStage.play("show", file.path, "--state", "suspended")
         #expect(one.output.contains("\nsuspended\n"))
         #expect(!one.output.contains("foreground"))
     }
@@ -300,7 +300,7 @@ import Testing
     @Test func `an app of the foreground only is silent elsewhere, and says why`() async throws {
         let file = try ProfileFile(
             "mynah: 1\nname: x\napp: {}\nadvertising: {localName: Fred, serviceUUIDs: [C007]}\n")
-        let result = try await Program.run("show", file.path, "--state", "suspended")
+        let result = try await VirtualStage.play("show", file.path, "--state", "suspended")
         #expect(result.output.contains("\nsuspended\n  not advertised\n"))
         #expect(
             result.output.contains(
@@ -310,7 +310,8 @@ import Testing
                 """
             ))
         let shown = try json(
-            try await Program.run("show", file.path, "--state", "background", "--format", "json").output)
+            try await VirtualStage.play("show", file.path, "--state", "background", "--format", "json").output
+        )
         #expect((shown["advertising"] as? [String: Any])?["on"] as? Bool == false)
     }
 
@@ -318,7 +319,7 @@ import Testing
         async throws
     {
         let file = try ProfileFile(Self.app)
-        let result = try await Program.run(
+        let result = try await VirtualStage.play(
             "show", file.path, "--radio", "bluez", "--state", "background", "--format", "json")
         let air = try #require(try json(result.output)["advertising"] as? [String: Any])
         #expect(air["data"] as? String == "14FF4C000100000000100000000000080000000000" + "020106")
@@ -334,16 +335,16 @@ import Testing
             match: {services: [180D]}}]}\n
             """
         )
-        let checked = try await Program.run("check", file.path)
+        let checked = try await VirtualStage.play("check", file.path)
         #expect(checked.status == .exited(0))
         #expect(
             checked.output.contains(
                 ": BlueZ cannot play an app that is a central; --radio bluez says what to choose\n"))
-        let shown = try await Program.run("show", file.path, "--radio", "bluez")
+        let shown = try await VirtualStage.play("show", file.path, "--radio", "bluez")
         #expect(shown.status == .exited(0))
         #expect(shown.output.contains("omitted: central: BlueZ cannot play an app that is a central\n"))
         #expect(!shown.output.contains("scanning"))
-        let virtual = try await Program.run("show", file.path)
+        let virtual = try await VirtualStage.play("show", file.path)
         #expect(virtual.output.contains("scanning for 180D") && !virtual.output.contains("omitted: central"))
     }
 
@@ -356,15 +357,16 @@ import Testing
             advertising:
               serviceUUIDs: [2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6, 428132AF-4746-42D3-801E-4572D65BFD9B]
             """)
-        let result = try await Program.run("check", file.path, "--radio", "bluez")
+        let result = try await VirtualStage.play("check", file.path, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(result.output.contains(":5:17: warning: "))
         #expect(result.output.contains("does not send all of it in the foreground: overflowArea: "))
-        #expect(try await !Program.run("check", file.path, "--radio", "virtual").output.contains("warning"))
+        #expect(
+            try await !VirtualStage.play("check", file.path, "--radio", "virtual").output.contains("warning"))
     }
 
     @Test func `an accessory has no states to show`() async throws {
-        let result = try await Program.run(
+        let result = try await VirtualStage.play(
             "show", "\(repository)/profiles/battery.yaml", "--state", "background")
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
@@ -374,7 +376,7 @@ import Testing
 
     @Test func `a profile that cannot be shown is reported as by check`() async throws {
         let file = try ProfileFile("mynah: 1\nname: x\nservice: []\n")
-        let result = try await Program.run("show", file.path)
+        let result = try await VirtualStage.play("show", file.path)
         #expect(result.status == .exited(1))
         #expect(result.output.isEmpty)
         #expect(result.error.contains("\(file.path):3:1: error: "))

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Which radio a command takes, and what it says of it.
-@Suite(.timeLimit(.minutes(15))) struct RadioChoiceTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct RadioChoiceTests {
     static let app = "\(repository)/profiles/everything-app.yaml"
 
     private func count(_ event: String, in output: String) -> Int {

@@ -18,7 +18,7 @@ import Testing
                 let text = block.replacing("ride.csv", with: recording.path)
                     .replacing("strap.jsonl", with: values.path)
                 let file = try ProfileFile(text.hasPrefix("app:") ? app + text : text)
-                let result = try await Program.run("check", "--radio", "virtual", file.path)
+                let result = try await VirtualStage.play("check", "--radio", "virtual", file.path)
                 #expect(result.status == .exited(0), "\(page.path): \(result.output)")
             }
         }
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `the README names every command`() async throws {
         let text = try DocumentPage("README.md").text
-        let help = try await Program.run("--help").output
+        let help = try await VirtualStage.play("--help").output
         let commands = help.components(separatedBy: "SUBCOMMANDS:\n").last?.components(separatedBy: "\n")
             .prefix { !$0.isEmpty }.filter { !$0.hasPrefix("   ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }

@@ -3,8 +3,8 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// `mynah record` of the built program, beside devices on an air of their own.
-@Suite(.timeLimit(.minutes(15))) struct RecordTests {
+/// `mynah record`, beside devices on an air of their own.
+@Suite(.processes, .timeLimit(.minutes(15))) struct RecordTests {
     /// A device with notifications, one with parts of every kind, and ones that a phone writes to.
     private static let devices = [
         "heart-rate", "everything-accessory", "nordic-uart", "environmental-sensing",
@@ -18,20 +18,19 @@ import Testing
         let directory = try TemporaryDirectory()
         let profile = "\(repository)/profiles/\(name).yaml"
         let shown = try await ImportTests.show(profile)
-        let stage = try await AirStage([profile])
-        let address = try ImportTests.address(of: stage)
         let folder = directory.path + "/recorded"
-        let recording = try stage.phone(
-            ["record", address, "--timeout", "2 s", "--output", folder]
-                + (name == "everything-accessory" ? ["--passkey", "123456"] : []))
-        let result = try await recording.end()
+        let result = try await VirtualStage.play { stage in
+            let devices = try await stage.devices([profile])
+            return await stage.phone(
+                ["record", try devices[0].address(), "--timeout", "2 s", "--output", folder]
+                    + (name == "everything-accessory" ? ["--passkey", "123456"] : []))
+        }
         // The device shows another passkey, so its protected values are not read.
         let isWhole = name != "everything-accessory"
         #expect(result.status == .exited(isWhole ? 0 : 1), "\(result.error)")
         #expect(result.error.contains(" not read, and ") != isWhole, "\(result.error)")
-        try await stage.end()
         let path = try #require(result.output.split(separator: "\n").first.map(String.init))
-        let checked = try await Program.run("check", path)
+        let checked = try await VirtualStage.play("check", path)
         #expect(checked.status == .exited(0) && !checked.output.contains("warning: "), "\(checked.output)")
         let again = try await ImportTests.show(path)
         let differences = ImportTests.differences(
@@ -57,7 +56,7 @@ import Testing
         """
 
     /// The values that a device notified after each subscription, as its events tell.
-    private static func notified(by device: Program) throws -> [[String]] {
+    private static func notified(by device: PlayedCommand) throws -> [[String]] {
         var values: [[String]] = []
         for line in device.output.lines {
             let event = try JSON(parsing: Array(line.utf8))
@@ -75,35 +74,35 @@ import Testing
     @Test func `a recording has the values that the device sent, and the next one does not replace it`()
         async throws
     {
-        let directory = try TemporaryDirectory()
-        try directory.write(Self.cell, to: "cell.yaml")
-        let stage = try await AirStage([directory.path + "/cell.yaml"])
-        let folder = directory.path + "/cells"
-        let names = ["cell", "cell-2"]
-        var recorded: [[String]] = []
-        for name in names {
-            let result = try await stage.phone(["record", "Cell", "--timeout", "2 s", "--output", folder])
-                .end()
-            #expect(result.status == .exited(0), "\(result.error)")
-            #expect(result.output == "\(folder)/\(name).yaml\n\(folder)/\(name).jsonl\n")
-            #expect(try directory.read("cells/\(name).yaml").contains("file: \"\(name).jsonl\""))
-            let lines = try directory.read("cells/\(name).jsonl").split(separator: "\n").map {
-                try JSON(parsing: Array($0.utf8))
+        try await VirtualStage.play { stage in
+            let directory = try TemporaryDirectory()
+            try directory.write(Self.cell, to: "cell.yaml")
+            let devices = try await stage.devices([directory.path + "/cell.yaml"])
+            let folder = directory.path + "/cells"
+            let names = ["cell", "cell-2"]
+            var recorded: [[String]] = []
+            for name in names {
+                let result = await stage.phone(["record", "Cell", "--timeout", "2 s", "--output", folder])
+                #expect(result.status == .exited(0), "\(result.error)")
+                #expect(result.output == "\(folder)/\(name).yaml\n\(folder)/\(name).jsonl\n")
+                #expect(try directory.read("cells/\(name).yaml").contains("file: \"\(name).jsonl\""))
+                let lines = try directory.read("cells/\(name).jsonl").split(separator: "\n").map {
+                    try JSON(parsing: Array($0.utf8))
+                }
+                for line in lines {
+                    #expect(line["service"]?.stringValue == "180F" && line["at"] != nil)
+                    #expect(line["characteristic"]?.stringValue == "2A19")
+                }
+                recorded.append(lines.map { $0["value"]?.stringValue ?? "" })
             }
-            for line in lines {
-                #expect(line["service"]?.stringValue == "180F" && line["at"] != nil)
-                #expect(line["characteristic"]?.stringValue == "2A19")
+            let notified = try Self.notified(by: devices[0])
+            #expect(notified.count == recorded.count)
+            for (sent, kept) in zip(notified, recorded) {
+                #expect(!kept.isEmpty && sent.starts(with: kept), "\(sent), \(kept)")
             }
-            recorded.append(lines.map { $0["value"]?.stringValue ?? "" })
+            for name in names { for kind in ["yaml", "jsonl"] { unlink("\(folder)/\(name).\(kind)") } }
+            rmdir(folder)
         }
-        try await stage.end()
-        let notified = try Self.notified(by: stage.devices[0])
-        #expect(notified.count == recorded.count)
-        for (sent, kept) in zip(notified, recorded) {
-            #expect(!kept.isEmpty && sent.starts(with: kept), "\(sent), \(kept)")
-        }
-        for name in names { for kind in ["yaml", "jsonl"] { unlink("\(folder)/\(name).\(kind)") } }
-        rmdir(folder)
     }
 
     @Test func `a folder that cannot be written to is an error before the search`() async throws {
@@ -120,7 +119,7 @@ import Testing
                 "; name another with --output\n"
             ),
         ] {
-            let result = try await Program.run("record", "x", "--radio", "virtual", "--output", folder)
+            let result = try await VirtualStage.play("record", "x", "--radio", "virtual", "--output", folder)
             #expect(result.status == .exited(1) && result.output == "")
             #expect(result.error.contains(words) && result.error.hasSuffix(remedy), "\(result.error)")
             #expect(!result.error.contains("looking for"))
@@ -128,30 +127,31 @@ import Testing
     }
 
     @Test func `a recording whose folder is gone at the end is printed`() async throws {
-        let directory = try TemporaryDirectory()
-        let stage = try await AirStage()
-        let folder = directory.path + "/strap"
-        let recording = try stage.phone(["record", "Mynah HRM", "--output", folder])
-        #expect(try await recording.error.line(containing: "recording the values") != nil)
-        #expect(rmdir(folder) == 0)
-        try directory.write("", to: "strap")
-        recording.child.send(SIGINT)
-        let result = try await recording.end()
-        try await stage.end()
-        #expect(result.status == .exited(1))
-        #expect(result.error.contains(" cannot be written: "), "\(result.error)")
-        #expect(result.output.hasPrefix("# Recorded from ") && result.output.contains("- uuid: 2A37"))
+        try await VirtualStage.play { stage in
+            let directory = try TemporaryDirectory()
+            _ = try await stage.devices()
+            let folder = directory.path + "/strap"
+            let recording = stage.start(phone: ["record", "Mynah HRM", "--output", folder])
+            #expect(try await recording.error.line(containing: "recording the values") != nil)
+            #expect(rmdir(folder) == 0)
+            try directory.write("", to: "strap")
+            recording.quit()
+            let result = await recording.end()
+            #expect(result.status == .exited(1))
+            #expect(result.error.contains(" cannot be written: "), "\(result.error)")
+            #expect(result.output.hasPrefix("# Recorded from ") && result.output.contains("- uuid: 2A37"))
+        }
     }
 
     @Test(arguments: [nil, "000000"] as [String?])
     func `values that need another pairing are an error`(passkey: String?) async throws {
         let directory = try TemporaryDirectory()
         try directory.write(PairingRunTests.lock("displayOnly"), to: "lock.yaml")
-        let stage = try await AirStage([directory.path + "/lock.yaml"])
-        let result = try await stage.phone(
-            ["record", "Lock", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? [])
-        ).end()
-        try await stage.end()
+        let result = try await VirtualStage.play { stage in
+            _ = try await stage.devices([directory.path + "/lock.yaml"])
+            return await stage.phone(
+                ["record", "Lock", "--timeout", "1 s"] + (passkey.map { ["--passkey", $0] } ?? []))
+        }
         #expect(result.status == .exited(1))
         #expect(result.error.contains("1 value was not read, and "), "\(result.error)")
         #expect(result.error.contains("the device may need --passkey") == (passkey == nil))
@@ -215,54 +215,58 @@ import Testing
     }
 
     @Test func `Ctrl-C ends a recording, whose profile is written all the same`() async throws {
-        let directory = try TemporaryDirectory()
-        let stage = try await AirStage()
-        let recording = try stage.phone(["record", "Mynah HRM"])
-        #expect(try await recording.error.line(containing: "recording the values") != nil)
-        recording.child.send(SIGINT)
-        let result = try await recording.end()
-        #expect(result.status == .exited(0), "\(result.error)")
-        try await stage.end()
-        #expect(result.output.hasPrefix("# Recorded from "))
-        try directory.write(result.output, to: "a.yaml")
-        #expect(try await Program.run("check", directory.path + "/a.yaml").status == .exited(0))
+        try await VirtualStage.play { stage in
+            let directory = try TemporaryDirectory()
+            _ = try await stage.devices()
+            let recording = stage.start(phone: ["record", "Mynah HRM"])
+            #expect(try await recording.error.line(containing: "recording the values") != nil)
+            recording.quit()
+            let result = await recording.end()
+            #expect(result.status == .exited(0), "\(result.error)")
+            #expect(result.output.hasPrefix("# Recorded from "))
+            try directory.write(result.output, to: "a.yaml")
+            #expect(await stage.play(["check", directory.path + "/a.yaml"]).status == .exited(0))
+        }
     }
 
     @Test func `a device that vanishes leaves what was seen`() async throws {
-        let stage = try await AirStage()
-        let recording = try stage.phone(["record", "Mynah HRM"])
-        #expect(try await recording.error.line(containing: "recording the values") != nil)
-        try await stage.end()
-        let result = try await recording.end()
-        #expect(result.status == .exited(0), "\(result.error)")
-        #expect(result.error.contains("warning: the device has ended the connection"))
-        #expect(result.output.contains("- uuid: 2A37"))
+        try await VirtualStage.play { stage in
+            let devices = try await stage.devices()
+            let recording = stage.start(phone: ["record", "Mynah HRM"])
+            #expect(try await recording.error.line(containing: "recording the values") != nil)
+            await stage.quit(devices)
+            let result = await recording.end()
+            #expect(result.status == .exited(0), "\(result.error)")
+            #expect(result.error.contains("warning: the device has ended the connection"))
+            #expect(result.output.contains("- uuid: 2A37"))
+        }
     }
 
     @Test func `a device that ends the link while it is asked leaves what was seen, and an error`()
         async throws
     {
-        let directory = try TemporaryDirectory()
-        try directory.write(
-            """
-            mynah: 1
-            name: Short
-            advertising: {serviceUUIDs: [180F]}
-            services:
-              - uuid: 180F
-                characteristics:
-                  - {uuid: 2A19, properties: [read], value: {hex: 64}}
-                  - {uuid: 2A38, properties: [read], value: {hex: 01}}
-            faults:
-              - {name: gone, on: read, of: 2A19, do: disconnect}
-            """, to: "short.yaml")
-        let stage = try await AirStage([directory.path + "/short.yaml"])
-        let result = try await stage.phone(["record", "Short", "--timeout", "10 s"]).end()
-        #expect(result.status == .exited(1))
-        #expect(result.error.contains("the profile has what was seen until then: "), "\(result.error)")
-        #expect(result.error.contains(" not read, and "), "\(result.error)")
-        #expect(result.output.contains("- uuid: 2A38") && result.output.contains("never read"))
-        try await stage.end()
+        try await VirtualStage.play { stage in
+            let directory = try TemporaryDirectory()
+            try directory.write(
+                """
+                mynah: 1
+                name: Short
+                advertising: {serviceUUIDs: [180F]}
+                services:
+                  - uuid: 180F
+                    characteristics:
+                      - {uuid: 2A19, properties: [read], value: {hex: 64}}
+                      - {uuid: 2A38, properties: [read], value: {hex: 01}}
+                faults:
+                  - {name: gone, on: read, of: 2A19, do: disconnect}
+                """, to: "short.yaml")
+            _ = try await stage.devices([directory.path + "/short.yaml"])
+            let result = await stage.phone(["record", "Short", "--timeout", "10 s"])
+            #expect(result.status == .exited(1))
+            #expect(result.error.contains("the profile has what was seen until then: "), "\(result.error)")
+            #expect(result.error.contains(" not read, and "), "\(result.error)")
+            #expect(result.output.contains("- uuid: 2A38") && result.output.contains("never read"))
+        }
     }
 
     @Test func `wrong use is an error that says what to do`() async throws {
@@ -272,7 +276,7 @@ import Testing
             (["x", "--radio", "bluez"], "do not use BlueZ"),
             (["x", "--capture", "-"], "--capture - is for `mynah run`"), ([], "<device>"),
         ] {
-            let result = try await Program(["record"] + arguments).end()
+            let result = try await VirtualStage.play(["record"] + arguments)
             #expect(result.status == .exited(64) && result.output == "")
             #expect(result.error.contains(words), "\(result.error)")
         }

@@ -4,7 +4,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct RunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct RunTests {
     static let profile = "\(repository)/profiles/heart-rate.yaml"
 
     /// A stand-in bluetoothd on a bus of its own, with `mynah run` playing on it.

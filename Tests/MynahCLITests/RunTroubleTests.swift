@@ -2,7 +2,7 @@ import MynahBlueZStandIn
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct RunTroubleTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct RunTroubleTests {
     private func expectRefusal(
         _ result: Program.Result, _ words: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -3,14 +3,14 @@ import MynahTestSupport
 import Testing
 
 /// Runs that end by themselves: `--until` and `--timeout`.
-@Suite(.timeLimit(.minutes(15))) struct RunUntilTests {
-    private func run(_ arguments: [String], air: TemporaryDirectory? = nil) throws -> Program {
-        try Program(["run", "--radio", "virtual", RunTests.profile] + arguments, air: air)
+@Suite(.processes, .timeLimit(.minutes(15))) struct RunUntilTests {
+    private func run(_ arguments: [String]) async throws -> Program.Result {
+        try await VirtualStage.play(["run", "--radio", "virtual", RunTests.profile] + arguments)
     }
 
     @Test(arguments: ["json", "text", "off"])
     func `a run ends with 0 when its event has come, and the event is written`(events: String) async throws {
-        let result = try await run(["--events", events, "--until", "ready services=heart-rate"]).end()
+        let result = try await run(["--events", events, "--until", "ready services=heart-rate"])
         #expect(result.status == .exited(0))
         #expect(result.complaint == "")
         #expect(result.output.contains("ready") == (events != "off"))
@@ -18,22 +18,20 @@ import Testing
     }
 
     @Test func `it waits for every event, and UUIDs compare as UUIDs`() async throws {
-        let air = try TemporaryDirectory()
-        let program = try run(
-            [
-                "--events", "json", "--until", "read characteristic=00002a38-0000-1000-8000-00805f9b34fb",
+        try await VirtualStage.play { stage in
+            let program = try await stage.run([
+                RunTests.profile, "--until", "read characteristic=00002a38-0000-1000-8000-00805f9b34fb",
                 "--until", "subscribed of=180D/heart-rate-measurement device=heart-rate",
-            ], air: air)
-        #expect(try await program.output.line(containing: "\"ready\"") != nil)
-        let phone = try await Program(
-            ["connect", "Mynah HRM", "--command", "read 2A38", "--command", "subscribe 2A37"], air: air
-        ).end()
-        // The run ends its links as soon as the phone has subscribed, which the phone may not have heard by
-        // then.
-        #expect(phone.output.contains("body-sensor-location  01"))
-        let result = try await program.end()
-        #expect(result.status == .exited(0))
-        #expect(result.output.contains("\"read\"") && result.output.contains("\"subscribed\""))
+            ])
+            let phone = await stage.play([
+                "connect", "Mynah HRM", "--command", "read 2A38", "--command", "subscribe 2A37",
+            ])
+            // The run ends its links as soon as the phone has subscribed.
+            #expect(phone.output.contains("body-sensor-location  01"))
+            let result = await program.end()
+            #expect(result.status == .exited(0))
+            #expect(result.output.contains("\"read\"") && result.output.contains("\"subscribed\""))
+        }
     }
 
     @Test
@@ -41,10 +39,10 @@ import Testing
         async throws
     {
         let (first, second) = try AppRunTests.two()
-        let result = try await Program([
-            "run", "--radio", "virtual", "--events", "json", first.path, second.path, "--until",
-            "app.background device=App", "--until", "ready device=Other", "--at", "100 ms=Other:foreground",
-        ]).end()
+        let result = try await VirtualStage.run([
+            "--events", "json", first.path, second.path, "--until", "app.background device=App", "--until",
+            "ready device=Other", "--at", "100 ms=Other:foreground",
+        ])
         #expect(result.status == .exited(0))
         let events = result.output.split(separator: "\n")
         let ready = try #require(events.firstIndex { $0.contains("\"ready\"") })
@@ -52,7 +50,7 @@ import Testing
     }
 
     @Test func `time alone ends a run with 0, after it was ready`() async throws {
-        let result = try await run(["--events", "json", "--timeout", "10 ms"]).end()
+        let result = try await run(["--events", "json", "--timeout", "10 ms"])
         #expect(result.status == .exited(0))
         #expect(result.output.contains("\"ready\""))
         #expect(result.complaint == "")
@@ -63,13 +61,14 @@ import Testing
         let result = try await run([
             "--events", events, "--until", "ready", "--until", "write  value=01", "--until", "paired",
             "--timeout", "10ms",
-        ]).end()
+        ])
         #expect(result.status == .exited(1))
         #expect(result.complaint == "error: not seen within 10 ms: write value=01; paired\n")
     }
 
     @Test func `a signal ends it with 0 as before`() async throws {
-        let program = try run(["--events", "json", "--until", "paired", "--timeout", "10 min"])
+        let program = try Program(
+            ["run", "--radio", "virtual", RunTests.profile, "--events", "json", "--until", "paired"])
         #expect(try await program.output.line(containing: "\"ready\"") != nil)
         program.child.send(SIGTERM)
         let result = try await program.end()
@@ -96,9 +95,9 @@ import Testing
     }
 
     @Test func `a controller that never comes ends a run with a timeout`() async throws {
-        let result = try await Program(
-            ["run", RunTests.profile, "--radio", "hci:tcp-server:0", "--timeout", "10ms"]
-        ).end()
+        let result = try await VirtualStage.play([
+            "run", RunTests.profile, "--radio", "hci:tcp-server:0", "--timeout", "10ms",
+        ])
         #expect(result.status == .exited(1))
         #expect(result.error.contains("error: not ready within 30 s"))
     }
@@ -106,14 +105,13 @@ import Testing
     @Test func `its end keeps what an app preserves, as SIGTERM does`() async throws {
         let folder = try TemporaryDirectory()
         let arguments = [
-            "run", "--radio", "virtual", "--events", "json", PreservedRunTests.profile, "--state-dir",
-            folder.path,
-            "--until", "advertising.started", "--until", "ready",
+            "--events", "json", PreservedRunTests.profile, "--state-dir", folder.path, "--until",
+            "advertising.started", "--until", "ready",
         ]
-        let first = try await Program(arguments).end()
+        let first = try await VirtualStage.run(arguments)
         #expect(first.status == .exited(0))
         #expect(!first.output.contains("app.restored"))
-        let second = try await Program(arguments + ["--until", "app.restored services=180D"]).end()
+        let second = try await VirtualStage.run(arguments + ["--until", "app.restored services=180D"])
         #expect(second.status == .exited(0))
     }
 
@@ -131,7 +129,7 @@ import Testing
     ])
     func `an event that cannot be waited for is wrong usage`(options: [String], message: String) async throws
     {
-        let result = try await Program(["run", RunTests.profile] + options).end()
+        let result = try await VirtualStage.play(["run", RunTests.profile] + options)
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
         #expect(result.error.contains(message), "\(result.error)")

@@ -4,8 +4,8 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-/// `run --scenario`, `--report` and `ctl scenario` of the built program.
-@Suite(.timeLimit(.minutes(15))) struct ScenarioRunTests {
+/// `run --scenario`, `--report` and `ctl scenario`.
+@Suite(.processes, .timeLimit(.minutes(15))) struct ScenarioRunTests {
     private let folder: TemporaryDirectory
     private var report: String { folder.path + "/report.xml" }
 
@@ -49,10 +49,15 @@ import Testing
             """, to: "phone.yaml")
     }
 
-    private func run(_ options: [String], _ files: [String] = ["strap", "phone"]) throws -> Program {
-        try Program(
-            ["run", "--radio", "virtual", "--events", "json"] + options
-                + files.map { "\(folder.path)/\($0).yaml" })
+    private func words(_ options: [String], _ files: [String] = ["strap", "phone"]) -> [String] {
+        ["run", "--radio", "virtual", "--events", "json"] + options
+            + files.map { "\(folder.path)/\($0).yaml" }
+    }
+
+    private func run(
+        _ options: [String], _ files: [String] = ["strap", "phone"]
+    ) async throws -> Program.Result {
+        try await VirtualStage.play(words(options, files))
     }
 
     /// The elements of the report, as a reader of XML has them.
@@ -75,7 +80,7 @@ import Testing
     }
 
     @Test func `an accessory's scenario that passes ends the run with 0`() async throws {
-        let result = try await run(["--scenario", "used", "--report", report]).end()
+        let result = try await run(["--scenario", "used", "--report", report])
         #expect(result.status == .exited(0))
         #expect(result.complaint == "")
         let ends = result.output.split(separator: "\n").filter { $0.contains("scenario.ended") }
@@ -90,14 +95,14 @@ import Testing
     }
 
     @Test func `a central's scenario tests the device that it connects to`() async throws {
-        let result = try await run(["--scenario", "values come", "--report", report]).end()
+        let result = try await run(["--scenario", "values come", "--report", report])
         #expect(result.status == .exited(0))
         #expect(try report("values come") == "Phone")
     }
 
     @Test func `a scenario that fails ends the run with 1 and one line, also without events`() async throws {
-        let program = try run(["--scenario", "not <used>", "--report", report, "--events", "off"], ["strap"])
-        let result = try await program.end()
+        let result = try await run(
+            ["--scenario", "not <used>", "--report", report, "--events", "off"], ["strap"])
         #expect(result.status == .exited(1))
         #expect(result.output == "")
         let place = "step 1: no write within 1 ms (expect: write, value: FE, within: 1 ms)"
@@ -107,7 +112,7 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `a scenario that a signal ends has an error, and the status is 1`(signal: Int32) async throws {
-        let program = try run(["--scenario", "Strap:long", "--report", report])
+        let program = try Program(words(["--scenario", "Strap:long", "--report", report]))
         #expect(try await program.output.line(containing: "\"ready\"") != nil)
         program.child.send(signal)
         let result = try await program.end()
@@ -119,12 +124,16 @@ import Testing
     }
 
     @Test func `a link that ends with the run passes no scenario`() async throws {
-        let program = try run(["--scenario", "left", "--report", report])
-        #expect(try await program.output.line(containing: "\"subscribed\"") != nil)
-        // The report of an earlier run does not stay while this one plays.
-        #expect(try report("left").hasPrefix("Strap error: "))
-        program.child.send(SIGINT)
-        #expect(try await program.end().status == .exited(1))
+        let status = try await VirtualStage.play { stage in
+            let program = stage.start(words(["--scenario", "left", "--report", report]))
+            #expect(try await program.output.line(containing: "\"subscribed\"") != nil)
+            // The report of an earlier run does not stay while this one plays.
+            let early = try report("left")
+            #expect(early.hasPrefix("Strap error: "))
+            program.quit()
+            return await program.end().status
+        }
+        #expect(status == .exited(1))
         #expect(try report("left").hasPrefix("Strap error: the run was interrupted at step 2: "))
     }
 
@@ -132,12 +141,12 @@ import Testing
         async throws
     {
         let late = try await run(["--scenario", "long", "--report", report, "--timeout", "1 ms"], ["strap"])
-            .end()
         #expect(late.status == .exited(1))
         #expect(
             try report("long").hasPrefix("Strap error: --timeout (1 ms) expired at step 1: "))
         let radio = ["--radio", "hci:unix:\(folder.path)/none"]
-        let dead = try await run(["--scenario", "long", "--report", report] + radio, ["strap"]).end()
+        let dead = try await Program(words(["--scenario", "long", "--report", report] + radio, ["strap"]))
+            .end()
         #expect(dead.status == .exited(1))
         #expect(try report("long").contains("error: "))
         #expect(dead.error.contains("error: "))
@@ -159,18 +168,18 @@ import Testing
             (["--scenario", "used", "--until", "ready"], "--until and --scenario cannot be combined"),
         ]
         for (options, message) in wrong {
-            let result = try await run(options).end()
+            let result = try await run(options)
             #expect(result.status == .exited(64))
             #expect(result.error.contains(message))
             #expect(result.output == "")
         }
-        let nowhere = try await run(["--scenario", "used", "--report", "/nonexistent/a.xml"]).end()
+        let nowhere = try await run(["--scenario", "used", "--report", "/nonexistent/a.xml"])
         #expect(nowhere.status == .exited(1) && nowhere.output == "")
         #expect(
             nowhere.complaint == "error: /nonexistent/a.xml cannot be written: No such file or directory\n")
-        let folder = try await run(["--scenario", "used", "--report", folder.path]).end()
+        let folder = try await run(["--scenario", "used", "--report", folder.path])
         #expect(folder.status == .exited(1) && folder.complaint.contains("is a directory"))
-        let device = try await run(["--scenario", "used", "--report", "/dev/null"]).end()
+        let device = try await run(["--scenario", "used", "--report", "/dev/null"])
         #expect(device.status == .exited(1) && device.complaint.contains("/dev/null is no regular file"))
     }
 
@@ -179,7 +188,7 @@ import Testing
         func ctl(_ words: String...) async throws -> Program.Result {
             try await Program(["ctl", "--control", address] + words).end()
         }
-        let program = try run(["--control", address])
+        let program = try Program(words(["--control", address]))
         #expect(try await program.output.line(containing: "\"control\"") != nil)
         let passed = try await ctl("scenario", "Strap", "written")
         #expect(passed.status == .exited(0))

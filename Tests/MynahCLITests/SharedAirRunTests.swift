@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// Programs that share an air, and the directory in which they find each other.
-@Suite(.timeLimit(.minutes(15))) struct SharedAirRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct SharedAirRunTests {
     @Test func `twelve that start at once find each other`() async throws {
         let air = try TemporaryDirectory()
         let names = (1...6).map { "Twelfth \($0)" }

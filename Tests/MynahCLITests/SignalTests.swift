@@ -3,7 +3,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct SignalTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct SignalTests {
     private func device(
         _ launcher: [String], on air: TemporaryDirectory
     ) async throws -> Program {

@@ -4,7 +4,7 @@ import MynahBlueZStandIn
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct TerminalTests {
     @Test func `a screen shows what happens, and the terminal is given back as it was`() async throws {
         let terminal = try Terminal()
         #expect(terminal.isAsUsual)

@@ -4,41 +4,73 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// Replays each transcript of the article about Core Bluetooth's rules with the built program.
+/// Replays each transcript of the article about Core Bluetooth's rules in virtual time.
 ///
 /// A file has commands and, after them, what the last one prints of its first radio: without times, equal
 /// lines that follow each other once. Of several apps, a line begins with its app. Commands before the last
 /// run beside it, or to their end if they have `--until`. A last command with `--timeout` is shown up to its
-/// `radio.used`. `make transcripts` records them anew.
-@Suite(.timeLimit(.minutes(15))) struct TranscriptTests {
+/// `radio.used`. `make transcripts` records them anew, and `make transcripts-real` plays them with the
+/// program, in real time.
+@Suite(.processes, .timeLimit(.minutes(15))) struct TranscriptTests {
     private static let folder = "\(repository)/Tests/Transcripts"
     private static let article = "\(repository)/Sources/Mynah/Mynah.docc/CoreBluetoothRules.md"
-    private static let isRecording = ProcessInfo.processInfo.environment["MYNAH_RECORD"] != nil
+    private static let environment = ProcessInfo.processInfo.environment
     static let names: [String] = {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }.sorted()
     }()
-    /// A busy machine may need more time than a command plans between its steps.
-    private static let paces = [1, 4, 16]
+
+    /// Commands, and what the last one prints.
+    private struct Transcript {
+        let path: String
+        /// The lines of the commands, as they are written.
+        let head: [String]
+        let expected: [String]
+
+        init(_ name: String) throws {
+            path = "\(folder)/\(name).txt"
+            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+                .map(String.init)
+            head = lines.filter { $0.hasPrefix("$ ") }
+            expected = Array(lines.drop { $0.hasPrefix("$ ") })
+        }
+
+        /// The words of each command after `mynah`, with the folder for its state.
+        func commands(state: TemporaryDirectory) -> [[String]] {
+            head.map { line in
+                ShellWords.of(String(line.dropFirst(8))).map { word in
+                    if word.hasSuffix(".yaml") { return "\(repository)/\(word)" }
+                    return word == "state" ? state.path : word
+                }
+            }
+        }
+    }
 
     @Test(arguments: TranscriptTests.names)
     func `a run prints what its transcript says`(name: String) async throws {
-        let path = "\(Self.folder)/\(name).txt"
-        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
-        let commands = lines.filter { $0.hasPrefix("$ mynah ") }.map { Self.words(String($0.dropFirst(8))) }
-        let expected = Array(lines.drop { $0.hasPrefix("$ ") })
-        if Self.isRecording {
-            let head = lines.prefix { $0.hasPrefix("$ ") }
-            let text = (head + (try await Self.play(commands, pace: 1))).joined(separator: "\n") + "\n"
-            try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let transcript = try Transcript(name)
+        let shown = try await Self.play(transcript)
+        guard Self.environment["MYNAH_RECORD"] != nil else {
+            #expect(shown == transcript.expected)
             return
         }
+        let text = (transcript.head + shown).joined(separator: "\n") + "\n"
+        try text.write(toFile: transcript.path, atomically: true, encoding: .utf8)
+    }
+
+    /// In real time a busy machine may be late for what a command plans, so that one of three plays counts,
+    /// and the events of different devices come in any order at the same time.
+    @Test(
+        .enabled(if: environment["MYNAH_REAL"] != nil, "make transcripts-real plays them"),
+        arguments: TranscriptTests.names)
+    func `the program prints in real time what a transcript says`(name: String) async throws {
+        let transcript = try Transcript(name)
         var shown: [String] = []
-        for pace in Self.paces {
-            shown = try await Self.play(commands, pace: pace)
-            if shown == expected { break }
+        for _ in 1...3 {
+            shown = try await Self.playProgram(transcript)
+            if Self.orders(shown) == Self.orders(transcript.expected) { return }
         }
-        #expect(shown == expected)
+        #expect(shown == transcript.expected)
     }
 
     @Test func `the article names each rule, and each transcript with its command`() throws {
@@ -77,32 +109,52 @@ import Testing
         return text
     }
 
-    /// The words of a command, as a shell has them.
-    private static func words(_ command: String) -> [String] {
-        var words: [String] = []
-        for (index, piece) in command.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
-            if index % 2 == 1 {
-                words.append(String(piece))
-            } else {
-                words += piece.split(separator: " ").map(String.init)
-            }
-        }
-        return words
+    /// Whether a command ends by itself; any other plays on beside those after it.
+    private static func ends(_ command: [String]) -> Bool {
+        command.contains("--until") || command.contains("--timeout")
     }
 
     /// Plays commands, and returns what the last one prints of its first radio up to the event that ends it.
-    private static func play(_ commands: [[String]], pace: Int) async throws -> [String] {
+    private static func play(_ transcript: Transcript) async throws -> [String] {
+        let state = try TemporaryDirectory()
+        let commands = transcript.commands(state: state)
+        return try await VirtualStage.play { stage in
+            var beside: [PlayedCommand] = []
+            var output = ""
+            for (index, command) in commands.enumerated() {
+                if ends(command) {
+                    let result = await stage.play(command)
+                    #expect(result.status == .exited(0), "\(result.error)")
+                    output = result.output
+                } else {
+                    #expect(index < commands.count - 1, "the last command ends by itself")
+                    let program = stage.start(command)
+                    let ready = try await program.output.line(containing: "  ready ")
+                    #expect(ready != nil)
+                    beside.append(program)
+                }
+            }
+            for program in beside {
+                program.terminate()
+                #expect(await program.end().status == .exited(0))
+            }
+            return shown(output, to: end(of: commands))
+        }
+    }
+
+    /// The same by the program, in real time.
+    private static func playProgram(_ transcript: Transcript) async throws -> [String] {
         let (air, state) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let commands = transcript.commands(state: state)
         var beside: [Program] = []
         var output = ""
-        for (index, command) in commands.enumerated() {
-            let program = try Program(command.map { adapted($0, pace, state) }, air: air)
-            if command.contains("--until") || command.contains("--timeout") {
+        for command in commands {
+            let program = try Program(command, air: air)
+            if ends(command) {
                 let result = try await program.end()
                 #expect(result.status == .exited(0), "\(result.error)")
                 output = result.output
             } else {
-                #expect(index < commands.count - 1, "the last command ends by itself")
                 #expect(try await program.output.line(containing: "  ready ") != nil)
                 beside.append(program)
             }
@@ -111,15 +163,19 @@ import Testing
             program.child.send(SIGTERM)
             #expect(try await program.child.end() == .exited(0))
         }
-        let last = commands.last ?? []
-        let end = last.contains("--timeout") ? "radio.used" : last.last { !$0.hasPrefix("-") } ?? ""
-        return shown(output, to: String(end.prefix { $0 != " " }))
+        return shown(output, to: end(of: commands))
     }
 
-    private static func adapted(_ word: String, _ pace: Int, _ state: TemporaryDirectory) -> String {
-        if word.hasSuffix(".yaml") { return "\(repository)/\(word)" }
-        if word == "state" { return state.path }
-        return word.replacing(/^([0-9]+)s(=|$)/) { "\((Int($0.1) ?? 0) * pace)s\($0.2)" }
+    /// The name of the last event that is shown.
+    private static func end(of commands: [[String]]) -> String {
+        let last = commands.last ?? []
+        let end = last.contains("--timeout") ? "radio.used" : last.last { !$0.hasPrefix("-") } ?? ""
+        return String(end.prefix { $0 != " " })
+    }
+
+    /// The lines of each app and of the phone.
+    private static func orders(_ lines: [String]) -> [String: [String]] {
+        Dictionary(grouping: lines) { $0.firstMatch(of: #/^([^ :]+): /#).map { String($0.1) } ?? "" }
     }
 
     private static func shown(_ output: String, to event: String) -> [String] {

@@ -1,7 +1,7 @@
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct UsageTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct UsageTests {
     @Test(arguments: ["run", "check", "show", "new", "doctor"])
     func `each command explains itself`(command: String) async throws {
         for arguments in [["help", command], [command, "--help"]] {
@@ -36,7 +36,7 @@ import Testing
         (["new", "hart-rate"], "heart-rate"),
     ])
     func `a misspelled word suggests the nearest one`(arguments: [String], near: String) async throws {
-        let result = try await Program(arguments).end()
+        let result = try await VirtualStage.play(arguments)
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
         #expect(result.error.hasPrefix("error: "))
@@ -58,7 +58,7 @@ import Testing
         (["run", "a", "--at", "10s="], "the states are"),
     ])
     func `wrong usage is told with the command's own usage`(arguments: [String], word: String) async throws {
-        let result = try await Program(arguments).end()
+        let result = try await VirtualStage.play(arguments)
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
         #expect(result.error.contains(word))
@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: ["run", "check", "show", "new", "scan", "connect", "doctor"])
     func `no option states its default twice`(command: String) async throws {
-        let help = try await Program.run("help", command).output
+        let help = try await VirtualStage.play("help", command).output
         let options = help.split(separator: "\n  -").map { $0.lowercased() }
         #expect(options.count > 2)
         for option in options {
@@ -107,7 +107,7 @@ import Testing
         let accessory = try ProfileFile("mynah: 1\nname: A\n")
         let app = try ProfileFile("mynah: 1\nname: B\napp: {}\n")
         let named = arguments.map { ["ACCESSORY": accessory.path, "APP": app.path][$0] ?? $0 }
-        let result = try await Program(["run"] + named).end()
+        let result = try await VirtualStage.play(["run"] + named)
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word), "\(result.error)")
     }
@@ -115,7 +115,7 @@ import Testing
     @Test func `apps that cannot be on one phone are told where they differ`() async throws {
         let first = try ProfileFile("mynah: 1\nname: A\napp: {restoreIdentifier: one, iOS: 11}\n")
         let second = try ProfileFile("mynah: 1\nname: B\napp:\n  restoreIdentifier: one\n  iOS: 12\n")
-        let result = try await Program(["run", first.path, second.path]).end()
+        let result = try await VirtualStage.play(["run", first.path, second.path])
         #expect(result.status == .exited(1))
         #expect(result.error.contains("\(second.path):5:"), "\(result.error)")
         // An identifier is unique within an app only.

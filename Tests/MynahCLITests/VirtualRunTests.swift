@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Runs without an adapter, on the virtual radio.
-@Suite(.timeLimit(.minutes(15))) struct VirtualRunTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct VirtualRunTests {
     /// Waits for an event, and then ends it as a user does.
     private func play(_ arguments: [String], bus: String? = nil) async throws -> Program.Result {
         let program = try Program(["run", "--events", "json"] + arguments, bus: bus)
@@ -35,16 +35,14 @@ import Testing
 
     @Test func `accessories of one run have a virtual radio each, and apps share one`() async throws {
         let names = ["heart-rate", "battery", "everything-app"].map { "\(repository)/profiles/\($0).yaml" }
-        let program = try Program(["run", "--events", "json", "--radio", "virtual"] + names)
-        for device in ["Heart rate monitor", "Battery", "Everything an app can do"] {
-            let ready = try await program.output.line("the event ready of the device") {
-                $0.contains("\"ready\"") && $0.contains("\"device\":\"\(device)\"")
-            }
-            #expect(ready?.contains("virtual radio") == true)
-        }
-        program.child.send(SIGTERM)
-        let result = try await program.end()
+        let devices = ["Heart rate monitor", "Battery", "Everything an app can do"]
+        let result = try await VirtualStage.run(
+            ["--events", "json"] + names + devices.flatMap { ["--until", "ready device=\($0)"] })
         #expect(result.status == .exited(0))
+        let ready = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["event"] as? String == "ready" }
+        #expect(ready.compactMap { $0["device"] as? String } == devices)
+        #expect(ready.allSatisfy { $0["radio"] as? String == "virtual radio" })
         #expect(!result.output.contains("virtualRadio"))
     }
 
@@ -52,49 +50,32 @@ import Testing
     func `devices of one name have labels and addresses of their own, and a phone hears those addresses`()
         async throws
     {
-        let air = try TemporaryDirectory()
-        let program = try Program(
-            [
-                "run", "--events", "json", "--radio", "virtual", RunTests.profile, RunTests.profile,
-                RunTests.profile,
-            ],
-            air: air)
-        var addresses: [String] = []
-        for label in ["Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3"] {
-            let ready = try await program.output.line("the event ready of the device") {
-                $0.contains("\"ready\"") && $0.contains("\"device\":\"\(label)\"")
+        let labels = ["Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3"]
+        try await VirtualStage.play { stage in
+            let program = try await stage.run([String](repeating: RunTests.profile, count: 3), radios: 3)
+            let events = try program.output.lines.map { try json($0) }
+            let ready = events.filter { $0["event"] as? String == "ready" }
+            #expect(ready.compactMap { $0["device"] as? String } == labels)
+            #expect(ready.allSatisfy { $0["profile"] as? String == "Heart rate monitor" })
+            let addresses = ready.compactMap { $0["address"] as? String }
+            #expect(Set(addresses).count == 3)
+            let scan = stage.start(phone: ["scan", "--format", "json"])
+            for address in addresses {
+                #expect(try await scan.output.line(containing: "\"address\":\"\(address)\"") != nil)
             }
-            let event = try json(try #require(ready))
-            #expect(event["profile"] as? String == "Heart rate monitor")
-            addresses.append(try #require(event["address"] as? String))
+            let started = events.filter { $0["event"] as? String == "advertising.started" }
+            #expect(started.compactMap { $0["address"] as? String } == addresses)
+            #expect(started.compactMap { $0["device"] as? String } == labels)
         }
-        #expect(Set(addresses).count == 3)
-        let scan = try Program(["scan", "--format", "json"], air: air)
-        for address in addresses {
-            #expect(try await scan.output.line(containing: "\"address\":\"\(address)\"") != nil)
-        }
-        for each in [scan, program] { each.child.send(SIGINT) }
-        #expect(try await scan.end().status == .exited(0))
-        let result = try await program.end()
-        let started = try result.output.split(separator: "\n").map { try json(String($0)) }
-            .filter { $0["event"] as? String == "advertising.started" }
-        #expect(started.compactMap { $0["address"] as? String } == addresses)
-        #expect(
-            started.compactMap { $0["device"] as? String } == [
-                "Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3",
-            ])
     }
 
     @Test func `a device alone has no label, and its address is in its text`() async throws {
-        let program = try Program(["run", "--radio", "virtual", RunTests.profile])
-        let pattern = /Heart rate monitor plays on virtual radio as ([0-9A-F:]{17})/
-        let ready = try #require(try await program.output.line(containing: "plays on"))
-        let address = try #require(try pattern.firstMatch(in: ready)?.1)
-        program.child.send(SIGINT)
-        let end = try await program.end()
+        let end = try await VirtualStage.run([RunTests.profile, "--until", "ready"])
         #expect(end.status == .exited(0))
+        let pattern = /Heart rate monitor plays on virtual radio as ([0-9A-F:]{17})/
+        let address = try #require(try pattern.firstMatch(in: end.output)?.1)
         #expect(end.output.contains("  from \(address)"))
-        let result = try await play(["--radio", "virtual", RunTests.profile])
+        let result = try await VirtualStage.run(["--events", "json", RunTests.profile, "--until", "ready"])
         #expect(!result.output.contains("\"device\""))
     }
 
@@ -119,8 +100,9 @@ import Testing
         let folder = try TemporaryDirectory()
         #expect(chmod(folder.path, 0o777) == 0)
         let target = command == "run" ? RunTests.profile : "Mynah HRM"
-        let result = try await Program([command, target, "--radio", "virtual", "--state-dir", folder.path])
-            .end()
+        let result = try await VirtualStage.play([
+            command, target, "--radio", "virtual", "--state-dir", folder.path,
+        ])
         #expect(result.status == .exited(1))
         #expect(
             result.error.contains(
@@ -147,7 +129,7 @@ import Testing
     ]) func `a radio that cannot do what is asked is wrong usage`(_ arguments: [String], _ word: String)
         async throws
     {
-        let result = try await Program(["run"] + arguments).end()
+        let result = try await VirtualStage.play(["run"] + arguments)
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word))
     }

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// The commands that `mynah --help` shows a newcomer.
-@Suite(.timeLimit(.minutes(15))) struct WalkThroughTests {
+@Suite(.processes, .timeLimit(.minutes(15))) struct WalkThroughTests {
     /// A command as a shell runs it.
     private struct Command {
         let child: ChildProcess

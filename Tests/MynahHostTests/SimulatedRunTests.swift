@@ -55,7 +55,7 @@ import Testing
             let device = EmulatedDevice(profile, seed: seed, label: "\(profile.name) \(index)")
             emulators.append(
                 Emulator(
-                    [device], on: air.radio("\(index)", on: air.transport(), options: options),
+                    [device], on: air.radio(on: air.transport(), options: options),
                     clock: RunClock(time), seed: seed,
                     observer: { event in lines.withLock { $0.append("\(index) \(event.json.text)") } }))
         }

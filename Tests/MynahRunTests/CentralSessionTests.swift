@@ -66,7 +66,7 @@ import Testing
     private static func radios(on air: LiveAir, clock: RunClock = .real) -> RadioMaker {
         var options = RadioMaker.Options(choice: .virtual) { _ in }
         options.air = air
-        options.clock = clock
+        options.time = RunTime(clock)
         return RadioMaker(options)
     }
 

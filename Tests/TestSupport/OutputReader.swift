@@ -11,9 +11,29 @@ struct OutputMissing: Error, CustomStringConvertible {
 public final class OutputReader: Sendable {
     private struct State {
         var bytes: [UInt8] = []
+        /// Those that have ended.
+        var lines: [String] = []
+        /// Where the line begins that has not ended.
+        var rest = 0
         var isAtEnd = false
         var waiters: [(condition: @Sendable (String) -> Bool, waiter: Waiter<String?>)] = []
+
+        /// Returns the lines that end with more bytes.
+        mutating func add(_ more: ArraySlice<UInt8>) -> ArraySlice<String> {
+            let before = lines.endIndex
+            for byte in more {
+                if byte == UInt8(ascii: "\n") {
+                    lines.append(String(decoding: bytes[rest...], as: UTF8.self))
+                    rest = bytes.endIndex + 1
+                }
+                bytes.append(byte)
+            }
+            return lines[before...]
+        }
     }
+
+    /// How long a process that a line is awaited of may print nothing.
+    private static let silence = Duration.seconds(30)
 
     /// The end that is passed to a process.
     public let writer: Int32
@@ -62,16 +82,16 @@ public final class OutputReader: Sendable {
         take(nil)
     }
 
-    /// The first line, from the beginning, for which `condition` holds.
+    /// The first line, from the beginning, for which `condition` holds, which is asked once for each line.
     ///
-    /// Returns `nil` if the output ends without one.
+    /// Returns `nil` if the output ends without one. Fails after 30 s without any output.
     public func line(
         _ awaited: String, where condition: @escaping @Sendable (String) -> Bool
     ) async throws -> String? {
         do {
-            return try await waiting(for: awaited) { waiter in
+            return try await waiting(for: awaited, limit: Self.silence, progress: { self.size }) { waiter in
                 let found: String?? = state.withLock { state in
-                    if let line = Self.lines(state.bytes).first(where: condition) { return .some(line) }
+                    if let line = state.lines.first(where: condition) { return .some(line) }
                     if state.isAtEnd { return .some(nil) }
                     state.waiters.append((condition, waiter))
                     return nil
@@ -92,7 +112,7 @@ public final class OutputReader: Sendable {
     }
 
     /// The lines so far, without one that has not ended.
-    public var lines: [String] { state.withLock { Self.lines($0.bytes) } }
+    public var lines: [String] { state.withLock { $0.lines } }
     /// How many bytes there were so far.
     public var size: Int { state.withLock { $0.bytes.count } }
 
@@ -104,8 +124,8 @@ public final class OutputReader: Sendable {
 
     private func take(_ bytes: ArraySlice<UInt8>?) {
         let ready: [(Waiter<String?>, String?)] = state.withLock { state in
-            if let bytes { state.bytes += bytes } else { state.isAtEnd = true }
-            let lines = Self.lines(state.bytes)
+            let lines = bytes.map { state.add($0) } ?? []
+            if bytes == nil { state.isAtEnd = true }
             var ready: [(Waiter<String?>, String?)] = []
             state.waiters.removeAll { waiter in
                 let line = lines.first(where: waiter.condition)
@@ -116,11 +136,5 @@ public final class OutputReader: Sendable {
             return ready
         }
         for (waiter, line) in ready { waiter.resume(returning: line) }
-    }
-
-    /// Those that have ended.
-    private static func lines(_ bytes: [UInt8]) -> [String] {
-        bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

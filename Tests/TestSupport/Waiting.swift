@@ -106,16 +106,23 @@ extension Waiter where Value == Void {
 
 /// Suspends until somebody resumes the waiter.
 ///
-/// Throws `WaitFailure` if the limit passes or the test is cancelled before.  `register` keeps the waiter for
-/// the code that resumes it, or resumes it at once. `awaited` says in words what is waited for.
+/// Throws `WaitFailure` if the limit passes or the test is cancelled before; the limit begins anew while
+/// `progress` changes. `register` keeps the waiter for the code that resumes it, or resumes it at once.
+/// `awaited` says in words what is waited for.
 package func waiting<Value: Sendable>(
-    for awaited: String, limit: Duration = waitLimit, _ register: (Waiter<Value>) -> Void
+    for awaited: String, limit: Duration = waitLimit, progress: @escaping @Sendable () -> Int = { 0 },
+    _ register: (Waiter<Value>) -> Void
 ) async throws -> Value {
     let waiter = Waiter<Value>()
     register(waiter)
     if waiter.hasEnded { return try await waiter.value() }
     let alarm = Task {
-        try await Task.sleep(for: limit)
+        var (seen, isStill) = (progress(), false)
+        while !isStill {
+            try await Task.sleep(for: limit)
+            let now = progress()
+            (seen, isStill) = (now, now == seen)
+        }
         waiter.end(.failure(WaitFailure.limit(limit, awaited)))
     }
     defer { alarm.cancel() }

@@ -27,43 +27,29 @@ enum CentralOptions {
         }
     }
 
-    /// The options of a phone's radio; prints to standard error which radio `auto` selects.
+    /// The options of a phone's radio; says which radio `auto` selects.
     static func radio(
-        _ options: RadioOptions<PhoneSide>, of command: any ParsableCommand.Type,
-        failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }
-    ) throws -> RadioMaker.Options {
+        _ options: RadioOptions<PhoneSide>, in surroundings: Surroundings, _ time: RunTime,
+        of command: any ParsableCommand.Type
+    ) throws -> Result<RadioMaker.Options, RadioError> {
         if options.capture == .standardOutput {
             throw Exit.wrongUsage(
                 "--capture - is for `mynah run`; this command writes its results to standard output: "
                     + "name a file",
                 of: command)
         }
-        let chooser = RadioChooser(choice: options.radio) { StandardError.print($0.message) }
-        do throws(RadioError) {
-            let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
-            return RadioMaker.Options(
-                choice: chosen,
+        let chooser = RadioChooser(choice: options.radio.chosen(in: time)) { surroundings.say($0.message) }
+        return Result { () throws(RadioError) in
+            var making = RadioMaker.Options(
+                choice: try chooser.forPhone(command.configuration.commandName ?? "mynah"),
                 capture: options.capture.map {
                     Capture(
-                        $0, version: MynahCommand.configuration.version,
+                        $0, version: MynahCommand.configuration.version, clock: time.clock,
                         reports: .init(
-                            warn: { Self.print($0) }, fail: { StandardError.print("error: \($0)") }))
-                }, notice: { Self.print($0) })
-        } catch {
-            fail(error)
-            throw Exit.problems
+                            warn: { surroundings.say($0) }, fail: { surroundings.say("error: \($0)") }))
+                }, notice: { surroundings.say($0) })
+            making.time = time
+            return making
         }
     }
-
-    /// Writes what the user should know of the radio to standard error.
-    static func print(_ warning: RadioWarning) {
-        // Later runs miss the socket of a process that is there for long; a phone's command is over soon.
-        guard warning.code != "airNotWatched" else { return }
-        StandardError.print(warning.isWait ? warning.message : "warning: \(warning.message)")
-    }
-}
-
-extension RadioWarning {
-    /// Whether a warning only reports what a radio waits for.
-    var isWait: Bool { code.hasPrefix("waitingFor") }
 }

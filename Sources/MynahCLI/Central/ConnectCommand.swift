@@ -9,7 +9,7 @@ import MynahSupport
 import Glibc
 
 /// `mynah connect`.
-struct ConnectCommand: AsyncParsableCommand {
+struct ConnectCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Connects to a device as a phone would, and runs the commands you type.",
@@ -69,43 +69,46 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RadioOptions<PhoneSide>
 
-    func run() async throws {
+    func play(in surroundings: Surroundings) async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         try checkUsage()
         var plan = ConnectPlan(device: device, timeout: timeout)
         plan.services = try services.map { try CentralOptions.service($0, of: Self.self) }
         plan.reportsServices = !quiet
         plan.passkey = passkey
-        Logs.begin(options.logLevel)
-        var making = try CentralOptions.radio(options, of: Self.self, failing: printFailure)
+        surroundings.beginLogs(options.logLevel)
+        let time = surroundings.time(.real)
+        let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)
+        var making: RadioMaker.Options
         do throws(RadioError) {
+            making = try made.get()
             making.stateDirectory = try stateDir.map { path throws(RadioError) in
-                try StateDirectory(path: path)
+                try StateDirectory(path: path, clock: time.clock)
             }
         } catch {
-            printFailure(error)
-            throw Exit.problems
+            throw failure(error, surroundings, time)
         }
         // No other process may write into it until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
-        let signals = Signals()
-        let terminal = terminal(signals)
+        let signals = surroundings.hearSignals()
+        let terminal = signals.flatMap { self.terminal($0) }
         let output = ConnectOutput(
-            format: format, terminal: terminal, signals: signals,
-            making.stateDirectory?.writer ?? FileWriter())
+            format: format, terminal: terminal, in: surroundings,
+            making.stateDirectory?.writer ?? FileWriter(time.clock), time.clock)
         let session = ConnectSession(
-            plan, radios: RadioMaker(making), lines: ConnectInput(commands: commands, terminal: terminal),
-            questions: terminal, observer: output, until: signals.interruption)
+            plan, radios: RadioMaker(making),
+            lines: ConnectInput(commands: commands, terminal: terminal, in: surroundings.texts),
+            questions: terminal, observer: output, clock: time.clock, until: surroundings.interruption)
         let end = await session.play()
         if let failure = end.failure, format == .json {
-            output.take(.problem(failure.description), at: .now())
+            output.take(.problem(failure.description), at: .now(time.clock))
         }
         output.end()
         terminal?.end()
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure {
-            if format != .json { StandardError.print("error: \(failure)") }
-            throw Exit.problems
+            if format == .json { throw Exit.problems }
+            throw Exit.failure("\(failure)")
         }
         if end.isFailed { throw Exit.problems }
     }
@@ -131,9 +134,12 @@ struct ConnectCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints why it cannot start, in the format of its results.
-    private func printFailure(_ error: RadioError) {
-        guard format == .json else { return StandardError.print("error: \(error)") }
-        Descriptor.write(Array((ConnectEvent.failed(error.description).json.text + "\n").utf8), to: 1)
+    /// Why it cannot start: as an object, which is printed, or as a message.
+    private func failure(
+        _ error: RadioError, _ surroundings: Surroundings, _ time: RunTime
+    ) -> any Error {
+        guard format == .json else { return Exit.failure("\(error)") }
+        surroundings.print(ConnectEvent(.problem(error.description), at: .now(time.clock)).json.text)
+        return Exit.problems
     }
 }

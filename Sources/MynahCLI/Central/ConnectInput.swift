@@ -13,15 +13,17 @@ final class ConnectInput: ConnectLines {
     private let feed: LineFeed
     private let terminal: LineTerminal?
 
-    init(commands: [String], terminal: LineTerminal?) {
+    /// The lines of `texts`, if they are there, are in place of standard input.
+    init(commands: [String], terminal: LineTerminal?, in texts: Surroundings.Texts?) {
         self.commands = Lock(commands.reversed())
         self.terminal = terminal
-        feed = terminal?.lines ?? LineFeed()
+        feed = terminal?.lines ?? texts?.input ?? LineFeed()
         guard terminal == nil else { return }
         guard commands.isEmpty else {
             feed.finish()
             return
         }
+        guard texts == nil else { return }
         // A thread of its own: standard input blocks, and may be any file.
         let queue = DispatchQueue(label: "mynah.input")
         feed.onEmpty { [feed] in queue.async { Self.read(into: feed) } }

@@ -14,32 +14,37 @@ final class ConnectOutput: ConnectObserver {
     }
 
     private let kind: Kind
+    private let surroundings: Surroundings
     private let held: HeldReports<ConnectEvent>
 
     /// An event and those after it wait until `writer` has written the state that it reports.
-    init(format: ScanFormat, terminal: LineTerminal?, signals: Signals, _ writer: FileWriter) {
+    init(
+        format: ScanFormat, terminal: LineTerminal?, in surroundings: Surroundings, _ writer: FileWriter,
+        _ clock: RunClock
+    ) {
         let kind: Kind
         if let terminal, format == .text {
             kind = .prompt(terminal)
         } else {
-            let output = EventOutput { signals.interruption.interrupt() }
+            let output = surroundings.eventOutput()
             kind = format == .json ? .objects(output) : .lines(output)
         }
         self.kind = kind
-        held = HeldReports(for: writer, clock: .real) { warning in
-            Self.say("warning: \(warning.message)", kind)
+        self.surroundings = surroundings
+        held = HeldReports(for: writer, clock: clock) { warning in
+            Self.say("warning: \(warning.message)", kind, surroundings)
             return nil
         } pass: {
-            Self.tell($0, kind)
+            Self.tell($0, kind, surroundings)
         }
     }
 
     func take(_ report: ConnectReport, at time: WallTime) { held.report(ConnectEvent(report, at: time)) }
 
-    private static func tell(_ event: ConnectEvent, _ kind: Kind) {
+    private static func tell(_ event: ConnectEvent, _ kind: Kind, _ surroundings: Surroundings) {
         switch kind {
         case .prompt(let terminal): terminal.print(event.text(width: terminal.width))
-        case .lines where event.name == .error: StandardError.print(event.text())
+        case .lines where event.name == .error: surroundings.say(event.text())
         case .lines(let output): output.write(Array((event.text() + "\n").utf8))
         case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
         }
@@ -50,10 +55,10 @@ final class ConnectOutput: ConnectObserver {
     }
 
     /// Prints a message for people: above the prompt, or on standard error.
-    func say(_ text: String) { Self.say(text, kind) }
+    func say(_ text: String) { Self.say(text, kind, surroundings) }
 
-    private static func say(_ text: String, _ kind: Kind) {
-        if case .prompt(let terminal) = kind { terminal.print(text) } else { StandardError.print(text) }
+    private static func say(_ text: String, _ kind: Kind, _ surroundings: Surroundings) {
+        if case .prompt(let terminal) = kind { terminal.print(text) } else { surroundings.say(text) }
     }
 
     /// The error that ended the output, or `nil` if there is none or the reader has left.

@@ -8,7 +8,7 @@ import MynahRun
 import MynahSupport
 
 /// `mynah record`.
-struct RecordCommand: AsyncParsableCommand {
+struct RecordCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Connects to a device and makes a profile of it.",
@@ -56,14 +56,17 @@ struct RecordCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RadioOptions<PhoneSide>
 
-    func run() async throws {
+    func play(in surroundings: Surroundings) async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         if device.isEmpty {
             throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
         }
-        Logs.begin(options.logLevel)
-        var making = try CentralOptions.radio(options, of: Self.self)
-        let destination = ImportOutput(folder: output, subject: device, numbersNames: true)
+        surroundings.beginLogs(options.logLevel)
+        let time = surroundings.time(.real)
+        let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)
+        var making = try Exit.reportingErrors { () throws(RadioError) in try made.get() }
+        let destination = ImportOutput(
+            folder: output, subject: device, surroundings: surroundings, numbersNames: true)
         // A recording that cannot be written would be lost at its end.
         do throws(ImportProblem) {
             try destination.prepare()
@@ -73,7 +76,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         do throws(RadioError) {
             making.stateDirectory = try stateDir.map { path throws(RadioError) in
-                try StateDirectory(path: path)
+                try StateDirectory(path: path, clock: time.clock)
             }
         } catch {
             destination.fail(error.description)
@@ -81,13 +84,14 @@ struct RecordCommand: AsyncParsableCommand {
         }
         // No other process may write into it until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
-        let capture = LiveCapture { destination.warn($0) }
-        making.tap = { capture.transport($0) }
-        let signals = Signals()
-        let questions = PlainQuestions(signals)
+        let capture = LiveCapture(clock: time.clock) { destination.warn($0) }
+        making.tap = capture.tap
+        let signals = surroundings.hearSignals()
+        let questions = signals.flatMap { PlainQuestions($0) }
         let session = RecordSession(
             RecordPlan(device: device, timeout: timeout, passkey: passkey), radios: RadioMaker(making),
-            questions: questions, observer: RecordMessages(), until: signals.interruption)
+            questions: questions, observer: RecordMessages(surroundings: surroundings), clock: time.clock,
+            until: surroundings.interruption)
         try write(
             capture, await session.play(),
             hint: passkey == nil && questions == nil ? "; \(ConnectEvent.passkeyHint)" : "", to: destination
@@ -110,7 +114,7 @@ struct RecordCommand: AsyncParsableCommand {
                 destination.fail(failure.description)
                 throw Exit.problems
             }
-            StandardError.print("no profile is written: nothing was asked of the device yet")
+            destination.surroundings.say("no profile is written: nothing was asked of the device yet")
             throw Exit.problems
         }
         do throws(ImportProblem) {
@@ -119,7 +123,7 @@ struct RecordCommand: AsyncParsableCommand {
             destination.fail(error.description)
             // The folder may be gone or full by now. Without a file there are no times.
             if output != nil, let result = try? capture.profile(of: address) {
-                StandardOutput.print(result.profile, terminator: "")
+                destination.surroundings.print(result.profile, terminator: "")
             }
             throw Exit.problems
         }
@@ -149,11 +153,13 @@ struct RecordCommand: AsyncParsableCommand {
 
 /// The messages of a recording, on standard error.
 private struct RecordMessages: ConnectObserver {
+    let surroundings: Surroundings
+
     func take(_ report: ConnectReport, at time: WallTime) {
-        StandardError.print(ConnectEvent(report, at: time).text())
+        surroundings.say(ConnectEvent(report, at: time).text())
     }
 
-    func warn(_ warning: RadioWarning) { CentralOptions.print(warning) }
+    func warn(_ warning: RadioWarning) { surroundings.say(warning) }
 
-    func say(_ text: String) { StandardError.print(text) }
+    func say(_ text: String) { surroundings.say(text) }
 }

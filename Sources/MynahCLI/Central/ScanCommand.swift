@@ -5,7 +5,7 @@ import MynahRun
 import MynahSupport
 
 /// `mynah scan`.
-struct ScanCommand: AsyncParsableCommand {
+struct ScanCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract: "Lists the devices that a phone hears.",
@@ -45,48 +45,52 @@ struct ScanCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RadioOptions<PhoneSide>
 
-    func run() async throws {
+    func play(in surroundings: Surroundings) async throws {
         var plan = ScanPlan()
         plan.services = try service.map { try CentralOptions.service($0, of: Self.self) }
         plan.isActive = !passive
         plan.timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        Logs.begin(options.logLevel)
+        surroundings.beginLogs(options.logLevel)
+        let time = surroundings.time(.real)
         // The name of the radio is printed before a screen hides it.
-        var making = try CentralOptions.radio(options, of: Self.self)
+        let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)
+        var making = try Exit.reportingErrors { () throws(RadioError) in try made.get() }
         let shown = Lock<ScanOutput?>(nil)
         making.notice = { warning in
             if let output = shown.withLock({ $0 }) {
                 output.warn(warning)
             } else {
-                CentralOptions.print(warning)
+                surroundings.say(warning)
             }
         }
         let maker = RadioMaker(making)
-        let signals = Signals()
+        let signals = surroundings.hearSignals()
         let session = try Exit.reportingErrors { () throws(RadioError) in
-            try ScanSession(plan, radios: maker, until: signals.interruption)
+            try ScanSession(
+                plan, radios: maker, clock: time.clock, until: surroundings.interruption)
         }
         let output = ScanOutput(
             format: format,
             model: ScanModel(
                 place: "on the \(making.choice.name)", known: plan.services, wanted: filter,
                 hearsOwnDevices: making.choice == .virtual),
-            tellsAll: all, signals: signals,
-            whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
+            tellsAll: all, in: surroundings, time.clock, signals: signals)
         shown.withLock { $0 = output }
         let end = await session.play(output)
         output.end()
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure { throw Exit.failure("\(failure)") }
-        if end.hasListened, output.hasHeardNothing { reportNothingHeard(maker) }
+        if end.hasListened, output.hasHeardNothing {
+            reportNothingHeard(maker, in: surroundings)
+        }
     }
 
     /// An empty list does not say which air was scanned, and another may be full of devices.
-    private func reportNothingHeard(_ maker: RadioMaker) {
+    private func reportNothingHeard(_ maker: RadioMaker, in surroundings: Surroundings) {
         let what = service.isEmpty ? "no device" : "no device with that service"
-        StandardError.print("\(what) was heard \(maker.listeningPlace)")
+        surroundings.say("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
-        StandardError.print(
+        surroundings.say(
             "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
     }
 }

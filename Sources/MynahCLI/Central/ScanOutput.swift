@@ -23,24 +23,28 @@ final class ScanOutput: CentralManagerSink {
 
     private let kind: Kind
     private let tellsAll: Bool
-    private let whenLost: @Sendable (RadioError) -> Void
+    private let surroundings: Surroundings
+    private let clock: RunClock
     private let heardAny = Lock(false)
 
     /// With `tellsAll` each advertising event is reported, not only changes.
+    ///
+    /// `signals` are those of the process, or `nil` if it is not the command's own, whose terminal it uses.
     init(
-        format: ScanFormat, model: ScanModel, tellsAll: Bool, signals: Signals,
-        whenLost: @escaping @Sendable (RadioError) -> Void
+        format: ScanFormat, model: ScanModel, tellsAll: Bool, in surroundings: Surroundings,
+        _ clock: RunClock, signals: Signals?
     ) {
         self.tellsAll = tellsAll
-        self.whenLost = whenLost
+        self.surroundings = surroundings
+        self.clock = clock
         if format == .json {
-            kind = .objects(EventOutput { signals.interruption.interrupt() }, Lock(model))
-        } else if Descriptor.isScreen, !tellsAll, let keyboard = Keyboard() {
+            kind = .objects(surroundings.eventOutput(), Lock(model))
+        } else if let signals, Descriptor.isScreen, !tellsAll, let keyboard = Keyboard() {
             let screen = LiveScreen(model, keyboard: keyboard)
             signals.looksAfter(screen.use)
             kind = .screen(screen)
         } else {
-            kind = .lines(EventOutput { signals.interruption.interrupt() }, Lock(model))
+            kind = .lines(surroundings.eventOutput(), Lock(model))
         }
     }
 
@@ -49,7 +53,8 @@ final class ScanOutput: CentralManagerSink {
         case .discovered(let discovery):
             heardAny.withLock { $0 = true }
             take(discovery)
-        case .lost(let error): whenLost(error)
+        case .lost(let error):
+            surroundings.say("warning: \(error); Mynah waits for it to come back")
         case .stateChanged(.poweredOn):
             if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
         case .warning(let warning): warn(warning)
@@ -63,12 +68,12 @@ final class ScanOutput: CentralManagerSink {
         if warning.isWait, case .screen(let screen) = kind {
             screen.take { $0.waiting = warning.message }
         } else {
-            CentralOptions.print(warning)
+            surroundings.say(warning)
         }
     }
 
     private func take(_ discovery: Discovery) {
-        let time = WallTime.now()
+        let time = WallTime.now(clock)
         switch kind {
         case .screen(let screen):
             screen.take { model in

@@ -75,8 +75,9 @@ struct ServeCommand: AsyncParsableCommand {
         if events != .off, Descriptor.isOutputClosed {
             throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
-        let signals = Signals()
-        Logs.begin(options.logLevel)
+        let surroundings = Surroundings.process
+        let signals = surroundings.hearSignals()
+        surroundings.beginLogs(options.logLevel)
         var plan = RunPlan([], version: MynahCommand.configuration.version)
         plan.seed = seed
         plan.isServer = true
@@ -89,10 +90,11 @@ struct ServeCommand: AsyncParsableCommand {
         var radios = RadioPlan(options.radio)
         radios.adapters = adapter
         radios.capture = options.capture
-        let output = RunOutput(format: events, for: plan, hasScreen: false, signals: signals)
+        let output = RunOutput(
+            format: events, for: plan, in: surroundings, hasScreen: false, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let end = await output.play(plan, radios, until: signals.interruption)
+        let end = await output.play(plan, radios)
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure { throw Exit.failure("\(failure)") }
     }

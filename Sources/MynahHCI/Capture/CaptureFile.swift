@@ -128,7 +128,13 @@ public final class CaptureFile: Sendable {
 
     /// A transport that records the packets of `inner` in both directions, on an interface with this name.
     public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
-        CapturedTransport(inner, self, addInterface(CapturedTransport.linkType, name))
+        // LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR.
+        let interface = addInterface(201, name)
+        return TappedTransport(inner) { packet, isFromController in
+            // The direction as four bytes, the highest first, and the packet as on a UART.
+            self.add(
+                [0, 0, 0, isFromController ? 1 : 0, packet.type.rawValue] + packet.body, to: interface)
+        }
     }
 
     /// Records the PDUs that the stations of this process send, and those from other processes.

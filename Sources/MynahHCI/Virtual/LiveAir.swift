@@ -26,7 +26,7 @@ public final class LiveAir: Sendable {
         var elsewhere: (@Sendable (AirMessage) -> Void)?
         /// Whether this process wants advertising, as other processes last heard.
         var wantsAdvertising = false
-        var capture: (@Sendable (AirFrame) -> Void)?
+        var captures: [@Sendable (AirFrame) -> Void] = []
         /// Of the air, while they are looked through; empty otherwise.
         var outputs: [Air.Output] = []
         /// The PDUs to deliver, in the order in which they were sent.
@@ -166,11 +166,10 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Gives `capture` every frame that this process sends or receives, in order and on any thread; `nil`
-    /// ends that.
-    func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
-        state.withLock { $0.capture = capture }
-        enter { $0.isMonitored = capture != nil }
+    /// Gives `capture` too every frame that this process sends or receives, in order and on any thread.
+    func capture(_ capture: @escaping @Sendable (AirFrame) -> Void) {
+        state.withLock { $0.captures.append(capture) }
+        enter { $0.isMonitored = true }
     }
 
     // MARK: - Work
@@ -242,18 +241,18 @@ public final class LiveAir: Sendable {
         var batch: [Delivery] = []
         while true {
             let emptied = batch
-            let (taken, elsewhere, capture) = state.withLock { state in
+            let (taken, elsewhere, captures) = state.withLock { state in
                 let taken = state.deliveries
                 state.deliveries = emptied
                 if taken.isEmpty { state.isDelivering = false }
-                return (taken, state.elsewhere, state.capture)
+                return (taken, state.elsewhere, state.captures)
             }
             guard !taken.isEmpty else { return }
             for delivery in taken {
                 switch delivery {
                 case .packet(let receiver, let packet): receiver.tell(packet)
                 case .message(let message): elsewhere?(message)
-                case .captured(let frame): capture?(frame)
+                case .captured(let frame): for capture in captures { capture(frame) }
                 }
             }
             batch = taken

@@ -3,7 +3,7 @@ import MynahBlueZ
 package import MynahCore
 package import MynahHCI
 package import MynahHost
-package import MynahSupport
+import MynahSupport
 
 /// Makes the radios that a command uses.
 package final class RadioMaker: Sendable {
@@ -24,16 +24,14 @@ package final class RadioMaker: Sendable {
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
-        /// Wraps the transport of Mynah's own host, to capture it, or `nil` if it is not captured.
-        package var tap: (@Sendable (any HCITransport) -> any HCITransport)?
+        /// Takes the packets of Mynah's own host, or `nil` if nobody wants them.
+        package var tap: TappedTransport.Tap?
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
-        /// The clock of the radios.
-        package var clock = RunClock.real
+        /// The time of the radios.
+        package var time = RunTime.real
         /// The air of virtual radios; `nil` for the one that this user's processes share.
         package var air: LiveAir?
-        /// The air of a run with virtual time; `nil` if time is the machine's.
-        var simulation: PrivateAir?
         /// Takes what the user should know and what stops no radio; called on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 
@@ -196,24 +194,24 @@ package final class RadioMaker: Sendable {
                         "waitingForController", "waiting for a controller to connect to \(place)"))
             }
             return HostRadio(
-                transport: try recorded(transport, devices), options: host, clock: options.clock)
+                transport: try recorded(transport, devices), options: host, clock: options.time.clock)
         case .netsim(let place):
             host.name = "own host on the \(choice.name)"
             host.controller = "the \(choice.name)"
             let transport = NetsimTransport(place) { notice(RadioWarning("waitingForEmulator", $0)) }
             return HostRadio(
-                transport: try recorded(transport, devices), options: host, clock: options.clock)
+                transport: try recorded(transport, devices), options: host, clock: options.time.clock)
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
             host.isSimulated = true
-            if let simulation = options.simulation {
+            if let simulation = options.time.air {
                 return try simulated(index, host, devices: devices, on: simulation)
             }
             let (station, air) = try station()
             stations.withLock { $0[index] = Station(transport: station) }
             let transport = try recorded(station, devices)
             try options.capture?.record(air)
-            return HostRadio(transport: transport, options: host, clock: options.clock)
+            return HostRadio(transport: transport, options: host, clock: options.time.clock)
         }
     }
 
@@ -224,7 +222,7 @@ package final class RadioMaker: Sendable {
         let station = simulation.transport()
         stations.withLock { $0[index] = Station(transport: station) }
         let capture = try options.capture?.interface(of: devices)
-        let radio = simulation.radio("\(index)", on: station, options: host, capture: capture)
+        let radio = simulation.radio(on: station, options: host, capture: capture, tap: options.tap)
         try options.capture?.record(simulation.air)
         return radio
     }
@@ -244,7 +242,7 @@ package final class RadioMaker: Sendable {
         _ transport: any HCITransport, _ devices: [String]
     ) throws(RadioError) -> any HCITransport {
         let recorded = try options.capture?.transport(transport, of: devices) ?? transport
-        return options.tap?(recorded) ?? recorded
+        return options.tap.map { TappedTransport(recorded, tap: $0) } ?? recorded
     }
 
     package static let noCaptureOfBlueZ = RadioError(

@@ -60,7 +60,7 @@ import Testing
         for _ in 0..<2 {
             let time = VirtualTime(.fast)
             let air = PrivateAir(seed: 5, time: time)
-            let radio = air.radio("0", on: air.transport(), options: HostRadioOptions())
+            let radio = air.radio(on: air.transport(), options: HostRadioOptions())
             simulated.append(
                 try await withTaskExecutorPreference(time.executor) { try await address(of: radio) })
         }
