@@ -272,6 +272,7 @@ struct RunCommand: AsyncParsableCommand {
             try controlOptions.plan(isServer: false)
         }
         let format = events ?? (options.capture == .standardOutput ? .off : .text)
+        plan.leaveNote = leaveNote(plan.names)
         let isFast = clock == .fast
         let output = RunOutput(
             format: format, for: plan, hasScreen: !isFast, isPatient: isFast, signals: signals)
@@ -289,6 +290,13 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
         if !isReported { throw Exit.problems }
+    }
+
+    /// A note about a run whose air no other process can join.
+    private func leaveNote(_ devices: [String]) -> (@Sendable () -> AirNote?)? {
+        guard clock != .real else { return nil }
+        let content = AirNote.Content(clock: clock.rawValue, devices: NameList.text(devices))
+        return { AirNote.leave(content) }
     }
 
     /// The hint for an error of BlueZ, or `nil` if nothing more is known.

@@ -86,6 +86,7 @@ struct ScanCommand: AsyncParsableCommand {
         let what = service.isEmpty ? "no device" : "no device with that service"
         StandardError.print("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
+        for hint in maker.hintsAboutPrivateRuns { StandardError.print("hint: \(hint)") }
         StandardError.print(
             "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
     }
