@@ -271,6 +271,7 @@ struct RunCommand: StagedCommand {
         plan.control = try Exit.reportingErrors { () throws(ControlError) in
             try controlOptions.plan(isServer: false)
         }
+        plan.leaveNote = leaveNote(plan.names)
         let isFast = time.clock.virtual != nil
         let output = RunOutput(
             format: events ?? (options.capture == .standardOutput ? .off : .text), for: plan,
@@ -288,6 +289,13 @@ struct RunCommand: StagedCommand {
         }
         if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
         if unwritten != nil { throw Exit.problems }
+    }
+
+    /// A note about a run whose air no other process can join.
+    private func leaveNote(_ devices: [String]) -> (@Sendable () -> AirNote?)? {
+        guard clock != .real else { return nil }
+        let content = AirNote.Content(clock: clock.rawValue, devices: NameList.text(devices))
+        return { AirNote.leave(content) }
     }
 
     /// The hint for an error of BlueZ, or `nil` if nothing more is known.

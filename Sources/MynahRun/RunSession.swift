@@ -108,6 +108,8 @@ package final class RunSession: Sendable {
     }
 
     private func playOnExecutor() async -> RunEnd {
+        let note = plan.leaveNote?()
+        defer { note?.remove() }
         watch.start()
         let failure = await RadioWork.play(
             until: interruption, clock: clock,

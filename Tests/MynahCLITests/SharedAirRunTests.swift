@@ -90,6 +90,25 @@ import Testing
         #expect(result.error.contains("\(text)\(air.path)\n"))
     }
 
+    @Test func `a phone that hears nothing names a run that has an air of its own`() async throws {
+        let air = try TemporaryDirectory()
+        let profile = "\(repository)/profiles/heart-rate.yaml"
+        // Nobody reads its events, so it waits in the middle of its hour.
+        let run = try Program(
+            ["run", profile, "--clock", "fast", "--timeout", "8000h", "--events", "json"], air: air)
+        #expect(try await run.output.line(containing: "ready") != nil)
+        let process = "process \(run.child.identifier)"
+        let hint = "the run of Heart rate monitor (\(process)) has --clock fast, and so a time and an air"
+        let scan = try await Program(["scan", "--timeout", "10 ms"], air: air).end()
+        #expect(scan.error.contains("hint: \(hint)"))
+        let phone = try await Program(["connect", "Mynah HRM", "--timeout", "10 ms"], air: air).end()
+        #expect(phone.status == .exited(1))
+        #expect(phone.error.contains("error: no device \"Mynah HRM\" was heard; \(hint)"))
+        run.child.send(SIGINT)
+        #expect(try await run.child.end() == .exited(0))
+        #expect(air.files.isEmpty)
+    }
+
     @Test func `a scan that heard only what it does not show does not say that nothing was heard`()
         async throws
     {

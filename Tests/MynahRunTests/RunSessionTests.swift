@@ -27,6 +27,17 @@ import Testing
         #expect(rig.log.hasEnded)
     }
 
+    @Test func `a run with an air of its own leaves a note while it plays`() async throws {
+        let folder = try TemporaryDirectory()
+        var plan = try RunRig.plan([RunRig.lock])
+        plan.leaveNote = { AirNote.leave(.init(clock: "fast", devices: "Lock"), in: folder.path) }
+        let rig = RunRig(plan)
+        try await rig.begun()
+        #expect(AirNote.contents(in: folder.path).map(\.devices) == ["Lock"])
+        #expect(await rig.end().failure == nil)
+        #expect(folder.files.isEmpty)
+    }
+
     @Test func `the first device that cannot start ends the run with its error`() async throws {
         let radios = RadioPlan(.hci(try HCITransportAddress(parsing: "unix:/nowhere/controller")))
         let rig = RunRig(try RunRig.plan([RunRig.lock]), radios: radios)

@@ -90,6 +90,7 @@ struct ScanCommand: StagedCommand {
         let what = service.isEmpty ? "no device" : "no device with that service"
         surroundings.say("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
+        for hint in maker.hintsAboutPrivateRuns { surroundings.say("hint: \(hint)") }
         surroundings.say(
             "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
     }

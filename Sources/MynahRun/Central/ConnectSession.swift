@@ -109,7 +109,9 @@ package struct ConnectSession: Sendable {
     private func find(
         _ manager: CentralManager, _ sink: ConnectSink
     ) async throws(RadioError) -> ConnectedDevice? {
-        let finder = DeviceFinder(device: plan.device, timeout: patience, clock: clock)
+        let finder = DeviceFinder(
+            device: plan.device, timeout: patience, clock: clock,
+            hint: { [radios] in radios.hintsAboutPrivateRuns.first })
         guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else { return nil }
         return ConnectedDevice(
             manager: manager, peripheral: peripheral, sink: sink, observer: observer, plan: plan,

@@ -20,6 +20,8 @@ struct DeviceFinder: Sendable {
     let clock: RunClock
     /// How many more advertising reports of the device to hear once it is found.
     var reports = 0
+    /// Says why a device that plays may not be heard, if none is; `nil` if nothing is known.
+    var hint: @Sendable () -> String? = { nil }
 
     /// Listens until the device is heard; returns `nil` if it is interrupted.
     ///
@@ -65,7 +67,9 @@ struct DeviceFinder: Sendable {
                 found = address
                 overdue.cancel()
                 overdue = clock.timer(Self.listening) { continuation.yield(.overdue) }
-            case .failed(let error): throw error
+            case .failed(let error):
+                guard search.hasHeardNothing, let hint = hint() else { throw error }
+                throw RadioError(error.code, error.message, remedy: hint)
             }
         }
         return nil

@@ -33,6 +33,9 @@ package struct DeviceSearch {
     /// The devices that fit and were heard to take no connections.
     private var closed: [DeviceAddress: String] = [:]
 
+    /// Whether nothing was heard that it could name.
+    var hasHeardNothing: Bool { heard.isEmpty && closed.isEmpty }
+
     /// The most devices that are remembered.
     private static let limit = 4096
 

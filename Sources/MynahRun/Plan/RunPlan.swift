@@ -1,5 +1,6 @@
 package import Mynah
 package import MynahEmulator
+package import MynahHCI
 package import MynahProfiles
 import MynahSupport
 
@@ -31,6 +32,8 @@ package struct RunPlan: Sendable {
     /// For generated values; `nil` if they are random.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
+    /// Leaves a note for phones that look for the run on the shared air; `nil` if the run is there.
+    package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API; `nil` if none is served.
     package var control: ControlPlan?
     /// Whether it is there to serve the control API, and is ready without a device.
@@ -79,6 +82,9 @@ package struct RunPlan: Sendable {
 
     /// Whether a phone is in it from the start.
     var hasPhone: Bool { profiles.contains { $0.app != nil } }
+
+    /// The names of its devices in events, in the order of the command line.
+    package var names: [String] { groups.names.devices.map(\.label) }
 
     /// Whether events say whose they are.
     package var namesDevices: Bool { groups.groups.count > 1 || control != nil }

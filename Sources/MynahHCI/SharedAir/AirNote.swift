@@ -1,0 +1,156 @@
+import Glibc
+import MynahSupport
+
+/// A note in the directory of the shared air about a run that is not on it: the run has an air of its own,
+/// which no other process can join.
+///
+/// Its process holds a lock on it, which ends with the process. A note without a lock is a leftover, and is
+/// deleted by the next process that looks for notes.
+package final class AirNote: Sendable {
+    /// The words of a note.
+    package struct Content: Hashable, Sendable {
+        /// The value of `--clock`.
+        package var clock: String
+        /// The names of the run's devices.
+        package var devices: String
+        /// The number of its process.
+        package var process: Int
+
+        /// The note of this process.
+        package init(clock: String, devices: String, process: Int = Int(getpid())) {
+            self.clock = clock
+            self.devices = devices
+            self.process = process
+        }
+    }
+
+    /// No note comes near it, in bytes.
+    private static let sizeLimit = 4096
+    /// The most notes that are read.
+    private static let limit = 64
+    private static let prefix = "private-"
+
+    private let path: String
+    /// `nil` once it is removed.
+    private let descriptor: Lock<Int32?>
+
+    private init(_ path: String, _ descriptor: Int32) {
+        self.path = path
+        self.descriptor = Lock(descriptor)
+    }
+
+    deinit { remove() }
+
+    // MARK: - The run's side
+
+    /// Leaves a note in a directory, or in that of the air that this process would join.
+    ///
+    /// Returns `nil` if the directory cannot be used: nothing in it would hear the run either.
+    package static func leave(_ content: Content, in directory: String? = nil) -> AirNote? {
+        let air = directory.map { AirDirectory(path: $0) } ?? AirDirectoryChoice.ofThisProcess().directory
+        guard (try? air.prepare()) != nil else { return nil }
+        let bytes = Array(content.json.text.utf8)
+        // Another process may take a note without a lock for a leftover.
+        for _ in 0..<8 {
+            let path = "\(air.path)/\(prefix)\(AirDirectory.name(of: .random(in: .min ... .max)))"
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { return nil }
+            let note = AirNote(path, descriptor)
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, isThere(descriptor, path) {
+                // A single write of so few bytes is whole, or fails.
+                return write(descriptor, bytes, bytes.count) == bytes.count ? note : nil
+            }
+        }
+        return nil
+    }
+
+    /// Takes the note away; it does nothing the second time.
+    package func remove() {
+        let descriptor = descriptor.withLock { descriptor in
+            defer { descriptor = nil }
+            return descriptor
+        }
+        guard let descriptor else { return }
+        Self.take(descriptor, path)
+        // A child that is just being started shares the descriptor until it becomes another program.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Whether a file that is open is the one that has this name.
+    private static func isThere(_ descriptor: Int32, _ path: String) -> Bool {
+        var (opened, named) = (stat(), stat())
+        return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
+            && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
+    }
+
+    private static func take(_ descriptor: Int32, _ path: String) {
+        if isThere(descriptor, path) { unlink(path) }
+    }
+
+    // MARK: - The other side
+
+    /// The notes in a directory whose processes live, in the order of their numbers.
+    ///
+    /// Leftovers are deleted. Anything else that is named like a note is left alone.
+    package static func contents(in directory: String) -> [Content] {
+        let names = (Directory.names(in: directory) ?? []).filter { $0.hasPrefix(prefix) }.sorted()
+        return names.prefix(limit).compactMap { read("\(directory)/\($0)") }
+            .sorted { ($0.process, $0.devices) < ($1.process, $1.devices) }
+    }
+
+    private static func read(_ path: String) -> Content? {
+        // A link is not followed, and a FIFO is not waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid()
+        else { return nil }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
+            take(descriptor, path)
+            flock(descriptor, LOCK_UN)
+            return nil
+        }
+        guard errno == EWOULDBLOCK else { return nil }
+        var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
+        let count = systemRead(descriptor, &bytes, bytes.count)
+        guard (1...sizeLimit).contains(count), let json = try? JSON(parsing: Array(bytes[..<count]))
+        else { return nil }
+        return Content(json)
+    }
+}
+
+extension AirNote.Content {
+    private static let version = 1
+
+    fileprivate var json: JSON {
+        .object([
+            .init("mynahNote", .integer(Self.version)), .init("process", .integer(process)),
+            .init("clock", .string(clock)), .init("devices", .string(Self.shortened(devices))),
+        ])
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard json["mynahNote"]?.integerValue == Self.version, let process = json["process"]?.integerValue,
+            let clock = json["clock"]?.stringValue, let devices = json["devices"]?.stringValue
+        else { return nil }
+        self.init(
+            clock: PrintableText.of(Self.shortened(clock)),
+            devices: PrintableText.of(Self.shortened(devices)), process: process)
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.unicodeScalars.count > textLimit
+            ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit))) + "…" : text
+    }
+
+    /// The longest text of a note that is used.
+    private static let textLimit = 200
+}
+
+// Beside methods of the same names.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
+    read(descriptor, buffer, size)
+}
