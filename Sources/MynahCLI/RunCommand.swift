@@ -160,7 +160,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// The radios that the options ask for.
     private var radios: RadioPlan {
-        var radios = RadioPlan(clock == .fast ? .virtual : options.radio)
+        var radios = RadioPlan(clock.isVirtual ? .virtual : options.radio)
         radios.adapters = adapter
         radios.address = address
         radios.capture = options.capture
@@ -223,7 +223,7 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.wrongUsage(misuse, of: Self.self)
         }
         // With virtual time everything follows from a seed, if only from a random one.
-        if clock == .fast { plan.seed = timeOptions.seed ?? .random(in: 0...UInt64.max) }
+        if clock.isVirtual { plan.seed = timeOptions.seed ?? .random(in: 0...UInt64.max) }
         let misuse = plan.misuse(of: radios, wishes.actions, hasStateDirectory: stateDir != nil)
         if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         do throws(RunPlan.Problem) {
@@ -272,9 +272,9 @@ struct RunCommand: AsyncParsableCommand {
             try controlOptions.plan(isServer: false)
         }
         let format = events ?? (options.capture == .standardOutput ? .off : .text)
-        let isFast = clock == .fast
         let output = RunOutput(
-            format: format, for: plan, hasScreen: !isFast, isPatient: isFast, signals: signals)
+            format: format, for: plan, hasScreen: clock != .fast, isPatient: clock.isVirtual,
+            signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
         let end = await output.play(plan, radios, time, until: signals.interruption)

@@ -20,6 +20,8 @@ final class RunOutput: RunObserver, RunKeys {
     private let keyboard: Keyboard?
     /// The end of what the keys ask of the phone that has them, or `nil` if no phone has.
     private let keyed = Lock<(phone: ObjectIdentifier, end: @Sendable () -> Void)?>(nil)
+    /// The clock of the run that is played.
+    private let clock = Lock(RunClock.real)
     /// For when nobody reads any more.
     private let closed: Lock<@Sendable () -> Void>
 
@@ -88,6 +90,12 @@ final class RunOutput: RunObserver, RunKeys {
         }
     }
 
+    func take(_ time: WallTime) {
+        guard case .screen(let screen) = kind else { return }
+        let name = clock.withLock { $0.name }
+        screen.take { $0.take(time, of: name) }
+    }
+
     private static func tellDropped(
         _ output: EventOutput, _ time: WallTime, _ bytes: (DeviceEvent) -> [UInt8]
     ) {
@@ -111,7 +119,8 @@ final class RunOutput: RunObserver, RunKeys {
         keyboard.onPasskey(of: id) {
             emulator.asksForPasskey
         } entered: { number in
-            Task { _ = await emulator.enter(passkey: number) }
+            let clock = self.clock.withLock { $0 }
+            Task { await clock.carryOut { _ = await emulator.enter(passkey: number) } }
         }
         guard emulator.playsApps else { return nil }
         let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
@@ -143,8 +152,9 @@ final class RunOutput: RunObserver, RunKeys {
     func play(
         _ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real, until interruption: Interruption
     ) async -> RunEnd {
-        // Virtual time does not wait for a key.
-        let keys = time.clock.virtual == nil ? self : nil
+        clock.withLock { $0 = time.clock }
+        // Time that jumps does not wait for a key.
+        let keys = time.clock.virtual?.pace == .fast ? nil : self
         let outputs = RunOutputs([self], keys: keys) { StandardError.print($0) }
         return await RunSession(plan, radios: radios, outputs: outputs, time: time, until: interruption)
             .play()

@@ -17,8 +17,9 @@ struct TimeOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour \
-            takes seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and no \
-            other process is on its air. With --seed, two runs print the same events at the same times. \
+            takes seconds; for run only, with an option that ends it. manual: virtual time, which moves with \
+            the requests to --control only, such as mynah ctl advance. Both need the virtual radio, and no \
+            other process is on their air. With --seed, two runs print the same events at the same times. \
             Default: real.
             """),
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)

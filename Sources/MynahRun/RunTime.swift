@@ -7,6 +7,11 @@ package enum ClockChoice: String, CaseIterable, Sendable {
     case real
     /// A virtual time that jumps to the next event whenever nothing is left to do.
     case fast
+    /// A virtual time that moves only while a request of the control API is carried out.
+    case manual
+
+    /// Whether time is virtual.
+    package var isVirtual: Bool { self != .real }
 }
 
 /// The clock of a run and, with virtual time, the air that its radios are on.
@@ -23,8 +28,8 @@ package struct RunTime: Sendable {
     package init(_ choice: ClockChoice, seed: UInt64) {
         switch choice {
         case .real: self = .real
-        case .fast:
-            let time = VirtualTime(.fast)
+        case .fast, .manual:
+            let time = VirtualTime(choice == .fast ? .fast : .manual)
             self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time))
         }
     }
@@ -35,6 +40,14 @@ package struct RunTime: Sendable {
     private init(clock: RunClock, air: PrivateAir?) {
         (self.clock, self.air) = (clock, air)
     }
+
+    /// Another air with the same time, or `nil` with the machine's time.
+    func newAir(seed: UInt64) -> PrivateAir? {
+        clock.virtual.map { PrivateAir(seed: seed, time: $0) }
+    }
+
+    /// The run stops, for which its time moves without a request.
+    func release() { clock.virtual?.release() }
 
     /// The run is over: its time does not move any more.
     func end() { clock.virtual?.end() }
