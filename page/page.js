@@ -232,6 +232,8 @@ async function readDevices() {
   const instance = await call('GET', '/v1');
   state.version = instance.mynah;
   state.devices = instance.devices;
+  $('clock').hidden = instance.clock !== 'manual';
+  setText($('now'), instance.now);
   if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
 }
 
@@ -1057,7 +1059,7 @@ async function follow() {
       if (frame.data) frames.push(frame);
     }
     if (frames.length) take(frames);
-    // A comment says that a mark was set or that there was a reset.
+    // A comment says that a mark was set, that there was a reset or that the clock was moved.
     if (blocks.includes(': changed')) {
       state.areLayoutsOld = true;
       refresh();
@@ -1089,6 +1091,13 @@ async function stayConnected() {
 
 $('reset').append(act('Reset', 'Reset all devices to their state at the start', () => ['reset'],
   () => perform(['reset'], 'POST', '/v1/reset', {})));
+const advanceWords = () => ['advance', $('by').value];
+const advance = () => perform(advanceWords(), 'POST', '/v1/clock/advance', { by: $('by').value });
+$('advance').append(act('Advance', 'Advance the clock', advanceWords, advance));
+$('clock').addEventListener('submit', (event) => {
+  event.preventDefault();
+  advance();
+});
 $('timeline-aside').append(make('span', { id: 'timeline-count' }, '0 events'),
   copyButton('list these events', null, eventsLine));
 

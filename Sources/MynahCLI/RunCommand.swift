@@ -271,11 +271,11 @@ struct RunCommand: StagedCommand {
         plan.control = try Exit.reportingErrors { () throws(ControlError) in
             try controlOptions.plan(isServer: false)
         }
-        plan.leaveNote = leaveNote(plan.names)
-        let isFast = time.clock.virtual != nil
+        plan.leaveNote = clock.note(about: NameList.text(plan.names))
         let output = RunOutput(
             format: events ?? (options.capture == .standardOutput ? .off : .text), for: plan,
-            in: surroundings, hasScreen: !isFast, isPatient: isFast, signals: signals)
+            in: surroundings, hasScreen: time.clock.virtual?.pace != .fast,
+            isPatient: time.clock.virtual != nil, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
         let end = await output.play(plan, radios(in: time), time)
@@ -289,13 +289,6 @@ struct RunCommand: StagedCommand {
         }
         if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
         if unwritten != nil { throw Exit.problems }
-    }
-
-    /// A note about a run whose air no other process can join.
-    private func leaveNote(_ devices: [String]) -> (@Sendable () -> AirNote?)? {
-        guard clock != .real else { return nil }
-        let content = AirNote.Content(clock: clock.rawValue, devices: NameList.text(devices))
-        return { AirNote.leave(content) }
     }
 
     /// The hint for an error of BlueZ, or `nil` if nothing more is known.

@@ -31,6 +31,8 @@ final class RunOutput: RunObserver, RunKeys {
     private let keyboard: Keyboard?
     /// `nil` if no phone has the keys.
     private let keyed = Lock<Keyed?>(nil)
+    /// The clock of the run that is played.
+    private let clock = Lock(RunClock.real)
     private let closed: Lock<Closing>
     private let surroundings: Surroundings
 
@@ -102,6 +104,12 @@ final class RunOutput: RunObserver, RunKeys {
         }
     }
 
+    func take(_ time: WallTime) {
+        guard case .screen(let screen) = kind else { return }
+        let name = clock.withLock { $0.name }
+        screen.take { $0.take(time, of: name) }
+    }
+
     private static func tellDropped(
         _ output: EventOutput, _ time: WallTime, _ bytes: (DeviceEvent) -> [UInt8]
     ) {
@@ -123,7 +131,8 @@ final class RunOutput: RunObserver, RunKeys {
         keyboard.onPasskey(of: id) {
             emulator.asksForPasskey
         } entered: { number in
-            Task { _ = await emulator.enter(passkey: number) }
+            let clock = self.clock.withLock { $0 }
+            Task { await clock.carryOut { _ = await emulator.enter(passkey: number) } }
         }
         guard emulator.playsApps else { return nil }
         let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
@@ -153,8 +162,9 @@ final class RunOutput: RunObserver, RunKeys {
 
     /// Plays a run whose events go here; returns how it ended.
     func play(_ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real) async -> RunEnd {
-        // Virtual time does not wait for a key.
-        let keys = time.clock.virtual == nil ? self : nil
+        clock.withLock { $0 = time.clock }
+        // Time that jumps does not wait for a key.
+        let keys = time.clock.virtual?.pace == .fast ? nil : self
         let outputs = RunOutputs([self], keys: keys) { [surroundings] in surroundings.say($0) }
         return await RunSession(
             plan, radios: radios, outputs: outputs, time: time, until: surroundings.interruption

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MynahHCI
 import MynahRun
 
 /// The options about the time of a run and what repeats in it.
@@ -17,10 +18,21 @@ struct TimeOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             real: the machine's time. fast: virtual time, which jumps to the next event, so that an hour \
-            takes seconds. fast needs --radio virtual and an end (--timeout, --until or --scenario), and no \
-            other process is on its air. With --seed, two runs print the same events at the same times. \
+            takes seconds; for run only, with an option that ends it. manual: virtual time, which moves with \
+            the requests to --control only, such as mynah ctl advance. Both need the virtual radio, and no \
+            other process is on their air. With --seed, two runs print the same events at the same times. \
             Default: real.
             """),
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
     var clock: ClockChoice = .real
+}
+
+extension ClockChoice {
+    /// Leaves a note about a run of these devices, whose air no other process can join; `nil` if it has no
+    /// such air.
+    func note(about devices: String) -> (@Sendable () -> AirNote?)? {
+        guard isVirtual else { return nil }
+        let content = AirNote.Content(clock: rawValue, devices: devices)
+        return { AirNote.leave(content) }
+    }
 }

@@ -26,6 +26,11 @@ package enum ControlText {
         return PrintableText.of(parts.compactMap { $0 }.joined(separator: "  "))
     }
 
+    /// A clock and its time.
+    package static func clock(_ answer: JSON) -> String {
+        [answer["clock"], answer["now"]].compactMap { $0?.stringValue }.joined(separator: "  ")
+    }
+
     /// A device: its state, its centrals and its attributes.
     package static func device(_ device: JSON) -> [String] {
         var lines = [PrintableText.of(device["device"]?.stringValue ?? "") + "  " + summary(device)]

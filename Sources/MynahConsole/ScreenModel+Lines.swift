@@ -5,6 +5,7 @@ import MynahSupport
 
 extension ScreenModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
+        let now = clock?.now ?? now
         let sections = sections(width, height, now, isBrief: false)
         let question = question(digits, width, height)
         let keys = ScreenLine.flow(
@@ -60,7 +61,9 @@ extension ScreenModel {
     }
 
     private var keys: [String] {
-        let page = page.map { ["page \($0)"] } ?? []
+        let page =
+            (page.map { ["page \($0)"] } ?? [])
+            + (clock.map { ["clock \($0.name) \($0.now.rfc3339)"] } ?? [])
         guard hasApps else { return page + ["Ctrl-C ends the run"] }
         let choices = "1-\(min(apps.count, 9))"
         let choice =

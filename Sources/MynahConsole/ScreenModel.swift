@@ -62,6 +62,9 @@ package struct ScreenModel: LiveModel {
     /// The address of the page for browsers, or `nil` if there is none.
     private(set) var page: String?
 
+    /// The name and the time of a clock that stops between requests, or `nil` with the machine's.
+    private(set) var clock: (name: String, now: WallTime)?
+
     /// The device of the app that keys act on, or `nil` if none was chosen.
     private(set) var chosen: String?
 
@@ -75,6 +78,11 @@ package struct ScreenModel: LiveModel {
     /// The keys act on this device's app from now on.
     package mutating func choose(_ device: String?) {
         chosen = device
+    }
+
+    /// The time of the run, whose clock has this name.
+    package mutating func take(_ time: WallTime, of clock: String) {
+        self.clock = (clock, time)
     }
 
     package mutating func take(_ event: DeviceEvent) {
@@ -181,6 +189,7 @@ package struct ScreenModel: LiveModel {
 
     /// Whether a rate will change by itself.
     package mutating func isMoving(now: WallTime) -> Bool {
+        guard clock == nil else { return false }
         for key in order { rows[key]?.recent.removeAll { $0 < now.microseconds - 2_000_000 } }
         return rows.values.contains { !$0.recent.isEmpty }
     }

@@ -40,6 +40,12 @@ package protocol ControlledRun: Sendable {
     /// Takes a device off the air.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
 
+    /// Begins the run anew, at the first instant of its time and with another seed or its own.
+    func beginAnew(seed: UInt64?) async throws(ControlProblem)
+
+    /// The time of the run is another one, without any event.
+    func clockMoved()
+
     /// Returns when the events that have happened are in the journal, also if they wait for files.
     func awaitEvents() async
 }

@@ -8,7 +8,8 @@ import MynahSupport
 /// `{"event": "lost", "count": N}` reports events that were dropped before the reader got them; its
 /// identifier is that of the last one.
 package struct EventStreamFrames: Hashable, Sendable {
-    private let epoch: String
+    /// The epoch of the journal that the events are from.
+    package var epoch: String
     private let match: EventMatch?
 
     /// Frames of the events of one run, all or only those that match.
@@ -20,7 +21,7 @@ package struct EventStreamFrames: Hashable, Sendable {
     /// A comment, which clients ignore: it keeps the connection open and finds out whether it is.
     package static let keepAlive = Array(":\n\n".utf8)
 
-    /// The comment after a mark was set or the journal was emptied: neither is an event.
+    /// The comment after a change that is no event: a mark, an emptied journal, another time of `manual`.
     package static let change = Array(": changed\n\n".utf8)
 
     /// The frames of a part of the journal; empty if nothing in it matches.

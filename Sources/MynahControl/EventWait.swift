@@ -1,6 +1,6 @@
 package import MynahEmulator
 package import MynahProfiles
-import MynahSupport
+package import MynahSupport
 
 /// The request `POST /v1/wait`: waits until events that match have happened.
 ///
@@ -8,15 +8,20 @@ import MynahSupport
 /// finds it. Its body is `{match, count, within, since}`:
 /// - `match`: the events, as an `EventMatch` in its object form or its text form.
 /// - `count`: how many; 1 if it is missing, at most 10,000.
-/// - `within`: how long it waits, such as `"500 ms"`; `"2 s"` if it is missing, at most `"10 min"`. `"0 s"`
-///   looks at what has happened and does not wait.
+/// - `within`: how long it waits, such as `"500 ms"`; `"2 s"` if it is missing, at most `"10 min"`, or a
+///   day if time moves with requests only. `"0 s"` looks at what has happened and does not wait.
 /// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
 ///   event since the run started or the journal was emptied.
 package struct EventWait: Hashable, Sendable {
     /// The members of its body.
     package static let members = ["match", "count", "within", "since"]
-    /// The longest `within`.
-    package static let longest = Duration.seconds(600)
+    /// The longest `within` on a clock.
+    package static func longest(on clock: RunClock) -> Duration {
+        clock.manual == nil ? .seconds(600) : longestOfAll
+    }
+
+    /// The longest `within` on any clock.
+    package static let longestOfAll = Duration.seconds(24 * 3600)
 
     /// The events that it waits for; device names are what events call the devices.
     package var match: EventMatch
@@ -36,7 +41,7 @@ package struct EventWait: Hashable, Sendable {
     }
 
     /// Reads the body; throws a problem of status 400 that says what is wrong with it.
-    package init(parsing bytes: [UInt8]) throws(ControlProblem) {
+    package init(parsing bytes: [UInt8], on clock: RunClock = .real) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         guard let match = try body.match("match") else {
             throw ControlProblem(400, "\"match\" is missing, as in {\"match\": {\"event\": \"write\"}}")
@@ -45,18 +50,20 @@ package struct EventWait: Hashable, Sendable {
         if let count = try body.number("count", in: 1...10_000) { self.count = count }
         guard let text = try body.text("within") else { return }
         do throws(DurationText.Problem) {
-            within = try Self.duration(text)
+            within = try Self.duration(text, atMost: Self.longest(on: clock))
         } catch {
             throw ControlProblem(400, "\"within\" \(error.message)")
         }
     }
 
     /// Reads `within`; throws a reason that follows its name.
-    package static func duration(_ text: String) throws(DurationText.Problem) -> Duration {
+    package static func duration(
+        _ text: String, atMost longest: Duration = longestOfAll
+    ) throws(DurationText.Problem) -> Duration {
         let duration = try DurationText.parse(text)
         guard duration <= longest else {
-            throw DurationText.Problem(
-                message: "is \(duration.text); at most \(longest.text) are allowed")
+            let limit = longest == longestOfAll ? "a day is" : "\(longest.text) are"
+            throw DurationText.Problem(message: "is \(duration.text); at most \(limit) allowed")
         }
         return duration
     }

@@ -68,10 +68,11 @@ package final class Journal: Sendable {
 
     private struct State {
         var events: EventRing
+        var epoch: String
         /// The number of the first event since the run started or the journal was emptied.
         var start: UInt64 = 1
         var marks: [Mark] = []
-        /// How often a mark was set or the journal was emptied.
+        /// How often something changed that is no event.
         var changes: UInt64 = 0
         var isEnded = false
         var waiters: [Waiter] = []
@@ -95,15 +96,22 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Tells this journal from those of other runs, in the identifiers of server-sent events.
-    package let epoch: String
     private let state: Lock<State>
+    private let capacity: Int
+    private let byteLimit: Int
 
     /// An empty journal with limits for the number of events and for their estimated size in bytes.
     package init(capacity: Int = 100_000, byteLimit: Int = 64 << 20, epoch: String? = nil) {
-        self.epoch = epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)
-        state = Lock(State(events: EventRing(capacity: capacity, byteLimit: byteLimit)))
+        self.capacity = capacity
+        self.byteLimit = byteLimit
+        state = Lock(
+            State(
+                events: EventRing(capacity: capacity, byteLimit: byteLimit),
+                epoch: epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)))
     }
+
+    /// Tells this journal from those of other runs and histories, in the identifiers of server-sent events.
+    package var epoch: String { state.withLock { $0.epoch } }
 
     // MARK: Writing
 
@@ -146,6 +154,27 @@ package final class Journal: Sendable {
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
+    /// Begins anew with another epoch: there are no events and no marks, and the next event has the number 1.
+    package func restart(epoch: String) {
+        let fresh = EventRing(capacity: capacity, byteLimit: byteLimit)
+        let (_, woken): (EventRing, [Waiter]) = state.withLock { state in
+            let old = state.events
+            state.events = fresh
+            state.epoch = epoch
+            state.start = 1
+            state.marks = []
+            state.changes += 1
+            defer { state.waiters = [] }
+            return (old, state.waiters)
+        }
+        for waiter in woken { waiter.continuation.resume(returning: false) }
+    }
+
+    /// Notes a change of the run that is no event, such as another time.
+    package func noteChange() {
+        for waiter in state.withLock({ $0.change() }) { waiter.continuation.resume(returning: false) }
+    }
+
     /// Wakes everybody who waits: the run is over.
     ///
     /// Events that are appended later are kept, and nobody waits for them.
@@ -166,6 +195,14 @@ package final class Journal: Sendable {
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
+    /// The events from a number on, at most `limit`; all from the first one if there is another epoch by now.
+    func read(from seq: UInt64, of epoch: String, limit: Int) -> (slice: Slice, epoch: String) {
+        let (part, now) = state.withLock { state in
+            (state.events.part(from: state.epoch == epoch ? seq : 1, limit: limit), state.epoch)
+        }
+        return (Slice(part), now)
+    }
+
     /// The numbers of the events that are kept; its upper bound is the next event's.
     package var kept: Range<UInt64> { state.withLock { $0.events.first..<$0.events.next } }
 
@@ -177,7 +214,7 @@ package final class Journal: Sendable {
     /// The marks, in the order in which they were set.
     package var marks: [Mark] { state.withLock { $0.marks } }
 
-    /// How often a mark was set or the journal was emptied.
+    /// How often a mark was set, the journal was emptied or another change was noted.
     package var changes: UInt64 { state.withLock { $0.changes } }
 
     /// Whether the run is over.
@@ -225,16 +262,19 @@ package final class Journal: Sendable {
     /// Returns when there is an event with this number or a higher one, when the journal has ended, when the
     /// reader of this key is woken, or when the task is cancelled.
     ///
-    /// With `changes`, it also returns when a mark is set or the journal is emptied, and at once if the count
-    /// of these differs from `changes`.
+    /// With `changes`, it also returns after a change that is no event, and at once if the count of these
+    /// differs from `changes`. It returns at once if there is another epoch than `epoch`, too.
     ///
     /// Returns whether there is such an event.
     @discardableResult
-    package func changed(from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil) async -> Bool {
+    package func changed(
+        from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil, epoch: String? = nil
+    ) async -> Bool {
         let key = key ?? newKey()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere: Bool? = state.withLock { state in
+                    if let epoch, epoch != state.epoch { return false }
                     if seq < state.events.next { return true }
                     // A task has its cancelled state before its handlers run: if ours has run already, and
                     // found no waiter, it is seen here.

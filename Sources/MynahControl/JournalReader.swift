@@ -4,20 +4,25 @@ package struct JournalReader: Sendable {
     private let key: UInt64
     /// The number to go on from.
     package private(set) var position: UInt64
+    /// The epoch of the journal that the position is in.
+    package private(set) var epoch: String
     /// How often the journal had changed otherwise than by an event, or `nil` if that is not noticed.
     private var changes: UInt64?
 
-    /// A reader that begins with this number.
+    /// A reader that begins with this number, of an epoch if the journal may have begun anew since.
     ///
-    /// With `noticesChanges`, marks and resets end its waiting as well; `takeChange` reports them.
-    package init(_ journal: Journal, from seq: UInt64, noticesChanges: Bool = false) {
+    /// With `noticesChanges`, changes that are no events end its waiting as well; `takeChange` reports them.
+    package init(
+        _ journal: Journal, from seq: UInt64, of epoch: String? = nil, noticesChanges: Bool = false
+    ) {
         self.journal = journal
+        self.epoch = epoch ?? journal.epoch
         key = journal.newKey()
         position = seq
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Whether a mark was set or the journal was emptied since the last call, or ever before the first one.
+    /// Whether something changed that is no event since the last call, or ever before the first one.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes
@@ -31,15 +36,17 @@ package struct JournalReader: Sendable {
     /// The next part, with events or with the number of lost ones.
     ///
     /// It is empty if the reader was woken, and `nil` after the journal's end, or if the task is cancelled.
+    /// After the journal has begun anew, it begins with the first event.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
         guard !Task.isCancelled else { return nil }
         guard
-            await journal.changed(from: position, key: key, changes: changes)
+            await journal.changed(from: position, key: key, changes: changes, epoch: epoch)
                 || !(journal.isEnded || Task.isCancelled)
         else {
             return nil
         }
-        let slice = journal.read(from: position, limit: limit)
+        let (slice, epoch) = journal.read(from: position, of: epoch, limit: limit)
+        self.epoch = epoch
         position = slice.next
         return slice
     }

@@ -22,14 +22,19 @@ package struct ControlPlan: Sendable {
 /// The control API of a run, from its address to its end.
 final class ControlSession: Sendable {
     /// The events of the run.
-    let journal = Journal()
+    let journal: Journal
     private let plan: ControlPlan
     private let version: String
     private let clock: RunClock
     private let server = Lock<HTTPServer?>(nil)
+    /// How many histories there were before this one.
+    private let histories = Lock<UInt64>(0)
 
     /// A session as it is planned; `version` is the program's.
-    init(_ plan: ControlPlan, version: String, clock: RunClock) {
+    ///
+    /// With virtual time, the epoch of its journal follows from the seed.
+    init(_ plan: ControlPlan, version: String, clock: RunClock, seed: UInt64) {
+        journal = Journal(epoch: clock.virtual.map { _ in Self.epoch(0, seed) })
         self.plan = plan
         self.version = version
         self.clock = clock
@@ -51,10 +56,27 @@ final class ControlSession: Sendable {
         }
         self.server.withLock { $0 = server }
         do throws(ControlError) {
-            return try await server.start().description
+            guard let time = clock.virtual else { return try await server.start().description }
+            return try await time.waitOutside { () async throws(ControlError) in
+                try await server.start().description
+            }
         } catch {
             throw RadioError(.unreachable, error.message, remedy: error.remedy)
         }
+    }
+
+    /// Another history begins: its events are numbered from 1.
+    func beginAnew(seed: UInt64) {
+        let number = histories.withLock { histories in
+            histories += 1
+            return histories
+        }
+        journal.restart(epoch: Self.epoch(number, seed))
+    }
+
+    /// Tells the journals of one seed's histories apart.
+    private static func epoch(_ number: UInt64, _ seed: UInt64) -> String {
+        String(ValueSeed.of(seed, "journal \(number)"), radix: 16)
     }
 
     /// Ends the waits, and then the server.

@@ -55,6 +55,18 @@ final class RunEvents: Sendable {
         tell(event)
     }
 
+    /// The run begins anew, and reports again where it is controlled.
+    func beginAnew(isServer: Bool) {
+        if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
+    }
+
+    /// The time of a run on `manual` may have moved.
+    func clockMoved() {
+        guard clock.manual != nil else { return }
+        let now = WallTime.now(clock)
+        for observer in outputs.observers { observer.take(now) }
+    }
+
     /// Reports a warning of the run itself, as a message if no events are shown.
     func warn(_ warning: RadioWarning) {
         tell(.warning, warning.code, warning.message)

@@ -11,6 +11,9 @@ package protocol RunObserver: Sendable {
     /// Takes an event of a device, or of the run itself if `device` is `nil`.
     func take(_ event: DeviceEvent, of device: String?)
 
+    /// The time of the run has moved, without any event; only a clock of `manual` reports it.
+    func take(_ time: WallTime)
+
     /// Returns when everything is written.
     func end()
 }
@@ -19,6 +22,8 @@ extension RunObserver {
     package var takesEvents: Bool { true }
 
     package func begin(closed: @escaping @Sendable () -> Void) {}
+
+    package func take(_ time: WallTime) {}
 
     package func end() {}
 }

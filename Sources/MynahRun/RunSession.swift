@@ -41,25 +41,35 @@ package final class RunSession: Sendable {
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
-    private let plan: RunPlan
+    let plan: RunPlan
     private let radioPlan: RadioPlan
     let outputs: RunOutputs
-    private let time: RunTime
+    let time: RunTime
     let clock: RunClock
-    private let interruption: Interruption
-    private let watch: RunWatch
-    private let control: ControlSession?
-    private let events: RunEvents
-    /// Makes what is added later.
-    let maker: RunMaker
-    private let runs: [Run]
-    private let radioMaker = Lock<RadioMaker?>(nil)
+    let interruption: Interruption
+    let watch: RunWatch
+    let control: ControlSession?
+    let events: RunEvents
+    let cast: Lock<Cast>
+    let radioMaker = Lock<RadioMaker?>(nil)
     /// Apps are added to a phone that plays, and removed from it, one after the other.
     let phoneTurns = TurnQueue()
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let playing = Lock<[Playing]?>([])
     /// How many of the runs have begun to start.
-    private let begun = Lock(0)
+    let begun = Lock(0)
+
+    /// The devices that the run begins with, and the maker of those that are added later.
+    struct Cast: Sendable {
+        let maker: RunMaker
+        let runs: [Run]
+
+        init(_ plan: RunPlan, _ events: RunEvents, _ clock: RunClock) {
+            let maker = RunMaker(plan, events, clock: clock)
+            self.maker = maker
+            runs = zip(plan.groups.groups, plan.groups.labels).map { maker.run($0, labels: $1) }
+        }
+    }
 
     /// The devices of one radio that have begun to start.
     struct Playing: Sendable {
@@ -92,11 +102,11 @@ package final class RunSession: Sendable {
         self.clock = clock
         self.interruption = interruption
         watch = RunWatch(plan, interruption, clock: clock)
-        control = plan.control.map { ControlSession($0, version: plan.version, clock: clock) }
+        control = plan.control.map {
+            ControlSession($0, version: plan.version, clock: clock, seed: plan.seed ?? 0)
+        }
         events = RunEvents(outputs, watch, control?.journal, clock: clock)
-        let maker = RunMaker(plan, events, clock: clock)
-        self.maker = maker
-        runs = zip(plan.groups.groups, plan.groups.labels).map { maker.run($0, labels: $1) }
+        cast = Lock(Cast(plan, events, clock))
     }
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
@@ -112,25 +122,37 @@ package final class RunSession: Sendable {
         defer { note?.remove() }
         watch.start()
         let failure = await RadioWork.play(
-            until: interruption, clock: clock,
+            until: interruption, clock: clock, interrupted: { [time] in time.release() },
             stop: { [self] in await stop(forgetting: interruption.cause == .quit) }
         ) { [self] () throws(RadioError) in
-            let radios = try await chooseRadios()
-            // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
-            radioMaker.withLock { $0 = radios }
-            try radios.begin()
-            if let address = try await control?.serve(self) {
-                events.served(at: address, isServer: plan.isServer)
-            }
-            let starting = Task(executorPreference: clock.taskExecutor) { [self] in await start() }
-            if let failure = await starting.value { throw failure }
+            // On `manual` it is the first request: others wait until every device is ready.
+            if let failure = await clock.carryOut({ [self] in await open() }) { throw failure }
         }
         radioMaker.withLock { $0 }?.end()
+        // A run with clients is alone in its time, and the server waits for their requests.
+        if control != nil { time.end() }
         await control?.end()
         events.end()
         return RunEnd(
             failure: failure, complaint: watch.complaint ?? watch.problem,
             report: watch.report(failure?.description))
+    }
+
+    /// Chooses the radio, serves the control API and starts the devices; returns the first failure.
+    private func open() async -> RadioError? {
+        do throws(RadioError) {
+            let radios = try await chooseRadios()
+            radioMaker.withLock { $0 = radios }
+            try radios.begin()
+            if let address = try await control?.serve(self) {
+                events.served(at: address, isServer: plan.isServer)
+            }
+        } catch {
+            return error
+        }
+        defer { events.clockMoved() }
+        // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
+        return await Task(executorPreference: clock.taskExecutor) { [self] in await start() }.value
     }
 
     /// The control API, for requests from this process; `nil` if none is planned.
@@ -158,7 +180,7 @@ package final class RunSession: Sendable {
     }
 
     /// Starts one after the other; returns the first failure.
-    private func start() async -> RadioError? {
+    func start() async -> RadioError? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         do throws(RadioError) {
             if plan.planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
@@ -180,6 +202,10 @@ package final class RunSession: Sendable {
             defer { playing = nil }
             return playing ?? []
         }
+        await stop(begun, forgetting: forgetting)
+    }
+
+    func stop(_ begun: [Playing], forgetting: Bool) async {
         // Before any link ends: a scenario that waits for that has not passed.
         for each in begun where each.run.profiles.contains(where: { !$0.scenarios.isEmpty }) {
             await each.emulator.endScenarios("the run ended first")
@@ -220,13 +246,33 @@ package final class RunSession: Sendable {
             try check.check(playing.run.profiles, capabilities)
         }
         if let keys {
-            Task(executorPreference: clock.taskExecutor) {
-                for await each in keys { await emulator.carryOut(each.action, on: each.target) }
+            Task(executorPreference: clock.taskExecutor) { [clock, events] in
+                for await each in keys {
+                    await clock.carryOut {
+                        await emulator.carryOut(each.action, on: each.target)
+                        events.clockMoved()
+                    }
+                }
             }
         }
     }
 
     // MARK: The devices that play
+
+    /// Makes what is added later.
+    var maker: RunMaker { cast.withLock { $0.maker } }
+
+    private var runs: [Run] { cast.withLock { $0.runs } }
+
+    /// Takes all that play out of the run, so that it can begin anew; `nil` if it is over.
+    func takePlayed() -> [Playing]? {
+        playing.withLock { playing in
+            guard let all = playing else { return nil }
+            playing = []
+            begun.withLock { $0 = 0 }
+            return all
+        }
+    }
 
     /// The radios whose devices play now.
     var played: [Playing] { playing.withLock { $0 } ?? [] }

@@ -7,6 +7,11 @@ package enum ClockChoice: String, CaseIterable, Sendable {
     case real
     /// A virtual time that jumps to the next event whenever nothing is left to do.
     case fast
+    /// A virtual time that moves only while a request of the control API is carried out.
+    case manual
+
+    /// Whether time is virtual.
+    package var isVirtual: Bool { self != .real }
 }
 
 /// The clock of a run and, with virtual time, the air that its radios are on.
@@ -27,8 +32,8 @@ package struct RunTime: Sendable {
     package init(_ choice: ClockChoice, seed: UInt64) {
         switch choice {
         case .real: self = .real
-        case .fast:
-            let time = VirtualTime(.fast)
+        case .fast, .manual:
+            let time = VirtualTime(choice == .fast ? .fast : .manual)
             self.init(clock: RunClock(time), air: PrivateAir(seed: seed, time: time), seed: seed)
         }
     }
@@ -39,6 +44,15 @@ package struct RunTime: Sendable {
     private init(clock: RunClock, air: PrivateAir?, seed: UInt64?) {
         (self.clock, self.air, self.seed) = (clock, air, seed)
     }
+
+    /// The same time, with another air if it is virtual.
+    func anew(seed: UInt64) -> RunTime {
+        guard let time = clock.virtual else { return self }
+        return RunTime(clock: clock, air: PrivateAir(seed: seed, time: time), seed: seed)
+    }
+
+    /// The run stops, for which its time moves without a request.
+    func release() { clock.virtual?.release() }
 
     /// Its sessions are over: the time does not move any more.
     package func end() { clock.virtual?.end() }

@@ -9,6 +9,7 @@ final class RunWatch: RunObserver {
     let takesEvents: Bool
     /// The scenario that the run plays, or `nil` if it plays none.
     let scenario: ScenarioRun?
+    private let matches: [EventMatch]
     private let goal: Lock<RunGoal>
     /// Whether every device is ready.
     private let isReady = Lock(false)
@@ -25,7 +26,8 @@ final class RunWatch: RunObserver {
     init(_ plan: RunPlan, _ interruption: Interruption, clock: RunClock) {
         takesEvents = !plan.matches.isEmpty || plan.scenario != nil
         scenario = plan.scenario.map { ScenarioRun($0, clock: clock) }
-        goal = Lock(RunGoal(plan.matches))
+        matches = plan.matches
+        goal = Lock(RunGoal(matches))
         timeout = plan.timeout
         self.interruption = interruption
         self.clock = clock
@@ -56,6 +58,14 @@ final class RunWatch: RunObserver {
             isLate.withLock { $0 = true }
             interruption.interrupt()
         }
+    }
+
+    /// The run begins anew, before its devices start.
+    func beginAnew() {
+        goal.withLock { $0 = RunGoal(matches) }
+        isReady.withLock { $0 = false }
+        scenario?.beginAnew()
+        start()
     }
 
     /// Every device is ready, and the time of `--timeout` begins.

@@ -29,6 +29,9 @@ final class ScenarioRun: Sendable {
         self.clock = clock
     }
 
+    /// The run begins anew.
+    func beginAnew() { state.withLock { $0 = State() } }
+
     /// Takes an event of a device, which it names; `isOver` says whether the run ends already.
     ///
     /// Returns whether the run ends with it.

@@ -285,7 +285,7 @@ import Testing
             ["ctl", "wait", "write", "--within", "5"],
             "--within has no unit; write 5 us, 5 ms, 5 s, 5 min or 5 h"
         ),
-        (["ctl", "wait", "write", "--within", "700s"], "--within is 700 s; at most 10 min are allowed"),
+        (["ctl", "wait", "write", "--within", "1441min"], "--within is 1441 min; at most a day is allowed"),
         (["ctl", "events", "write", "foo=1"], "write has no field \"foo\"; its fields are central, "),
     ])
     func `wrong usage of ctl says what is wrong`(words: [String], message: String) async throws {

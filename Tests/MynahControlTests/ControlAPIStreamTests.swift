@@ -17,6 +17,10 @@ struct NoDevices: ControlledRun {
 
     func remove(_ device: ControlledDevice) async throws(ControlProblem) {}
 
+    func beginAnew(seed: UInt64?) async throws(ControlProblem) {}
+
+    func clockMoved() {}
+
     func awaitEvents() async {}
 }
 
@@ -26,7 +30,7 @@ struct NoDevices: ControlledRun {
     {
         let journal = Journal(epoch: "e")
         let clock = ManualClock()
-        let api = ControlAPI(NoDevices(), journal, version: "1", clock: clock)
+        let api = ControlAPI(NoDevices(), journal, version: "1", clock: RunClock(clock))
         let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
         guard case .stream(let body) = response.body else {
             Issue.record("the response is not a stream")
@@ -62,7 +66,7 @@ struct NoDevices: ControlledRun {
     @Test func `a comment that cannot be written ends a stream`() async throws {
         let journal = Journal()
         let clock = ManualClock()
-        let api = ControlAPI(NoDevices(), journal, version: "1", clock: clock)
+        let api = ControlAPI(NoDevices(), journal, version: "1", clock: RunClock(clock))
         let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
         guard case .stream(let body) = response.body else {
             Issue.record("the response is not a stream")

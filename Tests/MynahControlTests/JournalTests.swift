@@ -248,4 +248,37 @@ import Testing
         #expect(await reader.next()?.entries.map(\.seq) == [7])
         #expect(await reader.next() == nil)
     }
+
+    // MARK: Histories
+
+    @Test func `a journal that begins anew has no events, and numbers from 1`() throws {
+        let journal = Events.journal((1...5).map(Events.numbered))
+        journal.mark("a")
+        journal.restart(epoch: "f")
+        #expect(journal.epoch == "f" && journal.kept == 1..<1 && journal.marks == [])
+        #expect(journal.append(Events.numbered(6)) == 1)
+        #expect(try journal.start(since: nil) == 1)
+    }
+
+    @Test
+    func `a reader goes on with the first event of a journal that begins anew, whether it waits or not`()
+        async throws
+    {
+        let journal = Events.journal((1...5).map(Events.numbered))
+        var late = JournalReader(journal, from: 6)
+        let waiting = Task { () -> (Journal.Slice?, String) in
+            var reader = JournalReader(journal, from: 6)
+            var slice = await reader.next()
+            // A change ends its waiting; the part may be empty.
+            if slice?.entries.isEmpty == true { slice = await reader.next() }
+            return (slice, reader.epoch)
+        }
+        try await until("the reader waits") { journal.waiterCount == 1 }
+        journal.restart(epoch: "f")
+        journal.append(Events.numbered(6))
+        let (slice, epoch) = await waiting.value
+        #expect(slice?.entries.map(\.seq) == [1] && slice?.next == 2 && epoch == "f")
+        #expect(await late.next()?.entries.map(\.seq) == [1])
+        #expect(late.epoch == "f")
+    }
 }

@@ -31,6 +31,15 @@ import Testing
         #expect(batch.packets == 0 && queue.isEmpty)
     }
 
+    @Test func `another section has interfaces of its own`() {
+        var queue = queue(limit: 1000)
+        #expect(queue.section == 1)
+        queue.begin(application: "Test")
+        #expect(queue.section == 2)
+        #expect([queue.addInterface(201, "hci"), queue.addInterface(256, "air")] == [0, 1])
+        #expect(queue.take(atMost: .max).bytes.starts(with: Pcapng.sectionHeader(application: "Test")))
+    }
+
     @Test func `batches have whole blocks, and at least one`() {
         var queue = queue(limit: 10_000)
         add(5, to: &queue)

@@ -47,6 +47,9 @@ final class RunLog: RunObserver {
             .string("address")
     }
 
+    /// The events as lines of JSON.
+    var lines: [String] { state.withLock { $0.events }.map(\.json.text) }
+
     var names: [DeviceEvent.Name] { state.withLock { $0.events.map(\.name) } }
 
     func wait(for name: DeviceEvent.Name, count: Int = 1) async throws {
@@ -88,18 +91,18 @@ final class RunRig: Sendable {
     private let end = Lock<RunEnd?>(nil)
     private let phones = Lock<[TestPhone]>([])
 
-    /// Plays a plan on an air of its own, or on other radios.
+    /// Plays a plan on an air of its own, or on other radios; in virtual time if there is a `time`.
     init(
         _ plan: RunPlan, radios: RadioPlan? = nil, outputs others: [any RunObserver] = [],
-        clock: RunClock = .real
+        clock: RunClock = .real, time: RunTime? = nil
     ) {
         let air = LiveAir(seed: 1)
         self.air = air
         radioCount = plan.groups.groups.count
         let outputs = RunOutputs([log] + others) { [messages] in messages.put($0) }
         let session = RunSession(
-            plan, radios: radios ?? RadioPlan(.virtual, on: air), outputs: outputs, time: RunTime(clock),
-            until: interruption)
+            plan, radios: radios ?? RadioPlan(.virtual, on: time == nil ? air : nil), outputs: outputs,
+            time: time ?? RunTime(clock), until: interruption)
         self.session = session
         playing = Task { [end] in
             let result = await session.play()

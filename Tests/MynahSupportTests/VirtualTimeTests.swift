@@ -114,6 +114,56 @@ import Testing
         #expect(time.now == .zero)
     }
 
+    @Test func `a request whose caller is cancelled is cancelled too, also while it waits for its turn`()
+        async throws
+    {
+        let time = VirtualTime(.manual)
+        let clock = RunClock(time)
+        let sleep: @Sendable () async -> Bool = { (try? await clock.sleep(for: .seconds(1))) != nil }
+        // Its sleep keeps the others waiting: with a hold, no time passes.
+        let first = Task {
+            await time.carryOut {
+                log.put("first")
+                return await time.waitOutside { await sleep() }
+            }
+        }
+        #expect(try await log.take(1) == ["first"])
+        let second = Task { await time.carryOut { await sleep() } }
+        second.cancel()
+        first.cancel()
+        #expect(await first.value == false)
+        #expect(await second.value == false)
+        #expect(time.now == .zero)
+        #expect(await time.carryOut { await sleep() })
+        #expect(time.now == .seconds(1))
+    }
+
+    @Test func `time that is released moves without a request`() async throws {
+        let time = VirtualTime(.manual)
+        start(time) { sleeper("a", on: time, [10, 20]) }
+        #expect(await time.carryOut { 1 } == 1)
+        #expect(time.now == .zero)
+        time.release()
+        #expect(try await log.take(2) == ["a 10", "a 20"])
+    }
+
+    @Test func `time that begins anew forgets its deadlines, and what sleeps is cancelled`() async throws {
+        let time = VirtualTime(.manual)
+        let clock = RunClock(time)
+        let task = Task(executorPreference: time.executor) {
+            (try? await clock.sleep(for: .seconds(3))) == nil
+        }
+        let old = time.schedule(at: .seconds(3)) { log.put("old") }
+        #expect(await time.carryOut { await time.advance(by: .seconds(2)) } == .seconds(2))
+        await time.carryOut { time.restart() }
+        #expect(time.now == .zero)
+        #expect(await task.value)
+        time.schedule(at: .seconds(1)) { log.put("new") }
+        time.cancel(old)
+        #expect(await time.carryOut { await time.advance(by: .seconds(5)) } == .seconds(5))
+        #expect(try await log.take(1) == ["new"])
+    }
+
     @Test func `a scheduled call can be cancelled`() async throws {
         let time = VirtualTime(.manual)
         let token = time.schedule(at: .seconds(1)) { log.put("cancelled") }

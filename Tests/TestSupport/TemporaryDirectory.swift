@@ -52,6 +52,18 @@ package final class TemporaryDirectory: Sendable {
         guard fputs(text, file) >= 0 else { throw FileTrouble(path + "/" + name) }
     }
 
+    /// The whole contents of a file.
+    package func bytes(_ name: String) throws -> [UInt8] {
+        guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble(path + "/" + name) }
+        defer { fclose(file) }
+        var (bytes, piece): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 65536))
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+
     /// The contents of a file, at most 64 kB.
     package func read(_ name: String) throws -> String {
         guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble(path + "/" + name) }

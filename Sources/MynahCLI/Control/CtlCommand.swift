@@ -21,6 +21,7 @@ struct CtlCommand: AsyncParsableCommand {
             CtlWait.self, CtlVerify.self, CtlMark.self, CtlEvents.self, CtlReset.self, CtlVariable.self,
             CtlDisconnect.self, CtlForget.self, CtlAdvertise.self, CtlApp.self, CtlPasskey.self,
             CtlFaults.self, CtlFault.self, CtlScenario.self, CtlAnswer.self, CtlReport.self,
+            CtlClock.self, CtlAdvance.self,
         ])
 
     @OptionGroup var options: CtlOptions

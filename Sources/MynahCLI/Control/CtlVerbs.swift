@@ -121,7 +121,8 @@ struct CtlWait: CtlVerb {
     @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
     var match: [String]
     @Option(help: "How many events.", transform: { try Choice.number($0, in: 1...10_000) }) var count = 1
-    @Option(help: "Time limit, such as 500 ms; at most 10 min.") var within = "2 s"
+    @Option(help: "Time limit, such as 500 ms; at most 10 min, or a day with --clock manual.")
+    var within = "2 s"
     @Option(
         help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
         transform: { try Choice.number($0, in: 0...Int.max) })
@@ -225,7 +226,11 @@ struct CtlMark: CtlVerb {
 struct CtlReset: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Resets every device to its state at the start.",
-        discussion: "Without a flag everything is reset, and apps are in their first state.")
+        discussion: """
+            Without a flag everything is reset, and apps are in their first state. With --clock manual this \
+            begins a new history: the run is as at its start, without devices that were added, and its time \
+            is 2026-01-01T00:00:00Z.
+            """)
     @ParentCommand var parent: CtlCommand
     @Flag(help: "Values and advertising as in the profiles.") var values = false
     @Flag(help: "Variables as in the profiles.") var variables = false
@@ -233,6 +238,10 @@ struct CtlReset: CtlVerb {
     @Flag(help: "No bonds.") var bonds = false
     @Flag(help: "No connections.") var connections = false
     @Flag(help: "No events and no marks.") var journal = false
+    @Option(
+        help: "With --clock manual: the seed of the new history. Default: the run's.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
+    var seed: Int?
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
@@ -242,7 +251,9 @@ struct CtlReset: CtlVerb {
             ("journal", journal),
         ]
         return Self.request(
-            "POST", "/v1/reset", parts.filter(\.1).map { JSON.Member($0.0, .bool(true)) })
+            "POST", "/v1/reset",
+            parts.filter(\.1).map { JSON.Member($0.0, .bool(true)) }
+                + (seed.map { [.init("seed", .integer($0))] } ?? []))
     }
 }
 

@@ -43,17 +43,20 @@ struct ServeCommand: AsyncParsableCommand {
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat?
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Seed for generated values, a whole number, unless a device is added with a seed of its own. \
-            Default: random.
-            """,
-            valueName: "seed"),
-        transform: { try Choice.number($0, in: 0...UInt64.max) })
-    var seed: UInt64?
+    @OptionGroup var timeOptions: TimeOptions
+
+    private var clock: ClockChoice { timeOptions.clock }
+
+    /// The error of a clock that it cannot have, or `nil`.
+    private var misuse: String? {
+        if clock == .fast {
+            return "--clock fast does not wait for clients, and serve has only clients: choose --clock manual"
+        }
+        return RunPlan([], version: "").misuse(of: clock, options.radio, hasEnd: false, isControlled: true)
+    }
 
     func run() async throws {
+        if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
@@ -79,22 +82,26 @@ struct ServeCommand: AsyncParsableCommand {
         let signals = surroundings.hearSignals()
         surroundings.beginLogs(options.logLevel)
         var plan = RunPlan([], version: MynahCommand.configuration.version)
-        plan.seed = seed
+        // With virtual time everything follows from a seed, if only from a random one.
+        plan.seed = timeOptions.seed ?? (clock.isVirtual ? .random(in: 0...UInt64.max) : nil)
         plan.isServer = true
+        plan.leaveNote = clock.note(about: "mynah serve")
+        let time = RunTime(clock, seed: plan.seed ?? 0)
         plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
-            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
+            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
         }
         plan.control = try Exit.reportingErrors { () throws(ControlError) in
             try controlOptions.plan(isServer: true)
         }
-        var radios = RadioPlan(options.radio)
+        var radios = RadioPlan(clock.isVirtual ? .virtual : options.radio)
         radios.adapters = adapter
         radios.capture = options.capture
         let output = RunOutput(
-            format: events, for: plan, in: surroundings, hasScreen: false, signals: signals)
+            format: events, for: plan, in: surroundings, hasScreen: false, isPatient: clock.isVirtual,
+            signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let end = await output.play(plan, radios)
+        let end = await output.play(plan, radios, time)
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure { throw Exit.failure("\(failure)") }
     }

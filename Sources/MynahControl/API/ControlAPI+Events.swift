@@ -18,15 +18,18 @@ extension ControlAPI {
     private func stream(
         _ query: EventsQuery, after lastEventID: String?
     ) throws(ControlProblem) -> HTTPResponse {
-        let frames = EventStreamFrames(epoch: journal.epoch, match: query.match)
+        let epoch = journal.epoch
+        let frames = EventStreamFrames(epoch: epoch, match: query.match)
         let start: UInt64
         if let lastEventID {
             start = frames.position(after: lastEventID, kept: journal.kept)
         } else {
             start = try query.start(in: journal)
         }
-        return .events { [journal, clock] writer in
-            let reader = JournalReader(journal, from: start, noticesChanges: true)
+        // A client needs a sign of life while virtual time stops, too.
+        let clock = clock.virtual == nil ? clock : .real
+        return .events { [journal] writer in
+            let reader = JournalReader(journal, from: start, of: epoch, noticesChanges: true)
             await withTaskGroup { group in
                 group.addTask { await Self.write(frames, of: reader, to: writer) }
                 group.addTask { [wake = reader.waker] in
@@ -41,11 +44,12 @@ extension ControlAPI {
     private static func write(
         _ frames: EventStreamFrames, of reader: JournalReader, to writer: HTTPStreamWriter
     ) async {
-        var reader = reader
+        var (frames, reader) = (frames, reader)
         // The head reaches the client before the first event does.
         guard await writer.write(EventStreamFrames.keepAlive) else { return }
         while let slice = await reader.next() {
             let isIdle = slice.entries.isEmpty && slice.lost == 0
+            frames.epoch = reader.epoch
             var bytes = frames.frames(of: slice)
             if reader.takeChange() {
                 bytes += EventStreamFrames.change
@@ -64,7 +68,7 @@ extension ControlAPI {
     }
 
     func wait(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
-        var wait = try EventWait(parsing: call.request.body)
+        var wait = try EventWait(parsing: call.request.body, on: clock)
         wait.match = resolved(wait.match)
         return .json(try await wait.answer(from: journal, clock: clock).json)
     }
@@ -83,7 +87,7 @@ extension ControlAPI {
 
     func reset(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let body = try call.body()
-        let names = ["values", "variables", "faults", "bonds", "connections", "journal"]
+        let names = Self.resetParts
         var (wanted, unwanted): (Set<String>, Set<String>) = ([], [])
         for name in names {
             guard let isWanted = try body.bool(name) else { continue }
@@ -91,6 +95,12 @@ extension ControlAPI {
         }
         // Without a true member everything is reset that no false one leaves out.
         if wanted.isEmpty { wanted = Set(names).subtracting(unwanted) }
+        let seed = try body.number("seed", in: 0 ... .max).map { UInt64($0) }
+        if wanted.count == names.count, clock.manual != nil {
+            try await run.beginAnew(seed: seed)
+            return .json(.object([]))
+        }
+        guard seed == nil else { throw noNewHistory }
         var parts: ResetParts = []
         if wanted.count == names.count { parts = .all }
         if wanted.contains("values") { parts.formUnion([.values, .advertising]) }
@@ -104,6 +114,18 @@ extension ControlAPI {
             journal.clear()
         }
         return .json(.object([]))
+    }
+
+    /// The parts of a reset, by their members.
+    static let resetParts = ["values", "variables", "faults", "bonds", "connections", "journal"]
+
+    /// Why a seed cannot be taken.
+    private var noNewHistory: ControlProblem {
+        clock.manual == nil
+            ? ControlProblem(
+                409,
+                "\"seed\" begins a new history, which needs --clock manual, and the clock is \(clock.name)")
+            : ControlProblem(400, "\"seed\" begins a new history: leave out the parts of the reset")
     }
 
     private func reset(_ device: ControlledDevice, _ parts: ResetParts) async throws(ControlProblem) {

@@ -1,4 +1,4 @@
-import MynahSupport
+package import MynahSupport
 
 /// Answers the requests of the API.
 ///
@@ -8,21 +8,27 @@ package final class ControlAPI: Sendable {
     let journal: Journal
     let version: String
     let profiles: ProfileDirectory
-    let clock: any Clock<Duration>
+    let clock: RunClock
+    /// How long an advance may take on the machine's clock.
+    let advanceLimit: Duration
 
     /// The API of a run, whose events are in a journal; `version` is the program's.
     package init(
         _ run: any ControlledRun, _ journal: Journal, version: String,
-        profiles: ProfileDirectory = ProfileDirectory(nil), clock: any Clock<Duration> = ContinuousClock()
+        profiles: ProfileDirectory = ProfileDirectory(nil), clock: RunClock = .real,
+        advanceLimit: Duration = .seconds(60)
     ) {
         self.run = run
         self.journal = journal
         self.profiles = profiles
         self.clock = clock
+        self.advanceLimit = advanceLimit
         self.version = version
     }
 
     /// Answers a request, with a problem document if it cannot be done.
+    ///
+    /// With a time that moves only with requests, each one is carried out when nothing else is left to do.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if let response = ControlPage.response(to: request) { return response }
         let (route, parameters): (Route, [String: [String]])
@@ -35,7 +41,25 @@ package final class ControlAPI: Sendable {
             for item in request.query where !known.contains(item.name) {
                 throw .unknown("query parameter", item.name, among: known)
             }
-            return try await carryOut(Call(route: route, request: request, parameters: parameters))
+        } catch {
+            return HTTPResponse(error)
+        }
+        let call = Call(route: route, request: request, parameters: parameters)
+        guard clock.manual != nil, route.operation.takesPart else { return await answer(call) }
+        return await clock.carryOut { [self] in
+            let start = clock.now
+            let response = await answer(call)
+            if clock.now != start {
+                run.clockMoved()
+                journal.noteChange()
+            }
+            return response
+        }
+    }
+
+    private func answer(_ call: Call) async -> HTTPResponse {
+        do throws(ControlProblem) {
+            return try await carryOut(call)
         } catch {
             return HTTPResponse(error)
         }
@@ -92,6 +116,8 @@ package final class ControlAPI: Sendable {
     private func carryOut(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         switch call.route.operation {
         case .getInstance: .json(instance)
+        case .getClock: .json(.object(clockMembers))
+        case .advanceClock: try await advanceClock(call)
         case .getHealth:
             .json(.object([.init("status", "ok"), .init("devices", .integer(run.devices.count))]))
         case .getOpenAPI: .json(OpenAPI.document(version: version))
@@ -125,9 +151,10 @@ package final class ControlAPI: Sendable {
     }
 
     private var instance: JSON {
-        .object([
-            .init("mynah", .string(version)), .init("radios", .array(run.radios.map { .string($0) })),
-            .init("devices", .array(run.devices.map { .string($0.label) })),
-        ])
+        .object(
+            [
+                .init("mynah", .string(version)), .init("radios", .array(run.radios.map { .string($0) })),
+                .init("devices", .array(run.devices.map { .string($0.label) })),
+            ] + clockMembers)
     }
 }

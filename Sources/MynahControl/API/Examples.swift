@@ -2,9 +2,17 @@ import MynahSupport
 
 /// The examples of the OpenAPI document that several requests share.
 enum Examples {
-    static let instance = JSON.object([
-        .init("mynah", "1"), .init("radios", .array(["virtual radio"])), .init("devices", .array(["lock"])),
-    ])
+    static let instance = JSON.object(
+        [
+            .init("mynah", "1"), .init("radios", .array(["virtual radio"])),
+            .init("devices", .array(["lock"])),
+        ] + clockMembers)
+
+    static let clockMembers: [JSON.Member] = [
+        .init("clock", "manual"), .init("now", "2026-01-01T00:15:00.000000Z"),
+    ]
+
+    static let clock = JSON.object(clockMembers)
 
     static let device = JSON.object([
         .init("device", "lock"), .init("radio", "virtual radio"), .init("address", "C0:11:22:33:44:55"),

@@ -121,12 +121,14 @@ enum OpenAPI {
     static let schemas: [(name: String, schema: Schema)] = [
         (
             "Instance",
-            .object([
-                .init("mynah", .string(), isRequired: true),
-                .init("radios", .array(.string()), isRequired: true),
-                .init("devices", .array(.string()), isRequired: true),
-            ])
+            .object(
+                [
+                    .init("mynah", .string(), isRequired: true),
+                    .init("radios", .array(.string()), isRequired: true),
+                    .init("devices", .array(.string()), isRequired: true),
+                ] + Route.clockMembers)
         ),
+        ("Clock", .object(Route.clockMembers)),
         (
             "Health",
             .object([
@@ -259,6 +261,7 @@ enum OpenAPI {
                     .init("lost", .integer(1...Int.max)),
                 ])
         ),
+        ("AdvanceProblem", .object(problem + Route.clockMembers + [Route.advanced])),
         (
             "VerifyProblem",
             .object(

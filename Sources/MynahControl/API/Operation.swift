@@ -1,6 +1,7 @@
 /// The effect of a request.
 enum Operation: String, CaseIterable, Sendable {
     case getInstance, getHealth, getOpenAPI, getMetrics, getReport
+    case getClock, advanceClock
     case listDevices, addDevice, getDevice, removeDevice
     case getLayout, getValue, setValue, setVariable
     case disconnect, forget, advertise, setAppState, enterPasskey
@@ -8,4 +9,12 @@ enum Operation: String, CaseIterable, Sendable {
     case playScenario
     case answerRequest
     case listEvents, mark, wait, verify, reset
+
+    /// Whether it has to do with the devices and their time.
+    var takesPart: Bool {
+        switch self {
+        case .getHealth, .getOpenAPI, .getMetrics: false
+        default: true
+        }
+    }
 }

@@ -3,7 +3,8 @@ import MynahSupport
 
 /// Every request of the API.
 extension Route {
-    static let all: [Route] = instance + devices + values + actions + faults + scenarios + requests + events
+    static let all: [Route] =
+        instance + clock + devices + values + actions + faults + scenarios + requests + events
 
     private static let instance: [Route] = [
         Route(
@@ -237,12 +238,13 @@ extension Route {
             ]),
         Route(
             "POST", "/v1/reset", .reset,
-            "Resets the parts that are true; if none is, all parts that are not false",
+            """
+            Resets the parts that are true; if none is, all parts that are not false. With --clock manual a \
+            reset of all parts begins a new history: the run is as at its start, at its first instant
+            """,
             body: Body(
                 schema: .object(
-                    ["values", "variables", "faults", "bonds", "connections", "journal"].map {
-                        .init($0, .bool)
-                    }),
+                    ControlAPI.resetParts.map { .init($0, .bool) } + [.init("seed", .integer(0...Int.max))]),
                 example: .object([.init("values", .bool(true))]), isRequired: false),
             answers: [200: .empty]),
         Route(

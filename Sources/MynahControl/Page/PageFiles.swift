@@ -23,6 +23,11 @@ enum PageFiles {
   <h1><img src="/icon.svg" alt="" width="26" height="26"> Mynah</h1>
   <nav id="devices" aria-label="Devices"></nav>
   <p id="link" role="status" data-state="waiting"><span class="dot"></span><span id="link-text">Connecting</span></p>
+  <form id="clock" hidden>
+    <time id="now"></time>
+    <input id="by" aria-label="Advance the clock by" value="10 s" autocomplete="off" spellcheck="false">
+    <span id="advance"></span>
+  </form>
   <span id="reset"></span>
 </header>
 <p id="lost" role="alert" hidden></p>
@@ -234,7 +239,8 @@ input::placeholder { color: var(--dim); opacity: .8; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; margin-bottom: 7px; }
 .bar > #filter { flex: 1 1 150px; }
 .check { display: inline-flex; align-items: center; gap: 5px; color: var(--dim); white-space: nowrap; }
-#mark { display: inline-flex; gap: 6px; }
+#mark, #clock:not([hidden]) { display: inline-flex; align-items: center; gap: 6px; }
+#by { width: 70px; }
 #mark-name { width: 100px; }
 #events { flex: 1; min-height: 160px; overflow-y: auto; position: relative; margin: 0 -12px; border-top: 1px solid var(--line); scrollbar-width: thin; contain: strict; }
 #events:focus-visible { outline-offset: -2px; }
@@ -524,6 +530,8 @@ async function readDevices() {
   const instance = await call('GET', '/v1');
   state.version = instance.mynah;
   state.devices = instance.devices;
+  $('clock').hidden = instance.clock !== 'manual';
+  setText($('now'), instance.now);
   if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
 }
 
@@ -1349,7 +1357,7 @@ async function follow() {
       if (frame.data) frames.push(frame);
     }
     if (frames.length) take(frames);
-    // A comment says that a mark was set or that there was a reset.
+    // A comment says that a mark was set, that there was a reset or that the clock was moved.
     if (blocks.includes(': changed')) {
       state.areLayoutsOld = true;
       refresh();
@@ -1381,6 +1389,13 @@ async function stayConnected() {
 
 $('reset').append(act('Reset', 'Reset all devices to their state at the start', () => ['reset'],
   () => perform(['reset'], 'POST', '/v1/reset', {})));
+const advanceWords = () => ['advance', $('by').value];
+const advance = () => perform(advanceWords(), 'POST', '/v1/clock/advance', { by: $('by').value });
+$('advance').append(act('Advance', 'Advance the clock', advanceWords, advance));
+$('clock').addEventListener('submit', (event) => {
+  event.preventDefault();
+  advance();
+});
 $('timeline-aside').append(make('span', { id: 'timeline-count' }, '0 events'),
   copyButton('list these events', null, eventsLine));
 

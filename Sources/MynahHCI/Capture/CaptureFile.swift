@@ -25,6 +25,8 @@ public final class CaptureFile: Sendable {
     /// An interface of the file.
     struct Interface: Sendable {
         fileprivate var number: UInt32
+        /// The section that it is described in.
+        fileprivate var section: Int
     }
 
     private struct State {
@@ -148,12 +150,20 @@ public final class CaptureFile: Sendable {
         }
     }
 
+    /// Begins another section: what is recorded on earlier interfaces from now on is left out.
+    package func beginSection(application: String) {
+        change { $0.queue.begin(application: application) }
+    }
+
     func addInterface(_ linkType: UInt16, _ name: String) -> Interface {
-        Interface(number: change { $0.queue.addInterface(linkType, name) } ?? 0)
+        change { state in
+            Interface(number: state.queue.addInterface(linkType, name), section: state.queue.section)
+        } ?? Interface(number: 0, section: 0)
     }
 
     func add(_ data: [UInt8], to interface: Interface) {
         change { state in
+            guard interface.section == state.queue.section else { return }
             state.queue.addPacket(
                 interface.number, microseconds: UInt64(max(0, time.epoch + time.now())), data)
         }

@@ -22,6 +22,8 @@ struct CaptureQueue: Sendable {
     private var first = 0
     private var size = 0
     private var interfaces: UInt32 = 0
+    /// The number of the last section that has begun.
+    private(set) var section = 0
     private var isFull = false
     /// Lost since the last packet that was queued.
     private var missing = 0
@@ -36,9 +38,11 @@ struct CaptureQueue: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { first == blocks.count }
 
-    /// Begins the file.
+    /// Begins the file, or another section of it, in which interfaces are numbered anew.
     mutating func begin(application: String) {
         add(Pcapng.sectionHeader(application: application), isPacket: false)
+        interfaces = 0
+        section += 1
     }
 
     /// Adds an interface, and returns its number.

@@ -12,20 +12,24 @@ extension RunPlan {
     package func misuse(of clock: ClockChoice, _ radio: RadioChoice, hasEnd: Bool, isControlled: Bool)
         -> String?
     {
-        guard clock == .fast else { return nil }
+        guard clock.isVirtual else { return nil }
         if radio != .auto, radio != .virtual {
             return
-                "--clock fast is for --radio virtual: real controllers and other programs keep the machine's "
-                + "time"
+                "--clock \(clock.rawValue) is for --radio virtual: real controllers and other programs keep "
+                + "the machine's time"
+        }
+        if clock == .manual {
+            return isControlled
+                ? nil : "--clock manual needs --control: its time moves only with the requests of clients"
         }
         if !hasEnd { return "--clock fast needs an end: add --timeout, --until or --scenario" }
         if isControlled {
-            return "--clock fast does not wait for clients: leave out --control, or choose --clock real"
+            return "--clock fast does not wait for clients: leave out --control, or choose --clock manual"
         }
         for profile in profiles {
             if profile.services.contains(where: { $0.characteristics.contains { !$0.asked.isEmpty } }) {
-                return
-                    "--clock fast does not wait for answers, and \(profile.file) has ask: choose --clock real"
+                return "--clock fast does not wait for answers, and \(profile.file) has ask: choose "
+                    + "--clock manual"
             }
             if profile.passkey == nil,
                 [.keyboardOnly, .keyboardDisplay].contains(profile.device.ioCapability)

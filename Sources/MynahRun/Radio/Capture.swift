@@ -61,16 +61,26 @@ package final class Capture: Sendable {
         if isNew { file.record(air, named: "air") }
     }
 
+    /// Begins another section for another air.
+    func beginAnew() {
+        let file = state.withLock { state in
+            state.hasAir = false
+            return state.file
+        }
+        file?.beginSection(application: application)
+    }
+
     /// Writes the rest and closes the file.
     func end() {
         state.withLock { $0.file }?.end()
     }
 
+    private var application: String { "Mynah \(version)" }
+
     private func file() throws(RadioError) -> CaptureFile {
         let result = state.withLock { state in
             Result<CaptureFile, RadioError> { () throws(RadioError) in
                 if let file = state.file { return file }
-                let application = "Mynah \(version)"
                 let new =
                     switch target {
                     case .standardOutput:

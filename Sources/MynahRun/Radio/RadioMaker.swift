@@ -64,6 +64,14 @@ package final class RadioMaker: Sendable {
         shared = Lock(nil)
     }
 
+    /// Radios as these on an air that begins anew, after these are not used any more.
+    func anew(in time: RunTime) -> RadioMaker {
+        var options = options
+        options.time = time
+        options.capture?.beginAnew()
+        return RadioMaker(options)
+    }
+
     private var choice: ChosenRadio { options.choice }
 
     /// Throws if no radio could be made: BlueZ is neither captured nor turned off.

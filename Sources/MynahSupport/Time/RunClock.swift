@@ -81,6 +81,23 @@ package struct RunClock: Clock {
         }
     }
 
+    /// The time that moves only with requests, or `nil` with any other clock.
+    package var manual: VirtualTime? {
+        if let virtual, virtual.pace == .manual { virtual } else { nil }
+    }
+
+    /// Its name, as `--clock` has it.
+    package var name: String { virtual?.pace.rawValue ?? "real" }
+
+    /// Carries out work that comes from outside of the run: with a time that moves only with requests as a
+    /// request, else in this call.
+    package func carryOut<Value: Sendable>(
+        _ body: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        guard let manual else { return await body() }
+        return await manual.carryOut(body)
+    }
+
     /// The executor that every task of the run has to prefer, or `nil` with the machine's time.
     package var taskExecutor: (any TaskExecutor)? { virtual?.executor }
 

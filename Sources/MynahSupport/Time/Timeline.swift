@@ -41,6 +41,10 @@ final class Timeline: Sendable {
         var request: Request?
         /// The sleep of an advance, and the machine's time at which it ends early.
         var advance: (token: Token, end: ContinuousClock.Instant)?
+        /// Whether the run stops: the time moves as with `fast`.
+        var isReleased = false
+        /// How much work outside of the run is waited for: the time stops meanwhile.
+        var holds = 0
         /// Whether the run is over: the time does not move any more.
         var isOver = false
 
@@ -50,9 +54,10 @@ final class Timeline: Sendable {
         }
 
         func mayMove(_ pace: VirtualTime.Pace) -> Bool {
-            switch (pace, request) {
-            case (.fast, _), (.manual, .running): !isOver
-            case (.manual, .done), (.manual, nil): false
+            guard !isOver, holds == 0 else { return false }
+            return switch (pace, request) {
+            case (.fast, _), (.manual, .running): true
+            case (.manual, .done), (.manual, nil): isReleased
             }
         }
     }
@@ -134,13 +139,35 @@ final class Timeline: Sendable {
         state.withLock { $0.request = .done(answer) }
     }
 
+    /// The run stops: from now on the time moves without a request, too.
+    func release() { state.withLock { $0.isReleased = true } }
+
+    /// Keeps the time where it is until `endHold` is called.
+    func hold() { state.withLock { $0.holds += 1 } }
+
+    func endHold() { state.withLock { $0.holds -= 1 } }
+
     /// The run is over: the time does not move any more, and tasks that sleep are cancelled.
     func end() {
-        let tokens = state.withLock { state in
-            state.isOver = true
-            return state.waiters.keys.sorted()
+        state.withLock { $0.isOver = true }
+        forgetAll()
+    }
+
+    /// Begins anew at the beginning: nothing is scheduled, and tasks that sleep are cancelled.
+    func restart() {
+        // Tokens go on: those of forgotten deadlines may be cancelled later.
+        state.withLock { state in
+            state.now = 0
+            state.advance = nil
         }
-        for token in tokens { cancel(token) }
+        forgetAll()
+    }
+
+    /// Whether the time does not move any more.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    private func forgetAll() {
+        for token in state.withLock({ $0.waiters.keys.sorted() }) { cancel(token) }
     }
 
     // MARK: Steps

@@ -59,17 +59,44 @@ package struct VirtualTime: Sendable {
     /// Carries out work that comes from outside, when nothing else is left to do.
     ///
     /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves as
-    /// far as the work needs. Requests are carried out one after the other, in order.
+    /// far as the work needs. Requests are carried out one after the other, in order. If the caller is
+    /// cancelled, so is the work, also if its turn comes later.
     package func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            timeline.add { [timeline, executor] in
-                Task(executorPreference: executor) {
-                    let value = await body()
-                    timeline.finish { continuation.resume(returning: value) }
+        let request = Lock((cancel: nil as (@Sendable () -> Void)?, isCancelled: false))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                timeline.add { [timeline, executor] in
+                    let task = Task(executorPreference: executor) {
+                        let value = await body()
+                        timeline.finish { continuation.resume(returning: value) }
+                    }
+                    let isCancelled = request.withLock { request in
+                        request.cancel = { task.cancel() }
+                        return request.isCancelled
+                    }
+                    if isCancelled { task.cancel() }
                 }
+                wake()
             }
+        } onCancel: {
+            let cancel = request.withLock { request in
+                request.isCancelled = true
+                return request.cancel
+            }
+            cancel?()
+        }
+    }
+
+    /// Waits for something outside of the run; the time stops meanwhile.
+    package func waitOutside<Value, Failure: Error>(
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        timeline.hold()
+        defer {
+            timeline.endHold()
             wake()
         }
+        return try await body()
     }
 
     /// Sleeps for a time, as work that `carryOut` does; returns how much of the time has passed.
@@ -82,6 +109,18 @@ package struct VirtualTime: Sendable {
         try? await sleep(token, until: start.addingClamped(Self.nanoseconds(duration)))
         return .nanoseconds(timeline.now - start)
     }
+
+    /// Lets the time move without a request from now on, so that the run can stop.
+    package func release() {
+        timeline.release()
+        wake()
+    }
+
+    /// Begins anew at the beginning: nothing is scheduled, and tasks that sleep are cancelled.
+    package func restart() { timeline.restart() }
+
+    /// Whether the run is over.
+    package var isOver: Bool { timeline.isOver }
 
     /// Ends the run: the time does not move any more, and tasks that sleep are cancelled.
     package func end() {

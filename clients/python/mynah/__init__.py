@@ -1,10 +1,23 @@
 """Control Mynah's emulated Bluetooth LE devices from tests."""
 
-from .client import Client, Device, Events, Match, Problem, ScenarioFailed, VerifyFailed, WaitFailed
+from .client import (
+    AdvanceStopped,
+    Client,
+    Clock,
+    Device,
+    Events,
+    Match,
+    Problem,
+    ScenarioFailed,
+    VerifyFailed,
+    WaitFailed,
+)
 from .process import Mynah
 
 __all__ = [
+    "AdvanceStopped",
     "Client",
+    "Clock",
     "Device",
     "Events",
     "Match",

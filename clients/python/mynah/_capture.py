@@ -12,10 +12,14 @@ _INTERFACE = 1
 
 
 class Capture:
-    """A pcapng file that a Mynah writes, and that is read while it grows."""
+    """A pcapng file that a Mynah writes, and that is read while it grows.
 
-    def __init__(self, path: Path) -> None:
+    A part begins where `begin` was called, or with the last section of the file if each part `is_section`.
+    """
+
+    def __init__(self, path: Path, is_section: bool = False) -> None:
         self._path = path
+        self._is_section = is_section
         #: Where the part begins.
         self._start = 0
         #: Where the search for the next part begins, and the section header and the interfaces before it.
@@ -30,6 +34,11 @@ class Capture:
         """Writes the part that has begun, up to now, as a capture of its own; only its owner can read it."""
         with open(self._path, "rb") as source, open(path, "wb", opener=_private) as target:
             source.seek(self._position)
+            if self._is_section:
+                self._position = self._last_section(source)
+                source.seek(self._position)
+                target.writelines(block for _, block in _blocks(source))
+                return
             for kind, block in _blocks(source):
                 if source.tell() > self._start:
                     target.write(self._headers + block)
@@ -41,6 +50,14 @@ class Capture:
                 target.write(self._headers)
             for _, block in _blocks(source):
                 target.write(block)
+
+    def _last_section(self, source: BinaryIO) -> int:
+        last = start = source.tell()
+        for kind, block in _blocks(source):
+            if kind == _SECTION_HEADER:
+                last = start
+            start += len(block)
+        return last
 
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Iterator, Mapping, Sequence, Union
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -50,6 +51,10 @@ class VerifyFailed(_EventProblem):
     """A verification failed."""
 
 
+class AdvanceStopped(Problem):
+    """An advance of the clock stopped early: its message says how far it came, and why."""
+
+
 class ScenarioFailed(Exception):
     """A scenario failed: its message says at which step, and why."""
 
@@ -78,6 +83,16 @@ class Events:
         return self.events[index]
 
 
+@dataclass(frozen=True)
+class Clock:
+    """The clock of a run."""
+
+    #: `real`, or `manual` if only requests move the time.
+    name: str
+    #: The time, in UTC.
+    now: datetime
+
+
 class Client:
     """A client of the control API.
 
@@ -92,8 +107,23 @@ class Client:
     # Devices
 
     def instance(self) -> dict[str, Any]:
-        """The program, its radios and the names of its devices."""
+        """The program, its radios, the names of its devices, its clock and its time."""
         return self._request("GET", "/v1")
+
+    # Time
+
+    @property
+    def clock(self) -> Clock:
+        """The clock and its time."""
+        return _clock(self._request("GET", "/v1/clock"))
+
+    def advance(self, by: Time) -> Clock:
+        """Moves the time of `--clock manual`, and returns when everything that is due by then is done.
+
+        Raises `AdvanceStopped` if that takes more than a minute of real time, and `Problem` with status 409
+        on another clock.
+        """
+        return _clock(self._request("POST", "/v1/clock/advance", {"by": _time(by)}, patience=90))
 
     def devices(self) -> list[Device]:
         """The devices."""
@@ -200,8 +230,13 @@ class Client:
         bonds: bool | None = None,
         connections: bool | None = None,
         journal: bool | None = None,
+        seed: int | None = None,
     ) -> None:
-        """Resets every device to its state at the start: the true parts; if none is, all but the false ones."""
+        """Resets every device to its state at the start: the true parts; if none is, all but the false ones.
+
+        On `manual`, a reset of all parts begins a new history, with this seed or the run's: at
+        2026-01-01T00:00:00Z, without the devices that were added.
+        """
         body = {
             "values": values,
             "variables": variables,
@@ -209,6 +244,7 @@ class Client:
             "bonds": bonds,
             "connections": connections,
             "journal": journal,
+            "seed": seed,
         }
         self._request("POST", "/v1/reset", _without_none(body))
 
@@ -409,7 +445,14 @@ def _problem(status: int, value: Any) -> Problem:
     members = value if isinstance(value, dict) else {}
     detail = members.get("detail") or str(value)
     kind = {408: WaitFailed, 422: VerifyFailed}.get(status, Problem)
+    if "advanced" in members:
+        kind = AdvanceStopped
     return kind(status, detail, members)
+
+
+def _clock(answer: Mapping[str, Any]) -> Clock:
+    # Python 3.9 reads no "Z".
+    return Clock(answer["clock"], datetime.fromisoformat(answer["now"].replace("Z", "+00:00")))
 
 
 def _line(event: Mapping[str, Any]) -> str:

@@ -19,11 +19,18 @@ class Mynah(Client):
     """A `mynah serve` of one's own, on a radio and an air that it shares with nobody else.
 
     Use it with `with`, or call `close`. `program` is the program; the default is `MYNAH`, or `mynah` on
-    the path.
+    the path. With the `clock` `manual`, time stops until a request needs it or `advance` moves it; no
+    other program is on its air then.
     """
 
     def __init__(
-        self, *, radio: str = "virtual", program: str | None = None, options: Sequence[str] = ()
+        self,
+        *,
+        radio: str = "virtual",
+        program: str | None = None,
+        clock: str = "real",
+        seed: int | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         #: The directory of its socket, its air and its log.
         self.directory = Path(tempfile.mkdtemp(prefix="mynah-"))
@@ -33,6 +40,10 @@ class Mynah(Client):
         address = f"unix:{self.directory / 'control.sock'}"
         super().__init__(address)
         command = [self.program, "serve", "--radio", radio, "--control", address, "--events", "json"]
+        if clock != "real":
+            command += ["--clock", clock]
+        if seed is not None:
+            command += ["--seed", str(seed)]
         with open(self.directory / "log", "wb") as log:
             try:
                 self._process = subprocess.Popen(

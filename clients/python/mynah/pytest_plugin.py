@@ -5,26 +5,38 @@
         strap.set("2A37", b"\\x00\\xc8", notify=True)
         mynah.wait("write of=180D/2A39 value=01")
 
-One Mynah serves all tests of a session. A test begins with a reset and a mark of its name, and what it adds
-is taken off the air when it ends. A test that fails gets its events in the report, and a capture in its
-temporary folder.
+One Mynah for each clock serves all tests of a session. A test begins with a reset and a mark of its name, and
+what it adds is taken off the air when it ends. A test that fails gets its events in the report, and a capture
+in its temporary folder.
+
+With `@pytest.mark.mynah(clock="manual", seed=7)` or `--mynah-clock manual`, time stops until a request
+needs it or `mynah.advance("15 min")` moves it. Each test is a history of its own, which follows from its seed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import shlex
 import tempfile
+from contextlib import ExitStack
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Tuple, Union
 
 import pytest
 
 from ._capture import Capture
 from .client import Client, Device, Problem
 from .process import Mynah
+
+#: The client of a Mynah, and its capture.
+#:
+#: Instead of the capture, text says why there is none, and `None` is for a Mynah that was started elsewhere.
+_Session = Tuple[Client, Union[Capture, str, None]]
+_CLOCKS = ("real", "manual")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,7 +46,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--mynah-control", metavar="ADDRESS", help="use the Mynah that runs at this address; start none"
     )
+    group.addoption(
+        "--mynah-clock", metavar="CLOCK", choices=_CLOCKS, default="real", help="real (the default) or manual"
+    )
+    group.addoption(
+        "--mynah-seed", metavar="SEED", type=int, help="the seed (default: on manual, a random one)"
+    )
     parser.addini("mynah_profiles", "the directory of profiles, from the root of the tests", default=".")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "mynah(clock, seed): the clock of Mynah, real or manual, and the seed")
 
 
 class Fixture:
@@ -46,9 +68,14 @@ class Fixture:
         directories: list[Path],
         capture: Capture | str | None,
         folders: pytest.TempPathFactory,
+        seed: int | None,
+        command: str,
     ) -> None:
         #: The client of the Mynah that plays the devices.
         self.client = client
+        #: The seed of generated values, and on `manual` of everything; `None` if each value is random.
+        self.seed = seed
+        self._command = command
         self._capture = capture
         self._folders = folders
         self._directories = directories
@@ -62,7 +89,7 @@ class Fixture:
         It is added, and taken off the air after the test.
         """
         source = profile if isinstance(profile, Mapping) else self._path(profile)
-        device = self.client.add(source, seed)
+        device = self.client.add(source, self.seed if seed is None else seed)
         self._added.append(device)
         return device
 
@@ -95,37 +122,86 @@ class Fixture:
 
 
 @pytest.fixture(scope="session")
-def _mynah_session(request: pytest.FixtureRequest) -> Iterator[tuple[Client, Capture | str | None]]:
-    """The Mynah of all tests, and its capture.
-
-    Instead of the capture, text says why there is none, and `None` is for a Mynah that was started elsewhere.
-    """
+def _mynah_sessions(request: pytest.FixtureRequest) -> Iterator[Callable[[str], _Session]]:
+    """The Mynah of a clock, which is started for the first test that wants it."""
     option = request.config.getoption
-    if address := option("--mynah-control"):
-        yield Client(address), None
-        return
-    radio, program = option("--mynah-radio"), option("--mynah")
+    sessions: dict[str, _Session] = {}
+    with ExitStack() as stack:
+
+        def session(clock: str) -> _Session:
+            if clock not in sessions:
+                sessions[clock] = _started(stack, clock, option("--mynah-radio"), option("--mynah"))
+            return sessions[clock]
+
+        if address := option("--mynah-control"):
+            client = Client(address)
+            yield lambda clock: (_checked(client, clock), None)
+        else:
+            yield session
+
+
+def _started(stack: ExitStack, clock: str, radio: str, program: str | None) -> _Session:
     if radio.partition(":")[0] not in ("virtual", "netsim", "hci"):
-        with Mynah(radio=radio, program=program) as process:
-            yield process, f"the radio {radio} is not recorded; BlueZ is by: btmon -w FILE"
-        return
-    with tempfile.TemporaryDirectory(prefix="mynah-") as directory:
-        file = Path(directory) / "session.pcapng"
-        with Mynah(radio=radio, program=program, options=["--capture", str(file)]) as process:
-            yield process, Capture(file)
+        process = stack.enter_context(Mynah(radio=radio, program=program, clock=clock))
+        return process, f"the radio {radio} is not recorded; BlueZ is by: btmon -w FILE"
+    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="mynah-"))
+    file = Path(directory) / "session.pcapng"
+    options = ["--capture", str(file)]
+    process = stack.enter_context(Mynah(radio=radio, program=program, clock=clock, options=options))
+    return process, Capture(file, is_section=clock == "manual")
+
+
+def _checked(client: Client, clock: str) -> Client:
+    name = client.clock.name
+    if name != clock:
+        pytest.fail(
+            f"the test is for the clock {clock}, and the Mynah at {client.address} has the clock {name}",
+            pytrace=False,
+        )
+    return client
+
+
+def _settings(request: pytest.FixtureRequest) -> tuple[str, int | None]:
+    """The clock and the seed of a test: those of its mark, else of the options."""
+    wanted = {
+        "clock": request.config.getoption("--mynah-clock"),
+        "seed": request.config.getoption("--mynah-seed"),
+    }
+    # The nearest mark comes first, and has the last word.
+    for mark in reversed(list(request.node.iter_markers("mynah"))):
+        if mark.args or not mark.kwargs.keys() <= wanted.keys():
+            pytest.fail("the mark takes a clock and a seed: @pytest.mark.mynah(clock=..., seed=...)", False)
+        wanted.update(mark.kwargs)
+    clock, seed = wanted["clock"], wanted["seed"]
+    if clock not in _CLOCKS:
+        pytest.fail(f"the clock of @pytest.mark.mynah is real or manual, not {clock!r}", pytrace=False)
+    if seed is None and clock == "manual":
+        # Not of the generator that a plugin may seed.
+        seed = random.SystemRandom().randrange(1 << 32)
+    return clock, seed
 
 
 @pytest.fixture
 def mynah(
     request: pytest.FixtureRequest,
-    _mynah_session: tuple[Client, Capture | str | None],
+    _mynah_sessions: Callable[[str], _Session],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Fixture]:
     """Devices for a test: `mynah("heart-rate.yaml")` plays one."""
     profiles = request.config.rootpath / request.config.getini("mynah_profiles")
-    client, capture = _mynah_session
-    fixture = Fixture(client, [request.path.parent, profiles, Path.cwd()], capture, tmp_path_factory)
-    client.reset()
+    clock, seed = _settings(request)
+    client, capture = _mynah_sessions(clock)
+    name = request.config.cwd_relative_nodeid(request.node.nodeid)
+    command = ["pytest", name, "--mynah-clock", clock, "--mynah-seed", str(seed)]
+    fixture = Fixture(
+        client,
+        [request.path.parent, profiles, Path.cwd()],
+        capture,
+        tmp_path_factory,
+        seed,
+        shlex.join(command),
+    )
+    client.reset(seed=seed if clock == "manual" else None)
     client.mark(request.node.nodeid)
     if isinstance(capture, Capture):
         capture.begin()
@@ -139,6 +215,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     fixture = getattr(item, "funcargs", {}).get("mynah")
     if report.when == "call" and report.failed and isinstance(fixture, Fixture):
         report.sections.append(("events of Mynah", _timeline(fixture.client)))
+        if fixture.seed is not None:
+            report.sections.append(("seed of Mynah", f"{fixture.seed}; repeat with: {fixture._command}"))
         if fixture._capture is not None:
             report.sections.append(("capture of Mynah", _captured(fixture, item)))
     return report

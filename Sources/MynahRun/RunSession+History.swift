@@ -1,0 +1,39 @@
+package import MynahControl
+import MynahCore
+import MynahSupport
+
+// A run with the time of `manual` that begins anew.
+extension RunSession {
+    package func clockMoved() { events.clockMoved() }
+
+    package func beginAnew(seed: UInt64?) async throws(ControlProblem) {
+        guard plan.stateDirectory == nil else {
+            throw ControlProblem(
+                409,
+                """
+                a new history cannot begin with --state-dir, whose files have bonds and states of this one; \
+                leave out --state-dir, or reset parts, as in {"values": true}
+                """)
+        }
+        let ending = ControlProblem(409, "the run is starting, or ends")
+        guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }), let played = takePlayed()
+        else { throw ending }
+        await stop(played, forgetting: true)
+        for each in played { outputs.keys?.detach(each.emulator) }
+        // The rest of the old history is done or forgotten before the new one begins.
+        _ = await time.advance(by: .zero)
+        time.restart()
+        _ = await time.advance(by: .zero)
+        await awaitEvents()
+        var plan = plan
+        plan.seed = seed ?? plan.seed
+        let history = plan.seed ?? 0
+        cast.withLock { $0 = Cast(plan, events, clock) }
+        radioMaker.withLock { $0 = radios.anew(in: self.time.anew(seed: history)) }
+        control?.beginAnew(seed: history)
+        events.beginAnew(isServer: plan.isServer)
+        watch.beginAnew()
+        guard let failure = await start() else { return }
+        throw interruption.isInterrupted ? ending : ControlProblem(409, failure.description)
+    }
+}

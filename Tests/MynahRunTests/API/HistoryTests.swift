@@ -1,0 +1,165 @@
+import Mynah
+import MynahProfiles
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahControl
+@testable import MynahRun
+
+/// A reset of a run with the time of `manual`, which begins a new history.
+@Suite(.timeLimit(.minutes(15))) struct HistoryTests {
+    /// An app that asks the test for a value.
+    private static let vault = """
+        mynah: 1
+        name: Vault
+        advertising: {serviceUUIDs: [180F]}
+        services:
+          - uuid: 180F
+            characteristics: [{uuid: 2A19, properties: [read], ask: [read]}]
+        """
+    private static let reader = """
+        mynah: 1
+        name: Reader
+        app: {backgroundModes: [bluetooth-central]}
+        central:
+          scan: {services: [180F]}
+          peripherals: [{name: Vault, read: [180F/2A19]}]
+        """
+
+    /// Plays devices that are added, and returns the journal.
+    private func history(_ rig: ManualRig) async throws -> [String] {
+        for profile in [ManualRig.strap, ManualRig.phone, Self.vault, Self.reader] {
+            try await rig.add(profile)
+        }
+        try await rig.wait("subscribed device=Strap")
+        let asked = try await rig.wait("request.asked")
+        #expect(asked["id"] == .integer(1))
+        try await rig.send("POST /v1/requests/1/answer", #"{"hex": "2A"}"#)
+        try await rig.wait("value.read device=Reader")
+        try await rig.send("PUT /v1/devices/Strap/values/180D/2A37", #"{"hex": "0050", "notify": true}"#)
+        try await rig.send("POST /v1/mark", #"{"name": "later"}"#)
+        try await rig.advance("16 min")
+        try await rig.send("POST /v1/devices/Strap/disconnect")
+        try await rig.wait("subscribed device=Strap")
+        return try await rig.journal()
+    }
+
+    @Test func `equal requests after a reset give equal events, after any other history`() async throws {
+        let rig = try await ManualRig()
+        let first = try await history(rig)
+        #expect(first.count > 40 && first[0].hasPrefix(#"{"seq":1,"time":"2026-01-01T00:00:00.0"#))
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        #expect(rig.now == .zero)
+        #expect(try await rig.send("GET /v1/devices").json["devices"] == .array([]))
+        #expect(try await rig.journal() == [])
+        try await rig.add(RunRig.lock)
+        try await rig.advance("3 min")
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        #expect(try await history(rig) == first)
+        #expect(try await rig.send("POST /v1/reset", #"{"seed": 8}"#).status == 200)
+        #expect(try await history(rig) != first)
+        // The seed of the run is the default again.
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        #expect(try await history(rig) == first)
+        await rig.end()
+    }
+
+    @Test func `devices of the command line start anew, with what is planned for them`() async throws {
+        let rig = try await ManualRig([ManualRig.strap, ManualRig.phone]) { plan in
+            try plan.add([try PlannedAction(parsing: "5s=background")], until: [], scenario: nil)
+        }
+        func play() async throws -> [String] {
+            try await rig.advance("20 s")
+            return try await rig.journal()
+        }
+        let first = try await play()
+        #expect(first.contains { $0.contains("app.background") })
+        #expect(try await rig.send("DELETE /v1/devices/Strap").status == 200)
+        try await rig.add(RunRig.lock)
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        #expect(try await rig.send("GET /v1").json["devices"] == .array(["Strap", "Phone"]))
+        #expect(try await play() == first)
+        await rig.end()
+    }
+
+    @Test func `a time limit counts from the beginning of the new history`() async throws {
+        let rig = try await ManualRig([ManualRig.strap]) { $0.timeout = .seconds(90) }
+        try await rig.advance("60 s")
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        try await rig.advance("60 s")
+        #expect(!rig.run.hasEnded)
+        #expect(try await rig.send("POST /v1/clock/advance", #"{"by": "60 s"}"#).status == 408)
+        #expect(try await rig.run.ended().failure == nil)
+    }
+
+    @Test func `a capture has a section for each history, and equal histories have equal bytes`() async throws
+    {
+        let folder = try TemporaryDirectory()
+        let rig = try await ManualRig(
+            [ManualRig.strap, ManualRig.phone], capture: "\(folder.path)/air.pcapng")
+        try await rig.advance("20 s")
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        try await rig.advance("20 s")
+        // A reset quits apps, too.
+        await rig.end(by: .quit)
+        let bytes = try folder.bytes("air.pcapng")
+        let header = Pcapng.sectionHeader(application: "Mynah 1.2.3")
+        let starts = bytes.indices.filter { bytes[$0...].starts(with: header) }
+        #expect(starts.count == 2)
+        let sections = [bytes[..<starts[1]], bytes[starts[1]...]].map(Array.init)
+        // Both end with what the end of the devices sends.
+        #expect(sections[0] == sections[1])
+    }
+
+    @Test func `a reset of parts goes on with the history`() async throws {
+        let rig = try await ManualRig()
+        try await rig.add(ManualRig.strap)
+        try await rig.advance("10 s")
+        #expect(try await rig.send("POST /v1/reset", #"{"values": true}"#).status == 200)
+        #expect(try await rig.send("POST /v1/reset", #"{"journal": false}"#).status == 200)
+        #expect(rig.now >= .seconds(10))
+        #expect(try await rig.send("GET /v1").json["devices"] == .array(["Strap"]))
+        let both = try await rig.send("POST /v1/reset", #"{"values": true, "seed": 3}"#)
+        #expect(both.status == 400)
+        #expect(both.detail == "\"seed\" begins a new history: leave out the parts of the reset")
+        await rig.end()
+    }
+
+    @Test func `a run whose state is in files does not begin a new history`() async throws {
+        let folder = try TemporaryDirectory()
+        let rig = try await ManualRig([ManualRig.strap]) { plan in
+            plan.stateDirectory = try StateDirectory(path: folder.path)
+        }
+        let answer = try await rig.send("POST /v1/reset")
+        #expect(answer.status == 409)
+        #expect(answer.detail.hasPrefix("a new history cannot begin with --state-dir"), "\(answer.detail)")
+        #expect(try await rig.send("GET /v1").json["devices"] == .array(["Strap"]))
+        await rig.end()
+    }
+
+    @Test func `an interruption while a history ends stops the run`() async throws {
+        let rig = try await ManualRig([ManualRig.strap, ManualRig.phone])
+        try await rig.wait("subscribed device=Strap")
+        async let reset = rig.send("POST /v1/reset")
+        await rig.end(by: .quit)
+        #expect([200, 409].contains(try await reset.status))
+    }
+
+    @Test func `the epoch of the journal follows from the seed and the history`() async throws {
+        func epochs() async throws -> [String] {
+            let rig = try await ManualRig()
+            let journal = try #require(rig.run.session.control?.journal)
+            var epochs = [journal.epoch]
+            for _ in 0..<2 {
+                #expect(try await rig.send("POST /v1/reset").status == 200)
+                epochs.append(journal.epoch)
+            }
+            await rig.end()
+            return epochs
+        }
+        let first = try await epochs()
+        #expect(Set(first).count == 3)
+        #expect(try await epochs() == first)
+    }
+}
