@@ -59,6 +59,21 @@ import Testing
         }
     }
 
+    @Test func `a clock that stops between requests is shown, and rates are of its time`() {
+        var model = model(["Mynah HRM"])
+        let now = WallTime(microseconds: RunClock.virtualStart * 1_000_000)
+        model.take(now, of: "manual")
+        let clock = "  clock manual 2026-01-01T00:00:00.000000Z"
+        #expect(lines(model, 80, 24).last == "\(clock)  Ctrl-C ends the run")
+        model.take(
+            DeviceEvent(
+                time: now, name: .notified,
+                fields: [.init("service", .string("180D")), .init("characteristic", .string("2A37"))]))
+        let isMoving = model.isMoving(now: .now())
+        #expect(!isMoving)
+        #expect(lines(model, 80, 24).contains { $0.contains(" 1/s") })
+    }
+
     @Test func `one device has everything on a terminal with room for it`() {
         let lines = lines(model(["Mynah HRM"]), 80, 24)
         #expect(lines.first == "Mynah HRM  running  virtual radio")
