@@ -41,6 +41,18 @@ import Testing
         #expect(TestRules.violations(of: "Tests/MynahTests/ATests.swift", text) == [])
     }
 
+    @Test func `a suite of the command line that starts processes says so`() {
+        func found(_ suite: String, _ call: String) -> Int {
+            TestRules.violations(
+                of: "Tests/MynahCLITests/ATests.swift",
+                "\(suite) struct ATests { @Test func a() { #expect(\(call) != nil) } }"
+            ).count
+        }
+        #expect(found("@Suite", "Program([])") == 1)
+        #expect(found("@Suite(.processes)", "Program([])") == 0)
+        #expect(found("@Suite", "VirtualStage.play([])") == 0)
+    }
+
     @Test func `every source that may pause exists, and pauses as often as is allowed`() throws {
         let files = try SourceFolder.files(in: "Tests")
         for (path, allowed) in TestRules.pauses {

@@ -36,6 +36,14 @@ enum TestRules {
         if paused > pauses[path]?.count ?? 0 {
             found.append("\(path): it waits by Task.yield or Task.sleep; use until")
         }
+        let processes: Set = ["Program", "AirStage", "ChildProcess"]
+        let startsProcesses = words.contains { processes.contains($0.text) && source.next(after: $0) == "(" }
+        if path.hasPrefix("Tests/MynahCLITests/"), startsProcesses,
+            words.contains(where: { $0.text == "Suite" && source.isAttribute($0) }),
+            !words.contains(where: { $0.text == "processes" })
+        {
+            found.append("\(path): its tests start processes; write @Suite(.processes)")
+        }
         return found + limits(source).map { "\(path):\($0)" } + silent(source).map { "\(path):\($0)" }
     }
 

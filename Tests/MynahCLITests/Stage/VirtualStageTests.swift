@@ -12,7 +12,7 @@ import Testing
             let scan = await stage.phone(["scan", "--timeout", "5s", "--format", "json", "--all"])
             let phone = await stage.phone([
                 "connect", "Mynah HRM", "--format", "json", "--command", "subscribe 2A37", "--command",
-                "wait 10 min",
+                "wait 30 s",
             ])
             await stage.quit(devices)
             let all = [scan.output, phone.output, phone.error] + devices.map(\.output.text)
