@@ -191,8 +191,10 @@ def mynah(
     profiles = request.config.rootpath / request.config.getini("mynah_profiles")
     clock, seed = _settings(request)
     client, capture = _mynah_sessions(clock)
-    name = request.config.cwd_relative_nodeid(request.node.nodeid)
-    command = ["pytest", name, "--mynah-clock", clock, "--mynah-seed", str(seed)]
+    # A node's name has the path from the root, and the command is for the folder of this one.
+    file, colons, name = request.node.nodeid.partition("::")
+    file = os.path.relpath(request.config.rootpath / file, request.config.invocation_params.dir)
+    command = ["pytest", file + colons + name, "--mynah-clock", clock, "--mynah-seed", str(seed)]
     fixture = Fixture(
         client,
         [request.path.parent, profiles, Path.cwd()],
