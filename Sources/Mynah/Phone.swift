@@ -26,7 +26,7 @@ public actor Phone {
     let radio: any PeripheralRadio
     let identity: DeviceIdentity
     private let sink: (any PhoneSink)?
-    private(set) var preserved: PreservedStates
+    var preserved: PreservedStates
     private var stage = Stage.stopped
     /// Accessories' managers, and those of apps, with the ones whose process is gone.
     private(set) var managers: [ManagerState] = []
@@ -149,8 +149,8 @@ public actor Phone {
     ///
     /// With `forgetting` the preserved state of its apps is deleted.
     public func stop(forgetting: Bool = false) async {
-        // From here on the radio takes services down by itself: preserved state is not to change.
-        central.devices.save(isLast: true, on: self)
+        // From here on the radio takes services down by itself.
+        PhoneControl.keepState(of: self)
         let preserved = preserved
         self.preserved = PreservedStates(nil)
         if case .starting = stage { stage = .abandoned }
@@ -158,7 +158,7 @@ public actor Phone {
         await radio.stop()
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
-        for name in forgetting ? apps.flatMap(\.preservedNames) : [] { preserved.remove(name) }
+        if forgetting { preserved.forget(apps.flatMap(\.preservedNames)) }
         central.stop(on: self)
         for app in apps { app.stop() }
         for manager in managers { manager.end() }

@@ -35,6 +35,13 @@ package enum PhoneControl {
         await phone.advertiser.silence(on: phone)
     }
 
+    /// Keeps the state of a phone's apps as it is now, also if its links end before it stops.
+    package static func keepState(of phone: isolated Phone) {
+        guard !phone.preserved.isFinal else { return }
+        phone.central.devices.save(isLast: true, on: phone)
+        phone.preserved.isFinal = true
+    }
+
     /// Forgets an app, which was quit before.
     package static func remove(_ app: App, from phone: isolated Phone) {
         let number = app.access.number

@@ -5,6 +5,8 @@ import MynahSupport
 /// The preserved states of a phone's apps' managers, in a directory if there is one.
 struct PreservedStates {
     private let directory: StateDirectory?
+    /// Whether nothing of it changes any more.
+    var isFinal = false
 
     init(_ directory: StateDirectory?) {
         self.directory = directory
@@ -30,7 +32,7 @@ struct PreservedStates {
     /// `failed` is called on another thread with a message for the user, once for as long as the reason is
     /// the same.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (String) -> Void) -> Bool {
-        guard let directory else { return false }
+        guard let directory, !isFinal else { return false }
         let subject = content.subject
         directory.save(content) { error in failed("\(subject) could not be kept: \(error)") }
         return true
@@ -44,6 +46,11 @@ struct PreservedStates {
     }
 
     func remove(_ name: PreservedName) {
-        directory?.remove(name)
+        if !isFinal { directory?.remove(name) }
+    }
+
+    /// Removes these, also if nothing else changes any more.
+    func forget(_ names: [PreservedName]) {
+        for name in names { directory?.remove(name) }
     }
 }

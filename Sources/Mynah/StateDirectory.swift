@@ -15,6 +15,8 @@ public final class StateDirectory: Sendable {
     private let lock: Int32
     /// The app that was given the file of a former name, by that name.
     private let givenAway = Lock<[String: String]>([:])
+    /// The folders of phones that have been asked for, by the phones' names.
+    private let phones = Lock<[String: StateDirectory]>([:])
     /// Writes the files; `settle()` returns when they are as they should be.
     package let writer: FileWriter
 
@@ -27,9 +29,13 @@ public final class StateDirectory: Sendable {
     }
 
     /// Opens the directory for a run with this clock; throws as `init(path:)` does.
-    package init(path: String, clock: RunClock) throws(RadioError) {
+    package convenience init(path: String, clock: RunClock) throws(RadioError) {
+        try self.init(path: path, writer: FileWriter(clock))
+    }
+
+    private init(path: String, writer: FileWriter) throws(RadioError) {
         self.path = path
-        writer = FileWriter(clock)
+        self.writer = writer
         try Self.make(path)
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else {
@@ -44,6 +50,22 @@ public final class StateDirectory: Sendable {
         // A child that is just being started shares the descriptor until it becomes another program.
         flock(lock, LOCK_UN)
         close(lock)
+    }
+
+    /// The folder in it for a phone with a name, under the same rules and with the same writer.
+    ///
+    /// Different names have different folders, and no name leads elsewhere.
+    package func folder(ofPhone name: String) throws(RadioError) -> StateDirectory {
+        let made = phones.withLock { phones in
+            Result<StateDirectory, RadioError> { () throws(RadioError) in
+                if let phone = phones[name] { return phone }
+                let path = "\(path)/phone+\(FileNamePart.escape(name, 200))"
+                let new = try StateDirectory(path: path, writer: writer)
+                phones[name] = new
+                return new
+            }
+        }
+        return try made.get()
     }
 
     /// Makes it, and the directories above it that are missing.

@@ -33,21 +33,22 @@ struct RunCommand: StagedCommand {
             status 0. A terminal shows a screen. A pipe gets one line for each event, or one JSON object \
             with --events json.
 
-            A profile with app: plays as an iOS app; with central:, the app scans and connects. All apps of \
-            a run share one phone, and one of them is in the foreground. On a terminal, these keys act on \
-            an app:
+            A profile with app: plays as an iOS app; with central:, the app scans and connects. The apps of \
+            a run share one phone, unless phone: names others, and one app of each phone is in the \
+            foreground. On a terminal, these keys act on an app:
 
               f, b, s    bring it to the foreground, send it to the background, suspend it
               t, q       terminate it as the system would, quit it as its user would
               o          open the alert that was shown last
-              1 to 9     select the app that the keys act on
+              1 to 9     select the app that the keys act on, and its phone
 
             --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
             """)
 
     @Argument(
         help: """
-            The profile files, or folders of them. Each accessory needs an adapter of its own; apps share one.
+            The profile files, or folders of them. Each accessory needs an adapter of its own; the apps of \
+            a phone share one.
             """,
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
@@ -101,8 +102,9 @@ struct RunCommand: StagedCommand {
             \(UserAction.words.dropLast().joined(separator: ", ")) or \(UserAction.words.last ?? ""). With \
             --radio virtual it also moves accessories: \(RangeChange.words.joined(separator: ", ")). \
             poweredOff and poweredOn are for the phone, or for every accessory of a run without apps, and \
-            not for BlueZ. NAME: before it selects the device of that name or file. For a range it can be a \
-            peripheral of central:, which then moves for that phone only. Repeatable.
+            not for BlueZ. NAME: before it selects the device of that name or file, or the phone of that \
+            name; with several phones, power and alerts need it. For a range it can be a peripheral of \
+            central:, which then moves for that phone only. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []

@@ -14,23 +14,23 @@ final class RunOutput: RunObserver, RunKeys {
         case off
     }
 
-    /// The phone that has the keys, and how what they ask of it ends.
-    private struct Keyed: Sendable {
-        var phone: ObjectIdentifier
-        var end: @Sendable () -> Void
-    }
-
     /// The call that says that nobody reads any more.
     private struct Closing: Sendable {
         var call: @Sendable () -> Void
+    }
+
+    /// The phones that the keys are for.
+    private struct Keys {
+        var apps: AppKeys
+        /// Takes the actions for each phone.
+        var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
     private let kind: Kind
     private let namesDevices: Bool
     /// The keys for apps, and numbers for pairing; `nil` if there is no terminal to type them on.
     private let keyboard: Keyboard?
-    /// `nil` if no phone has the keys.
-    private let keyed = Lock<Keyed?>(nil)
+    private let keys: Lock<Keys>
     /// The clock of the run that is played.
     private let clock = Lock(RunClock.real)
     private let closed: Lock<Closing>
@@ -45,6 +45,7 @@ final class RunOutput: RunObserver, RunKeys {
     ) {
         namesDevices = plan.namesDevices
         self.surroundings = surroundings
+        keys = Lock(Keys(apps: AppKeys(apps: plan.apps)))
         let closed = Lock(Closing {})
         self.closed = closed
         let keyboard = signals == nil ? nil : Keyboard()
@@ -136,28 +137,38 @@ final class RunOutput: RunObserver, RunKeys {
         }
         guard emulator.playsApps else { return nil }
         let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
-        keyed.withLock { $0 = Keyed(phone: id) { asked.finish() } }
-        let keys = Lock(AppKeys(apps: apps))
-        keyboard.onAppKey { [kind] key in
-            if let keyed = keys.withLock({ $0.take(key) }) { asked.yield(keyed) }
-            guard case .screen(let screen) = kind, apps.count > 1 else { return }
-            let chosen = keys.withLock { $0.chosen }
-            screen.take { $0.choose(chosen) }
+        keys.withLock { keys in
+            keys.apps.add(id, apps: apps)
+            keys.asked[id] = asked
         }
+        keyboard.onAppKey { [weak self] in self?.take($0) }
         return stream
+    }
+
+    private func take(_ key: AppKey) {
+        let (outcome, asked, chosen) = keys.withLock { keys in
+            let outcome = keys.apps.take(key)
+            let phone: ObjectIdentifier? = if case .action(_, _, let phone) = outcome { phone } else { nil }
+            return (outcome, phone.flatMap { keys.asked[$0] }, keys.apps.canChoose ? keys.apps.chosen : nil)
+        }
+        switch outcome {
+        case .nothing: break
+        case .action(let action, let target, _): asked?.yield((action, target))
+        case .ambiguous(let phones):
+            StandardError.print(
+                "this run has \(phones) phones: press the number of an app first, and then a key for it")
+        }
+        if case .screen(let screen) = kind, let chosen { screen.take { $0.choose(chosen) } }
     }
 
     func detach(_ emulator: Emulator) {
         let id = ObjectIdentifier(emulator)
         keyboard?.forgetPasskey(of: id)
-        let end = keyed.withLock { keyed -> (@Sendable () -> Void)? in
-            guard let phone = keyed, phone.phone == id else { return nil }
-            keyed = nil
-            return phone.end
+        let asked = keys.withLock { keys in
+            keys.apps.remove(id)
+            return keys.asked.removeValue(forKey: id)
         }
-        guard let end else { return }
-        keyboard?.onAppKey(nil)
-        end()
+        asked?.finish()
     }
 
     /// Plays a run whose events go here; returns how it ended.

@@ -61,27 +61,67 @@ package struct TypedKeys: Sendable {
     }
 }
 
-/// The app that keys act on: the one that was chosen, or else the one that was on the screen last.
+/// The app that keys act on: the one that was chosen, or else the one that was on the screen last if there is
+/// one phone.
 package struct AppKeys: Sendable {
-    private let apps: [String]
+    /// A phone with its apps.
+    private struct KeyedPhone {
+        var id: ObjectIdentifier
+        var apps: [String]
+    }
+
+    /// The meaning of a key.
+    package enum Outcome: Hashable, Sendable {
+        case nothing
+        /// This is done on this phone.
+        case action(UserAction, AppTarget, ObjectIdentifier)
+        /// There are so many phones, and no app was chosen.
+        case ambiguous(phones: Int)
+    }
+
+    private var apps: [String]
+    private var phones: [KeyedPhone] = []
     /// The name of the chosen app, as in events, or `nil` if none was chosen.
     package private(set) var chosen: String?
 
-    /// The keys for these apps, by what events call them.
+    /// Whether one of several apps can be chosen.
+    package var canChoose: Bool { phones.reduce(0) { $0 + $1.apps.count } > 1 }
+
+    /// The keys for apps, by what events call them, in the order of the command line.
     package init(apps: [String]) {
         self.apps = apps
     }
 
-    /// Takes a key; returns an action and the apps that it is for, or `nil` if the key causes none.
-    package mutating func take(_ key: AppKey) -> (action: UserAction, target: AppTarget)? {
+    /// A phone plays: the keys are for its apps too.
+    package mutating func add(_ phone: ObjectIdentifier, apps: [String]) {
+        phones.append(KeyedPhone(id: phone, apps: apps))
+        self.apps += apps.filter { !self.apps.contains($0) }
+    }
+
+    /// A phone does not play any more.
+    package mutating func remove(_ phone: ObjectIdentifier) {
+        if chosen.map({ self.phone(of: $0)?.id == phone }) == true { chosen = nil }
+        phones.removeAll { $0.id == phone }
+    }
+
+    private func phone(of app: String) -> KeyedPhone? { phones.first { $0.apps.contains(app) } }
+
+    /// Takes a key.
+    package mutating func take(_ key: AppKey) -> Outcome {
+        if case .choose(let number) = key {
+            if apps.indices.contains(number - 1), phone(of: apps[number - 1]) != nil {
+                chosen = apps[number - 1]
+            }
+            return .nothing
+        }
+        guard let phone = chosen.flatMap({ phone(of: $0) }) ?? phones.first else { return .nothing }
+        guard chosen != nil || phones.count == 1 else { return .ambiguous(phones: phones.count) }
         switch key {
-        case .choose(let number):
-            if apps.indices.contains(number - 1) { chosen = apps[number - 1] }
-            return nil
+        case .choose: return .nothing
         case .transition(let transition):
-            return (.transition(transition), chosen.map { .named($0) } ?? .lastInFront)
+            return .action(.transition(transition), chosen.map { .named($0) } ?? .lastInFront, phone.id)
         // The alert is the phone's.
-        case .openAlert: return (.openAlert, .every)
+        case .openAlert: return .action(.openAlert, .every, phone.id)
         }
     }
 }

@@ -51,7 +51,8 @@ package enum EventText {
         let address = ready.address.map { " as \($0)" } ?? ""
         let played = ready.profile.map { "\($0) plays on \(ready.radio ?? "")" + address }
         let control = ready.control.map { "control \($0)" }
-        return [played, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
+        let phone = ready.phone.map { "phone \($0)" }
+        return [played, phone, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
     }
 
     /// The address of the page for browsers, or `nil` if no browser reaches the control API.

@@ -127,10 +127,10 @@ extension ScreenModel {
         }
         // Each takes a row at least: of a crowd, no more are laid out than the screen has rows.
         let shown = devices.prefix(max(1, height))
-        let longest = shown.map { DisplayWidth.of(PrintableText.of($0.name)) }.max() ?? 0
+        let longest = shown.map { DisplayWidth.of($0.title) }.max() ?? 0
         let nameWidth = min(longest, max(8, width / 2))
         let items = shown.map { device in
-            let name = PrintableText.of(device.name)
+            let name = device.title
             guard isBrief else {
                 return Self.heading(name, device, width, isBrief: false)
                     + lines(ofAir: device, width, isBrief: false)

@@ -8,11 +8,16 @@ package struct ScreenModel: LiveModel {
     /// An accessory, or the phone that apps play on: there is one for each radio.
     struct Device {
         var name: String
+        /// The name of the phone, or `nil` if it has none.
+        var phone: String?
         var radio = ""
         var state = "starting"
         /// Its address on the air; `nil` if the radio does not report it.
         var address: DeviceAddress?
         var air: ScreenAir?
+
+        /// Its name for the screen; a phone's own, and the names of its apps.
+        var title: String { PrintableText.of(phone.map { "\($0): \(name)" } ?? name) }
 
         /// Whether its radio is gone, and with it what was on the air.
         var isLost: Bool { state.hasPrefix("lost") }
@@ -92,6 +97,7 @@ package struct ScreenModel: LiveModel {
             page = EventText.page(of: ready) ?? page
             change(device) {
                 $0.state = "running"
+                $0.phone = ready.phone
                 $0.radio = ready.radio ?? ""
                 $0.address = ready.address ?? $0.address
             }

@@ -18,6 +18,8 @@ public struct DeviceNames: Sendable {
         public var isApp: Bool
         /// The names of the peripherals in its profile.
         public var peripherals: [String]
+        /// The name of the phone that its app is on, or `nil` if it has none.
+        package var phone: String?
 
         /// A device.
         public init(label: String, file: String, isApp: Bool, peripherals: [String] = []) {
@@ -45,16 +47,36 @@ public struct DeviceNames: Sendable {
     /// The object that has a name.
     public enum Meaning: Hashable, Sendable {
         case device(Device)
+        /// The phone that this app is on.
+        case phone(of: Device)
         /// A peripheral that the profile of an app names.
         case peripheral(String, of: Device)
     }
 
-    /// The object with a name: a device, or if there is none a peripheral of an app's profile.
+    /// The first app of each phone, in the order of the command line.
+    package var phones: [Device] {
+        var found: [Device] = []
+        for device in devices where device.isApp && !found.contains(where: { $0.phone == device.phone }) {
+            found.append(device)
+        }
+        return found
+    }
+
+    /// The object with a name: a device or a phone, or if there is none a peripheral of an app's profile.
     public func meaning(of name: String) throws(Problem) -> Meaning {
         let isDevice = devices.contains { $0.label == name || $0.stem == name }
+        if let app = phones.first(where: { $0.phone == name }) {
+            guard isDevice else { return .phone(of: app) }
+            let other = try device(named: name)
+            guard other.phone != name else { return .device(other) }
+            throw Problem(
+                message: "\"\(name)\" fits \"\(other.label)\" (\(other.file)) and the phone \"\(name)\"")
+        }
         let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }
         }
-        guard !isDevice, let owner = owners.first else { return .device(try device(named: name)) }
+        guard !isDevice, let owner = owners.first else {
+            return .device(try device(named: name, or: phones.compactMap(\.phone)))
+        }
         guard owners.count == 1 else {
             let list = NameList.text(
                 owners.map { "a peripheral of \"\($0.label)\" (\($0.file))" }, separator: " and ")
@@ -64,10 +86,13 @@ public struct DeviceNames: Sendable {
     }
 
     /// The device that a name is for: what events call it, or its file's stem.
-    public func device(named name: String) throws(Problem) -> Device {
+    public func device(named name: String) throws(Problem) -> Device { try device(named: name, or: []) }
+
+    /// The device that a name is for; `others` are names that may be meant too.
+    private func device(named name: String, or others: [String]) throws(Problem) -> Device {
         let found = devices.filter { $0.label == name || $0.stem == name }
         guard let first = found.first else {
-            let names = devices.flatMap { [$0.label, $0.stem] + $0.peripherals }
+            let names = devices.flatMap { [$0.label, $0.stem] + $0.peripherals } + others
             let hint =
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
                 ?? (devices.isEmpty

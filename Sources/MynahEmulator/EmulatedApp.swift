@@ -13,6 +13,8 @@ public struct EmulatedApp: Sendable {
     public var advertising: PhoneAdvertising
     /// Whether the system ended it before its phone was restarted, so that it does not start at all.
     public var isTerminated = false
+    /// The name of its phone, or `nil` if that has none.
+    package var phone: String?
 
     /// An app.
     public init(

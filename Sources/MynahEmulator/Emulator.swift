@@ -202,12 +202,16 @@ public actor Emulator {
 
     private func reportReady(_ capabilities: RadioCapabilities) {
         var ready = EventPayload.Ready()
+        ready.phone = devices.first?.app?.phone
         ready.profile = devices.map(\.name).joined(separator: ", ")
         ready.radio = capabilities.name
         ready.address = capabilities.address
         ready.services = players.flatMap(\.served).map(\.uuid)
         events.report(.ready, .ready(ready))
     }
+
+    /// Keeps the state of the phone's apps as it is now, also if others of the run stop before it.
+    package func keepState() async { await PhoneControl.keepState(of: phone) }
 
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
     public func stop(forgetting: Bool = false) async {
@@ -246,8 +250,8 @@ public actor Emulator {
         guard case .running = state else { return }
         let players = players(for: action, target)
         switch action {
-        case .openAlert: await phone.openAlert()
-        case .dismissAlert: await phone.dismissAlert()
+        case .openAlert: if !players.isEmpty { await phone.openAlert() }
+        case .dismissAlert: if !players.isEmpty { await phone.dismissAlert() }
         case .setPower(let isOn): if !players.isEmpty { await setPower(isOn) }
         default: for player in players { await player.carryOut(action) }
         }
@@ -277,10 +281,14 @@ public actor Emulator {
     }
 
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer] {
+        if case .phone(let label) = target {
+            let isHere = players.contains { $0.device.label == label }
+            return isHere ? self.players(for: action, .every) : []
+        }
         let last = (lastInFront.flatMap { player($0) } ?? players.first).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
-        case (.peripheral, _): []
+        case (.peripheral, _), (.phone, _): []
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last
         case (.every, _): action.isOnScreen ? last : players
         }

@@ -36,7 +36,12 @@ extension EmulatedDevice {
         self.init(
             name: profile.name, label: label, identity: profile.device, services: services, table: table,
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
-            app: profile.app.map { EmulatedApp($0, name: label ?? profile.name, centrals: profile.centrals) })
+            app: profile.app.map { app in
+                // Apps of a phone with a name have their own state, under their own names.
+                let name = profile.phone == nil ? label ?? profile.name : profile.name
+                return EmulatedApp(app, name: name, centrals: profile.centrals)
+            })
+        app?.phone = profile.phone?.name
         centrals = profile.centrals
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated()

@@ -16,6 +16,8 @@ public struct Profile: Sendable {
     public var services: [Service]
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: App?
+    /// The phone that the app is on, or `nil` for the one that all apps without a phone share.
+    public var phone: PhoneDescription?
     /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
     /// The device's own state at its start.
@@ -170,6 +172,21 @@ public struct Profile: Sendable {
         public var backgroundInterval: Duration = .microseconds(181_250)
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
+    }
+
+    /// The phone that apps are on.
+    public struct PhoneDescription: Sendable {
+        /// The name of its owner: apps with the same name are on one phone.
+        public var name: String
+        /// The position of each field by its key.
+        public var marks: [String: SourceMark]
+
+        /// The differences from how the profile of another app describes the same phone, by the key.
+        package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
+            // Such names are equal, and name two folders of a state directory.
+            guard !name.utf8.elementsEqual(other.name.utf8) else { return [] }
+            return [("name", "phone.name looks the same, but has other bytes: copy the name")]
+        }
     }
 
     /// Its attributes, for names that lead to them.

@@ -1,4 +1,5 @@
 import Mynah
+import MynahCore
 import MynahEmulator
 import MynahProfiles
 import MynahSupport
@@ -36,10 +37,23 @@ struct RunMaker: Sendable {
 
     /// The devices of one radio: an accessory, or the apps of a phone.
     func run(_ profiles: [Profile], labels: [String], seed: UInt64? = nil) -> RunSession.Run {
-        RunSession.Run(
-            devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) },
-            profiles: profiles, stateDirectory: profiles[0].app != nil ? plan.stateDirectory : nil,
-            seed: seed ?? plan.seed,
+        let phone = profiles[0].phone?.name
+        return RunSession.Run(
+            devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) }, profiles: profiles,
+            // Each phone gives a device an identifier of its own.
+            seed: (seed ?? plan.seed).map { seed in
+                phone.map { ValueSeed.of(seed, "phone " + $0) } ?? seed
+            },
             observer: events.observer(of: labels.joined(separator: ", "), writer))
+    }
+
+    /// The directory for the state and the bonds of the devices of one radio; `nil` if nothing is kept.
+    ///
+    /// A phone with a name has a folder of its own in the directory of the run.
+    func stateDirectory(of profile: Profile) throws(RadioError) -> StateDirectory? {
+        guard let directory = plan.stateDirectory, let phone = profile.phone?.name else {
+            return plan.stateDirectory
+        }
+        return try directory.folder(ofPhone: phone)
     }
 }

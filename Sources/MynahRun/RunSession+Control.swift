@@ -13,12 +13,9 @@ extension RunSession: ControlledRun {
     package var devices: [ControlledDevice] {
         played.flatMap { playing in
             zip(playing.run.devices, playing.run.profiles).map { device, profile in
-                ControlledDevice(
-                    names: .init(
-                        label: device.label, file: profile.file.withoutDirectory,
-                        isApp: profile.app != nil,
-                        peripherals: profile.centrals.flatMap(\.peripherals).map(\.name)),
-                    emulator: playing.emulator)
+                var names = DeviceNames.Device(profile, label: device.label)
+                names.file = profile.file.withoutDirectory
+                return ControlledDevice(names: names, emulator: playing.emulator)
             }
         }
     }
@@ -28,7 +25,9 @@ extension RunSession: ControlledRun {
         guard profile.app != nil else { return try await addRadio(profile, seed) }
         await phoneTurns.begin()
         defer { phoneTurns.end() }
-        guard let phone = played.first(where: \.run.isPhone) else { return try await addRadio(profile, seed) }
+        guard let phone = played.first(where: { $0.run.isPhone(of: profile) }) else {
+            return try await addRadio(profile, seed)
+        }
         return try await addApp(profile, to: phone, seed)
     }
 
@@ -64,9 +63,8 @@ extension RunSession: ControlledRun {
             new = try append { [maker, clock] index, labels, radios throws(RadioError) in
                 let label = DeviceLabels.next(profile.name, after: labels)
                 try radios.checkHasRoom(for: index)
-                let radio = try radios.peripheralRadio(index, [label], isPhone: profile.app != nil)
                 let run = maker.run([profile], labels: [label], seed: seed)
-                return Playing(index, run, on: radio, clock)
+                return try Playing(index, run, on: radios, try maker.stateDirectory(of: profile), clock)
             }
         } catch {
             throw ControlProblem(409, error.description)

@@ -22,7 +22,6 @@ package final class RunSession: Sendable {
     struct Run: Sendable {
         var devices: [EmulatedDevice]
         var profiles: [Profile]
-        var stateDirectory: StateDirectory?
         /// For the identifiers of peripherals; `nil` if they are random.
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
@@ -39,6 +38,11 @@ package final class RunSession: Sendable {
 
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
+
+        /// Whether it is the phone that the app of a profile is on.
+        func isPhone(of profile: Profile) -> Bool {
+            profiles.first.map { RunGroups.areOnOnePhone($0, profile) } ?? false
+        }
     }
 
     let plan: RunPlan
@@ -80,11 +84,16 @@ package final class RunSession: Sendable {
         /// Whether it is being removed: if it is starting, that fails and is no failure of the run.
         let isLeaving = Lock(false)
 
-        init(_ index: Int, _ run: Run, on radio: any PeripheralRadio, _ clock: RunClock) {
+        init(
+            _ index: Int, _ run: Run, on radios: RadioMaker, _ stateDirectory: StateDirectory?,
+            _ clock: RunClock
+        ) throws(RadioError) {
             self.index = index
             self.run = run
+            let radio = try radios.peripheralRadio(
+                index, run.devices.map(\.label), isPhone: run.isPhone, stateDirectory)
             emulator = Emulator(
-                run.devices, on: radio, clock: clock, stateDirectory: run.stateDirectory,
+                run.devices, on: radio, clock: clock, stateDirectory: run.isPhone ? stateDirectory : nil,
                 seed: run.seed, observer: run.observer)
         }
     }
@@ -129,8 +138,8 @@ package final class RunSession: Sendable {
             if let failure = await clock.carryOut({ [self] in await open() }) { throw failure }
         }
         radioMaker.withLock { $0 }?.end()
-        // A run with clients is alone in its time, and the server waits for their requests.
-        if control != nil { time.end() }
+        // No other session has this time, and the server waits for the requests that are carried out.
+        clock.manual?.end()
         await control?.end()
         events.end()
         return RunEnd(
@@ -185,10 +194,7 @@ package final class RunSession: Sendable {
         do throws(RadioError) {
             if plan.planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
             for index in runs.indices {
-                let run = runs[index]
-                let labels = run.devices.map(\.label)
-                try await play(
-                    run, index, on: try radios.peripheralRadio(index, labels, isPhone: run.isPhone))
+                try await play(runs[index], index, on: radios)
             }
         } catch {
             return error
@@ -211,14 +217,16 @@ package final class RunSession: Sendable {
             await each.emulator.endScenarios("the run ended first")
         }
         let emulators = begun.map(\.emulator)
-        // The phone first: an accessory that goes before it would be one that its apps have lost.
+        // A phone loses what it has of another that goes before it.
+        for emulator in emulators.filter(\.playsApps) { await emulator.keepState() }
+        // The phones first: an accessory that goes before it would be one that their apps have lost.
         for emulator in emulators.filter(\.playsApps) + emulators.reversed().filter({ !$0.playsApps }) {
             await emulator.stop(forgetting: forgetting)
         }
     }
 
-    private func play(_ run: Run, _ index: Int, on radio: any PeripheralRadio) async throws(RadioError) {
-        let new = Playing(index, run, on: radio, clock)
+    private func play(_ run: Run, _ index: Int, on radios: RadioMaker) async throws(RadioError) {
+        let new = try Playing(index, run, on: radios, try maker.stateDirectory(of: run.profiles[0]), clock)
         let isOver = playing.withLock { playing in
             playing?.append(new)
             begun.withLock { $0 += 1 }
@@ -360,7 +368,8 @@ package final class RunSession: Sendable {
     private func indices(of target: AppTarget) -> [Int] {
         runs.indices.filter { index in
             switch target {
-            case .named(let label): runs[index].devices.contains { $0.label == label }
+            case .named(let label), .phone(of: let label):
+                runs[index].devices.contains { $0.label == label }
             case .peripheral: false
             case .every, .lastInFront: !runs[index].isPhone
             }

@@ -35,20 +35,51 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct AppKeysTests {
-    @Test func `keys act on the app that was last in front until one is chosen`() {
-        var keys = AppKeys(apps: ["One", "Two"])
-        let taken = "b2f9q1st0xo".utf8.map { AppKey($0) }.map { key in
-            key.flatMap { keys.take($0) }.map { keyed in
-                guard case .transition(let transition) = keyed.action else { return "\(keyed)" }
-                return "\(transition.rawValue) \(keyed.target)"
+    /// Two phones, which are told apart by their identity alone.
+    private final class Phone: Sendable {}
+
+    private let anna = Phone()
+    private let bob = Phone()
+
+    private func take(_ text: String, _ keys: inout AppKeys) -> [String] {
+        text.utf8.compactMap { AppKey($0) }.map { key in
+            switch keys.take(key) {
+            case .nothing: "-"
+            case .ambiguous(let phones): "which of \(phones)"
+            case .action(.transition(let step), let target, let phone):
+                "\(step.rawValue) \(target) \(name(phone))"
+            case .action(let action, let target, let phone): "\(action) \(target) \(name(phone))"
             }
         }
+    }
+
+    private func name(_ phone: ObjectIdentifier) -> String {
+        phone == ObjectIdentifier(anna) ? "Anna" : "Bob"
+    }
+
+    @Test func `keys act on the app that was last in front until one is chosen`() {
+        var keys = AppKeys(apps: ["One", "Two"])
+        #expect(take("bo", &keys) == ["-", "-"])
+        keys.add(ObjectIdentifier(anna), apps: ["One", "Two"])
         #expect(
-            taken == [
-                "background lastInFront", nil, #"foreground named("Two")"#, nil, #"quit named("Two")"#, nil,
-                #"suspended named("One")"#, #"terminated named("One")"#, nil, nil,
-                "(action: MynahEmulator.UserAction.openAlert, target: MynahEmulator.AppTarget.every)",
+            take("b2f9q1sto", &keys) == [
+                "background lastInFront Anna", "-", #"foreground named("Two") Anna"#, "-",
+                #"quit named("Two") Anna"#, "-", #"suspended named("One") Anna"#,
+                #"terminated named("One") Anna"#, "openAlert every Anna",
             ])
-        #expect(keys.chosen == "One")
+        #expect(keys.chosen == "One" && keys.canChoose)
+    }
+
+    @Test func `with several phones keys act on the chosen app, and on its phone`() {
+        var keys = AppKeys(apps: ["One", "Two", "Three"])
+        keys.add(ObjectIdentifier(anna), apps: ["One", "Three"])
+        keys.add(ObjectIdentifier(bob), apps: ["Two"])
+        #expect(take("bo", &keys) == ["which of 2", "which of 2"])
+        #expect(take("2bo", &keys) == ["-", #"background named("Two") Bob"#, "openAlert every Bob"])
+        #expect(take("3b", &keys) == ["-", #"background named("Three") Anna"#])
+        // Its phone goes, and one is left.
+        keys.remove(ObjectIdentifier(anna))
+        #expect(keys.chosen == nil && !keys.canChoose)
+        #expect(take("3b", &keys) == ["-", "background lastInFront Bob"])
     }
 }

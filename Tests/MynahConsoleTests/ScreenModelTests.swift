@@ -43,6 +43,18 @@ import Testing
         }
     }
 
+    @Test func `a phone with a name is called by it and by its apps`() {
+        var model = model(["Lock app", "Strap"])
+        model.take(
+            DeviceEvent(
+                time: WallTime(microseconds: 0), name: .ready,
+                fields: [
+                    .init("device", .string("Lock app")), .init("phone", .string("Anna")),
+                    .init("radio", .string("virtual radio")),
+                ]))
+        #expect(lines(model, 80, 50).contains("Anna: Lock app  running  virtual radio"))
+    }
+
     private static let straps = (1...30).map { "Strap \($0)" }
 
     @Test func `the page for browsers is named beside the keys, and a Unix socket has none`() {

@@ -236,6 +236,24 @@ private struct Broken: CustomTestStringConvertible {
         ),
         Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
         Broken(
+            head("phone: {name: Anna}\n"),
+            "3:8: error: phone says which phone an app is on, so it needs app:"),
+        Broken(
+            head("app: {}\nphone: {}\n"), "4:8: error: phone needs a name, as in phone: {name: Anna}"),
+        Broken(
+            head("app: {}\nphone: {name: \"\"}\n"),
+            "4:15: error: phone.name must have 1 to 64 bytes in UTF-8, and has 0"),
+        Broken(
+            head("app: {}\nphone: {name: \(String(repeating: "é", count: 33))}\n"),
+            "4:15: error: phone.name must have 1 to 64 bytes in UTF-8, and has 66"),
+        Broken(
+            head("app: {}\nphone: {name: \"A\\e[1m\"}\n"),
+            "4:15: error: phone.name has a control character in it"),
+        Broken(
+            head("app: {}\nphone: {nam: Anna}\n"),
+            "4:8: error: phone needs a name, as in phone: {name: Anna}",
+            "4:9: error: unknown key \"nam\" in phone; did you mean \"name\"?"),
+        Broken(
             head("app: {foregroundInterval: 1 ms}\n"),
             "3:27: error: foregroundInterval must be at least 20 ms, not 1 ms"),
         Broken(

@@ -13,6 +13,52 @@ import Testing
         .init(label: "Third", file: "third.json", isApp: true, peripherals: ["Gate"]),
     ])
 
+    private static func device(_ label: String, on phone: String?) -> DeviceNames.Device {
+        var device = DeviceNames.Device(label: label, file: "\(label).yaml", isApp: true)
+        device.phone = phone
+        return device
+    }
+
+    /// Two phones with names, one without, and an accessory that is called as one of them.
+    static let phones = DeviceNames([
+        device("One", on: "Anna"), device("Two", on: "Bob"), device("Three", on: "Anna"),
+        device("Four", on: nil), device("Dora", on: "Dora"),
+        .init(label: "Bob", file: "accessory.yaml", isApp: false),
+    ])
+
+    @Test(
+        arguments: [
+            ("1s=Anna:poweredOff", .phone(of: "One")), ("1s=Three:poweredOff", .phone(of: "Three")),
+            ("1s=Four:openAlert", .phone(of: "Four")), ("1s=Anna:background", .phone(of: "One")),
+            ("1s=Anna:outOfRange", .phone(of: "One")), ("1s=Three:outOfRange", .named("Three")),
+            ("1s=Three:background", .named("Three")), ("1s=background", .every),
+            ("1s=outOfRange", .every), ("1s=Dora:quit", .named("Dora")),
+        ] as [(String, AppTarget)])
+    func `a phone is named by its name, or by an app on it`(text: String, target: AppTarget) throws {
+        #expect(try PlannedAction(parsing: text).target(among: Self.phones) == target)
+    }
+
+    @Test(arguments: [
+        (
+            "3s=poweredOff",
+            "--at 3s=poweredOff: the run has 4 phones, \"Anna\" and \"Bob\" and the phone of \"Four\" and "
+                + "\"Dora\": name one, as in 3s=Anna:poweredOff"
+        ),
+        ("3s=openAlert", "the run has 4 phones"), ("3s=dismissAlert", "the run has 4 phones"),
+        ("3s=poweredOn", "the run has 4 phones"),
+        ("3s=Bob:poweredOff", "\"Bob\" fits \"Bob\" (accessory.yaml) and the phone \"Bob\""),
+        ("3s=Ana:poweredOff", "there is no device \"Ana\"; did you mean \"Anna\"?"),
+        ("3s=accessory:openAlert", "\"Bob\" is an accessory, and this state is for apps"),
+    ])
+    func `with several phones what is for one needs a name`(text: String, message: String) {
+        do throws(PlannedAction.Problem) {
+            _ = try PlannedAction(parsing: text).target(among: Self.phones)
+            Issue.record("\(text) was read")
+        } catch {
+            #expect(error.message.contains(message), "\(error.message)")
+        }
+    }
+
     @Test(
         arguments: [
             ("10s=background", 10_000, .transition(.enterBackground), .every),
@@ -71,7 +117,7 @@ import Testing
         ("1s=distance", "as in distance 5 m"), ("1s=distance 5", "as in distance 5 m"),
         ("1s=Strap:distance -1 m", "as in distance 5 m"), ("1s=outOfRage", "did you mean outOfRange?"),
         ("1s=distance nan m", "as in distance 5 m"), ("1s=distance 2000000 m", "as in distance 5 m"),
-        ("1s=Lock:openAlert", "leave out the name"), ("10s", "a time and a state"),
+        ("10s", "a time and a state"),
         ("10=quit", "the time has no unit"),
         ("-1s=quit", "is before the start of the run"),
         ("1s=", "the states are foreground, background, "),

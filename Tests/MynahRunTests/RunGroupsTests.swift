@@ -5,9 +5,12 @@ import Testing
 @testable import MynahRun
 
 @Suite struct RunGroupsTests {
-    private static func profile(_ name: String, _ app: String? = nil) throws -> Profile {
+    private static func profile(
+        _ name: String, _ app: String? = nil, on phone: String? = nil
+    ) throws -> Profile {
         let app = app.map { "app: \($0)\n" } ?? ""
-        return try ProfileLoader.load(text: "mynah: 1\nname: \(name)\n\(app)", file: "\(name).yaml")
+        let phone = phone.map { "phone: {name: \($0)}\n" } ?? ""
+        return try ProfileLoader.load(text: "mynah: 1\nname: \(name)\n\(app)\(phone)", file: "\(name).yaml")
     }
 
     @Test func `apps share a phone, and each accessory has a radio of its own`() throws {
@@ -33,5 +36,30 @@ import Testing
                 == true)
         #expect(messages.count == 3)
         #expect(messages.dropFirst().allSatisfy { $0.contains("iOS is 16 here and 17 in One.yaml") })
+    }
+
+    @Test func `each phone with a name has a radio, and apps without one share theirs`() throws {
+        let groups = RunGroups([
+            try Self.profile("One", "{}", on: "Anna"), try Self.profile("Two", "{}"),
+            try Self.profile("One", "{iOS: 16}", on: "Bob"), try Self.profile("Three", "{}", on: "Anna"),
+            try Self.profile("Four", "{}"),
+        ])
+        #expect(groups.labels == [["One", "Three"], ["Two", "Four"], ["One~2"]])
+        #expect(groups.names.phones.map(\.label) == ["One", "Two", "One~2"])
+        #expect(groups.issues.isEmpty)
+    }
+
+    @Test func `two profiles describe one phone alike`() throws {
+        let groups = RunGroups([
+            try Self.profile("One", "{iOS: 17}", on: "Zoe\u{308}"),
+            try Self.profile("Two", "{iOS: 16}", on: "Zo\u{EB}"),
+        ])
+        let messages = groups.issues.map(\.description)
+        #expect(messages.count == 2)
+        #expect(
+            messages.first?.hasPrefix(
+                "Two.yaml:4:15: error: phone.name looks the same, but has other bytes: copy the name from "
+                    + "One.yaml, which has an app of the same phone") == true, "\(messages)")
+        #expect(messages.last?.hasPrefix("Two.yaml:3:12: error: iOS is 16 here and 17 in One.yaml") == true)
     }
 }

@@ -36,10 +36,13 @@ final class RunLog: RunObserver {
 
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// The events of a name, as `device name`.
-    func devices(_ name: DeviceEvent.Name) -> [String] {
-        state.withLock { $0.events }.filter { $0.name == name }.map { $0.string("device") ?? "" }
+    /// The events of a name.
+    func events(_ name: DeviceEvent.Name) -> [DeviceEvent] {
+        state.withLock { $0.events }.filter { $0.name == name }
     }
+
+    /// The devices that the events of a name are of.
+    func devices(_ name: DeviceEvent.Name) -> [String] { events(name).map { $0.string("device") ?? "" } }
 
     /// The address that a device was ready at.
     func address(of device: String) -> String? {

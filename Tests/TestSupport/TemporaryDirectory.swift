@@ -26,13 +26,18 @@ package final class TemporaryDirectory: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit {
-        for name in files { unlink(path + "/" + name) }
+    deinit { Self.delete(path) }
+
+    /// Deletes a directory with everything in it; links are not followed.
+    private static func delete(_ path: String) {
+        for name in names(in: path) where unlink("\(path)/\(name)") != 0 { delete("\(path)/\(name)") }
         rmdir(path)
     }
 
     /// The names of what is in it, sorted.
-    package var files: [String] {
+    package var files: [String] { Self.names(in: path) }
+
+    private static func names(in path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []

@@ -243,6 +243,7 @@ enum OpenAPI {
                 .init("device", .string(), isRequired: true), .init("radio", .string(), isRequired: true),
                 .init("address", .string()), .init("state", .string(), isRequired: true),
                 .init("app", .either([.object([.init("state", .string(), isRequired: true)]), .null])),
+                .init("phone", .string()),
                 .init("advertising", .named("Advertising"), isRequired: true),
                 .init("centrals", .array(.named("Central")), isRequired: true),
                 .init("variables", .object([], isClosed: false), isRequired: true),

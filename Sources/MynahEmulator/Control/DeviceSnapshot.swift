@@ -52,6 +52,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var state: RadioState
     /// The state of the app that plays it, or `nil` if it is an accessory.
     package var app: AppState?
+    /// The name of the phone that its app is on, or `nil` if it has none.
+    package var phone: String?
     /// The data that it advertises.
     package var advertising: AdvertisingReport
     /// The connected centrals.
@@ -74,6 +76,9 @@ package struct DeviceSnapshot: Hashable, Sendable {
         members += [
             .init("state", .string(state.rawValue)),
             .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
+        ]
+        if let phone { members.append(.init("phone", .string(phone))) }
+        members += [
             .init(
                 "advertising", .object(EventPayload.advertising(advertising).members(of: .advertisingChanged))
             ),

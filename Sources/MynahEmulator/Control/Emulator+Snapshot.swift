@@ -17,6 +17,7 @@ extension Emulator {
         return DeviceSnapshot(
             device: label, radio: phone.capabilities?.name ?? "", address: phone.capabilities?.address,
             state: phone.state, app: player.device.app.map { _ in appState(of: player) },
+            phone: player.device.app?.phone,
             advertising: status.advertising,
             centrals: phone.links.map { link in
                 let subscribed = status.subscriptions[link.central.id] ?? []

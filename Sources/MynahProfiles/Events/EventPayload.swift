@@ -140,6 +140,7 @@ extension EventPayload {
     /// The devices and their radio, and the address of the control API.
     package struct Ready: Hashable, Sendable {
         package var profile: String?
+        package var phone: String?
         package var radio: String?
         package var address: DeviceAddress?
         package var services: [BluetoothUUID]?

@@ -18,8 +18,9 @@ enum EventShapes {
     }
 
     static let ready = [
-        readyShape.optional("profile", \.profile), readyShape.optional("radio", \.radio),
-        readyShape.optional("address", \.address), readyShape.optional("services", \.services),
+        readyShape.optional("profile", \.profile), readyShape.optional("phone", \.phone),
+        readyShape.optional("radio", \.radio), readyShape.optional("address", \.address),
+        readyShape.optional("services", \.services),
         readyShape.optional("control", \.control),
     ]
 

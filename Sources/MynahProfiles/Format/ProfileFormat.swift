@@ -28,8 +28,9 @@ enum ProfileFormat {
     /// The sections with one table, in the order of a profile.
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
-        AdvertisingSection.appTable, AppSection.table, CentralSection.table, ScanSection.table,
-        PeripheralSection.table, MatchSection.table, ConnectSection.table, WriteSection.table,
+        AdvertisingSection.appTable, AppSection.table, PhoneSection.table, CentralSection.table,
+        ScanSection.table, PeripheralSection.table, MatchSection.table, ConnectSection.table,
+        WriteSection.table,
         CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, ReactionSection.table,
         AnswerSection.table, FaultSection.table, FaultAdvertisingSection.table, ScenarioSection.table,

@@ -15,6 +15,9 @@ enum ProfileSection {
         "advertising", .section("advertising"), doc: "Its advertising; left out: it does not advertise.")
     static let app = Field(
         "app", .section("app"), doc: "An iOS app plays the device, and Apple's rules hold.")
+    static let phone = Field(
+        "phone", .section("phone"),
+        doc: "The phone that the app is on; left out: the one that all apps without phone share.")
     static let central = Field(
         "central",
         .node("`central`, or a list of them", .anyOf([.ref("central"), .list(of: .ref("central"))])),
@@ -29,12 +32,20 @@ enum ProfileSection {
         "scenarios", .sections("scenario"), doc: "Steps that are played, and events that are expected.")
     static let table = Section(
         "profile", what: "a profile",
-        [mynah, name, device, security, advertising, app, central, variables, services, faults, scenarios],
-        rules: .when(
+        [
+            mynah, name, device, security, advertising, app, phone, central, variables, services, faults,
+            scenarios,
+        ],
+        rules: [JSON.Member].when(
             .required(["app"]),
             Schema([
                 .init("properties", .object([.init("advertising", Schema.ref("appAdvertising").json)]))
-            ])))
+            ])
+        ) + phoneNeedsApp.members)
+
+    private static let phoneNeedsApp = Schema.anyOf([
+        Schema([.init("not", Schema.required(["phone"]).json)]), .required(["app"]),
+    ])
 
     static func read(_ root: YAMLNode, _ reader: FormatReader) -> Profile? {
         guard let fields = reader.fields(root, table) else { return nil }
@@ -59,6 +70,7 @@ enum ProfileSection {
             origin: reader.origin, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
+        profile.phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
         OnSection.read(read.rules, into: &profile, reader)
         RecordedDefinition.complete(&profile, reader)
         let errorsBeforeFaults = reader.errorCount

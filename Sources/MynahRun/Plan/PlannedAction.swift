@@ -86,19 +86,17 @@ package struct PlannedAction: Hashable, Sendable {
     }
 
     /// The devices that it is for; without a name every app, and for a change of range every accessory.
+    ///
+    /// With several phones, an action on one needs a name.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
         guard let name else {
+            if isOfPhone, names.phones.count > 1 { throw severalPhones(names.phones) }
             guard !isRange || names.devices.contains(where: { !$0.isApp }) else {
                 throw Problem(
                     message:
                         "--at \(text): no device of the run is an accessory; write the NAME: of one device")
             }
             return .every
-        }
-        if case .action(let action) = effect, action.isOfPhone {
-            throw Problem(
-                message: "--at \(text): an alert belongs to the phone; leave out the name"
-            )
         }
         let meaning: DeviceNames.Meaning
         do throws(DeviceNames.Problem) {
@@ -109,6 +107,7 @@ package struct PlannedAction: Hashable, Sendable {
         let device: DeviceNames.Device
         switch meaning {
         case .device(let found): device = found
+        case .phone(let app): return .phone(of: app.label)
         case .peripheral(let peripheral, let app):
             if isRange { return .peripheral(peripheral, of: app.label) }
             throw Problem(
@@ -121,6 +120,22 @@ package struct PlannedAction: Hashable, Sendable {
             throw Problem(
                 message: "--at \(text): \"\(device.label)\" is an accessory, and this state is for apps")
         }
-        return .named(device.label)
+        return isOfPhone && device.isApp ? .phone(of: device.label) : .named(device.label)
+    }
+
+    /// Whether it is for a phone rather than for an app, if there is a phone.
+    private var isOfPhone: Bool {
+        if case .action(let action) = effect { action.isOfPhone || action.isAboutRadio } else { false }
+    }
+
+    /// The error for something that could be for any of these phones, each with its first app.
+    private func severalPhones(_ phones: [DeviceNames.Device]) -> Problem {
+        let list = NameList.text(
+            phones.map { $0.phone.map { "\"\($0)\"" } ?? "the phone of \"\($0.label)\"" }, separator: " and ")
+        let first = phones.first.map { $0.phone ?? $0.label } ?? "NAME"
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        return Problem(
+            message: "--at \(text): the run has \(phones.count) phones, \(list): name one, as in "
+                + "\(parts[0])=\(first):\(parts.last ?? "")")
     }
 }

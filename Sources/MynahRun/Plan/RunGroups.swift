@@ -2,8 +2,7 @@ package import MynahEmulator
 package import MynahProfiles
 import MynahSupport
 
-/// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its
-/// own.
+/// Which profiles of a run share a radio: the apps of a phone, and each accessory needs a radio of its own.
 package struct RunGroups {
     package private(set) var groups: [[Profile]] = []
     /// The names of the devices of each group, as in events.
@@ -15,12 +14,10 @@ package struct RunGroups {
         let unique = DeviceLabels.unique(profiles.map(\.name))
         names = DeviceNames(
             zip(profiles, unique).map { profile, label in
-                .init(
-                    label: label, file: profile.file, isApp: profile.app != nil,
-                    peripherals: profile.centrals.flatMap(\.peripherals).map(\.name))
+                .init(profile, label: label)
             })
         for (profile, label) in zip(profiles, unique) {
-            if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
+            if let place = groups.firstIndex(where: { Self.areOnOnePhone($0[0], profile) }) {
                 groups[place].append(profile)
                 labels[place].append(label)
             } else {
@@ -28,6 +25,11 @@ package struct RunGroups {
                 labels.append([label])
             }
         }
+    }
+
+    /// Whether two profiles are apps of one phone.
+    package static func areOnOnePhone(_ one: Profile, _ other: Profile) -> Bool {
+        one.app != nil && other.app != nil && one.phone?.name == other.phone?.name
     }
 
     /// The errors if apps cannot be on one phone.
@@ -39,19 +41,29 @@ package struct RunGroups {
         }
     }
 
-    /// The error if two apps of a phone have the same name, else `nil`.
-    package static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
-        guard profile.app != nil, other.app != nil, profile.name == other.name else { return nil }
-        return profile.issue(
-            .error, at: profile.marks["name"],
-            "the name \"\(profile.name)\" is taken by \(other.file); "
-                + "two apps of a phone need different names"
-        )
+    /// The errors if two apps of a phone have the same name, or describe their phone differently.
+    package static func phoneIssues(of profile: Profile, with other: Profile) -> [ProfileIssue] {
+        guard areOnOnePhone(profile, other) else { return [] }
+        var issues: [ProfileIssue] = []
+        if profile.name == other.name {
+            issues.append(
+                profile.issue(
+                    .error, at: profile.marks["name"],
+                    "the name \"\(profile.name)\" is taken by \(other.file); "
+                        + "two apps of a phone need different names"))
+        }
+        guard let phone = profile.phone, let before = other.phone else { return issues }
+        return issues
+            + phone.differences(from: before).map { key, message in
+                profile.issue(
+                    .error, at: phone.marks[key] ?? phone.marks[""],
+                    "\(message) from \(other.file), which has an app of the same phone")
+            }
     }
 
     private static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
         guard let app = profile.app, let before = other.app else { return [] }
-        var issues = [nameIssue(of: profile, with: other)].compactMap { $0 }
+        var issues = phoneIssues(of: profile, with: other)
         func conflict(_ field: String, _ message: String) {
             issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
         }
@@ -69,5 +81,15 @@ package struct RunGroups {
             )
         }
         return issues
+    }
+}
+
+extension DeviceNames.Device {
+    /// The names of the device that a profile describes; events call it by the label.
+    package init(_ profile: Profile, label: String) {
+        self.init(
+            label: label, file: profile.file, isApp: profile.app != nil,
+            peripherals: profile.centrals.flatMap(\.peripherals).map(\.name))
+        phone = profile.phone?.name
     }
 }

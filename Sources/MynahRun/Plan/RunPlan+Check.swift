@@ -51,7 +51,7 @@ extension RunPlan {
         let groups = groups.groups
         let usesAdapters = radio.usesAdapters && !playsCentrals
         let needed =
-            "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
+            "these profiles need \(groups.count) radios, one for each accessory and one for each phone"
         if case .hci = radio, groups.count > 1 {
             return "\(needed), and --radio hci: is one radio"
         }

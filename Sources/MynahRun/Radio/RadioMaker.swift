@@ -16,7 +16,8 @@ package final class RadioMaker: Sendable {
         var notificationRate: Int?
         /// For BlueZ.
         var namesSubscribers = false
-        /// The directory for the bonds of Mynah's own host, or `nil` if they are in memory only.
+        /// The directory for the bonds of Mynah's own host, unless a radio has one of its own; `nil` if they
+        /// are in memory only.
         package var stateDirectory: StateDirectory?
         /// The address policy of Mynah's own host.
         ///
@@ -84,8 +85,10 @@ package final class RadioMaker: Sendable {
     }
 
     /// The radio of that number for an accessory, or for the apps of a phone: `labels` names them.
+    ///
+    /// `stateDirectory` is for the bonds of Mynah's own host; they are in memory only if it is `nil`.
     func peripheralRadio(
-        _ index: Int, _ labels: [String], isPhone: Bool
+        _ index: Int, _ labels: [String], isPhone: Bool, _ stateDirectory: StateDirectory?
     ) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
@@ -97,7 +100,8 @@ package final class RadioMaker: Sendable {
         case .virtual, .netsim, .hci:
             return try host(
                 index, isPhone ? .phone : .accessory(labels.first ?? ""),
-                options.address ?? (isPhone ? .private : .identity), devices: labels)
+                options.address ?? (isPhone ? .private : .identity), devices: labels,
+                stateDirectory: stateDirectory)
         }
     }
 
@@ -175,13 +179,15 @@ package final class RadioMaker: Sendable {
     }
 
     /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
+    ///
+    /// Of `connect`, the bonds are in the directory of the options.
     package func host(
         _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity,
-        devices: [String] = []
+        devices: [String] = [], stateDirectory: StateDirectory? = nil
     ) throws(RadioError) -> HostRadio {
         var host = HostRadio.Options()
         host.address = address.policy
-        host.bonds = options.stateDirectory.map { directory in
+        host.bonds = (stateDirectory ?? options.stateDirectory).map { directory in
             // A device that is only looked for changes no bonds, and must not take them from another.
             if owner != .connect, let message = directory.takeOverBonds(for: owner, at: index) {
                 options.notice(RadioWarning("bondsRenamed", message))

@@ -41,7 +41,6 @@ extension RadioMaker.Options {
         let rate = radios.notificationRate ?? 2000
         notificationRate = rate == 0 ? nil : rate
         namesSubscribers = radios.namesSubscribers
-        stateDirectory = plan.stateDirectory
         address = radios.address
         setsPower = plan.setsPower
         air = radios.air
