@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// `--clock manual` of the built program.
-@Suite(.timeLimit(.minutes(15))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(15)), .processes) struct ManualClockTests {
     private let folder: TemporaryDirectory
     private var address: String { "unix:\(folder.path)/control" }
 

@@ -13,7 +13,7 @@ async def the_same_everywhere(lab: Lab) -> None:
     wanted = json.loads((RESULTS / "order.json").read_text())["digests"]
     program = str(CHECKOUT / "Tests" / "Simulation" / "run")
     process = await asyncio.create_subprocess_exec(
-        "/usr/bin/python3", program, "--mynah", BINARY, "--seeds", str(len(wanted)), "--digests",
+        "/usr/bin/python3", program, "--mynah", BINARY, "--seeds", str(len(wanted)), "--minutes", "1", "--digests",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     output, _ = await process.communicate()
