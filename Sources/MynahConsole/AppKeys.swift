@@ -3,7 +3,7 @@ package import MynahLifecycle
 
 /// A key of the terminal that is about a run's apps.
 package enum AppKey: Hashable, Sendable {
-    /// The following keys are for this app, counted from 1 in the order of the command line.
+    /// The following keys are for this app, counted from 1: phone by phone, in the order of the command line.
     case choose(Int)
     case transition(AppTransition)
     /// Opens the alert that was shown last.
@@ -87,7 +87,7 @@ package struct AppKeys: Sendable {
     /// Whether one of several apps can be chosen.
     package var canChoose: Bool { phones.reduce(0) { $0 + $1.apps.count } > 1 }
 
-    /// The keys for apps, by what events call them, in the order of the command line.
+    /// The keys for apps, by what events call them, in the order in which a screen numbers them.
     package init(apps: [String]) {
         self.apps = apps
     }

@@ -136,6 +136,25 @@ import Testing
         #expect(try await program.child.end() == .exited(0))
     }
 
+    @Test func `with two phones keys need a chosen app, and each phone has one on its screen`() async throws {
+        let files = try [("Anna", "One"), ("Bob", "Two"), ("Anna", "Three")].map { phone, name in
+            try ProfileFile("mynah: 1\nname: \(name)\nphone: {name: \(phone)}\napp: {}\n")
+        }
+        let terminal = try Terminal()
+        let program = try Program(["run", "--radio", "virtual"] + files.map(\.path), terminal: terminal)
+        #expect(try await terminal.output.line(containing: "Bob: Two  running") != nil)
+        for (keys, line) in [
+            ("b", "this run has 2 phones: press the number of an app first"),
+            ("3b", "  app 3  background  Two"), ("2f", "● app 2  foreground  Three"),
+            ("3f", "● app 3  foreground  Two"),
+        ] {
+            terminal.type(keys)
+            #expect(try await terminal.output.line(containing: line) != nil, "\(keys)")
+        }
+        program.child.send(SIGINT)
+        #expect(try await program.child.end() == .exited(0))
+    }
+
     @Test
     func `an action for no app, or for two, is wrong usage, and one name for two apps is an error`()
         async throws

@@ -101,7 +101,7 @@ import Testing
         #expect(connected.map(\.count) == [1, 1])
         #expect(second.devices(.paired) == [])
         #expect(Set(second.devices(.valueRead)) == ["App", "App~2"])
-        // Bob alone finds what Bob had, under whatever label.
+        // Bob alone finds what Bob had, also under another label.
         let third = try await play([Self.profile(of: "Bob")], seconds: 1, in: folder)
         #expect(third.devices(.appRestored).count == 2)
     }

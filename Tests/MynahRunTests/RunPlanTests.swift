@@ -87,6 +87,16 @@ import Testing
 
     // MARK: Names
 
+    @Test func `apps are numbered phone by phone, as they start`() throws {
+        let on = ["One": "Anna", "Two": "Bob", "Three": "Anna"]
+        let apps = ["One", "Two", "Three"].map { name in
+            "mynah: 1\nname: \(name)\napp: {}\nphone: {name: \(on[name] ?? "")}"
+        }
+        let plan = try RunRig.plan([RunRig.lock] + apps)
+        #expect(plan.names == ["Lock", "One", "Two", "Three"])
+        #expect(plan.apps == ["One", "Three", "Two"])
+    }
+
     @Test func `devices are named as in events`() throws {
         var plan = try RunRig.plan([RunRig.lock, RunRig.app])
         try plan.add(

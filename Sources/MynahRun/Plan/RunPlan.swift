@@ -86,8 +86,10 @@ package struct RunPlan: Sendable {
     /// The names of its devices in events, in the order of the command line.
     package var names: [String] { groups.names.devices.map(\.label) }
 
-    /// The names of its apps in events, in the order of the command line.
-    package var apps: [String] { groups.names.devices.filter(\.isApp).map(\.label) }
+    /// The names of its apps in events, phone by phone, as they start.
+    package var apps: [String] {
+        zip(groups.groups, groups.labels).flatMap { $0[0].app == nil ? [] : $1 }
+    }
 
     /// Whether events say whose they are.
     package var namesDevices: Bool { groups.groups.count > 1 || control != nil }
