@@ -155,7 +155,7 @@ final class RunOutput: RunObserver, RunKeys {
         case .nothing: break
         case .action(let action, let target, _): asked?.yield((action, target))
         case .ambiguous(let phones):
-            StandardError.print(
+            surroundings.say(
                 "this run has \(phones) phones: press the number of an app first, and then a key for it")
         }
         if case .screen(let screen) = kind, let chosen { screen.take { $0.choose(chosen) } }

@@ -43,6 +43,8 @@ extension RunSession: ControlledRun {
         else { return }
         guard playing.run.devices.count > 1 else {
             playing.isLeaving.withLock { $0 = true }
+            await stopTurns.begin()
+            defer { stopTurns.end() }
             await playing.emulator.removeLast(label)
             return drop(playing)
         }

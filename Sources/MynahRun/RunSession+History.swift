@@ -15,9 +15,19 @@ extension RunSession {
                 leave out --state-dir, or reset parts, as in {"values": true}
                 """)
         }
+        // A client that leaves in the middle cancels its request, but leaves no half of a history.
+        let problem = await Task(executorPreference: clock.taskExecutor) { [self] in
+            await restart(seed: seed)
+        }.value
+        if let problem { throw problem }
+    }
+
+    /// Ends the history and begins another; returns why that did not work.
+    private func restart(seed: UInt64?) async -> ControlProblem? {
         let ending = ControlProblem(409, "the run is starting, or ends")
         guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }), let played = takePlayed()
-        else { throw ending }
+        else { return ending }
+        watch.pause()
         await stop(played, forgetting: true)
         for each in played { outputs.keys?.detach(each.emulator) }
         // The rest of the old history is done or forgotten before the new one begins.
@@ -33,7 +43,7 @@ extension RunSession {
         control?.beginAnew(seed: history)
         events.beginAnew(isServer: plan.isServer)
         watch.beginAnew()
-        guard let failure = await start() else { return }
-        throw interruption.isInterrupted ? ending : ControlProblem(409, failure.description)
+        guard let failure = await start() else { return nil }
+        return interruption.isInterrupted ? ending : ControlProblem(409, failure.description)
     }
 }

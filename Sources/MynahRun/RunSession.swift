@@ -58,6 +58,8 @@ package final class RunSession: Sendable {
     let radioMaker = Lock<RadioMaker?>(nil)
     /// Apps are added to a phone that plays, and removed from it, one after the other.
     let phoneTurns = TurnQueue()
+    /// Devices stop one after the other: the end of the run waits for those that a request stops.
+    let stopTurns = TurnQueue()
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let playing = Lock<[Playing]?>([])
     /// How many of the runs have begun to start.
@@ -212,6 +214,8 @@ package final class RunSession: Sendable {
     }
 
     func stop(_ begun: [Playing], forgetting: Bool) async {
+        await stopTurns.begin()
+        defer { stopTurns.end() }
         // Before any link ends: a scenario that waits for that has not passed.
         for each in begun where each.run.profiles.contains(where: { !$0.scenarios.isEmpty }) {
             await each.emulator.endScenarios("the run ended first")

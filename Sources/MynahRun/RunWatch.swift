@@ -13,6 +13,8 @@ final class RunWatch: RunObserver {
     private let goal: Lock<RunGoal>
     /// Whether every device is ready.
     private let isReady = Lock(false)
+    /// Whether events do not count, because the run is about to begin anew.
+    private let isPaused = Lock(false)
     /// Whether the time was up before every device was ready.
     private let isLate = Lock(false)
     private let timeout: Duration?
@@ -38,6 +40,7 @@ final class RunWatch: RunObserver {
     /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
     /// from the other.
     func take(_ event: DeviceEvent, of device: String?) {
+        guard !isPaused.withLock({ $0 }) else { return }
         let event = event.named(device)
         if scenario?.take(event, isOver: interruption.isInterrupted) == true { interruption.interrupt() }
         guard takesEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
@@ -60,8 +63,12 @@ final class RunWatch: RunObserver {
         }
     }
 
+    /// The devices stop, because the run begins anew: what they report is not what the run waits for.
+    func pause() { isPaused.withLock { $0 = true } }
+
     /// The run begins anew, before its devices start.
     func beginAnew() {
+        isPaused.withLock { $0 = false }
         goal.withLock { $0 = RunGoal(matches) }
         isReady.withLock { $0 = false }
         scenario?.beginAnew()

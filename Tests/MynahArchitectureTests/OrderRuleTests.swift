@@ -1,12 +1,8 @@
 import Testing
 
 @Suite struct OrderRuleTests {
-    private static let sources = Result {
-        try SourceFolder.files(in: "Sources").map { (path: $0.path, source: SourceText($0.text)) }
-    }
-
     @Test func `no source goes through a dictionary or a set in the order of its hashes`() throws {
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             let count = OrderRules.walkCount(path, source)
             let allowed = OrderRules.walks[path]?.count ?? 0
             let lines = UnorderedWalks(source).lines
@@ -15,13 +11,13 @@ import Testing
     }
 
     @Test func `no source uses what differs between processors and processes`() throws {
-        let sources = try Self.sources.get()
+        let sources = try SourceFolder.sources.get()
         #expect(sources.count > 500)
         for (path, source) in sources { #expect(OrderRules.violations(of: path, source) == []) }
     }
 
     @Test func `keys follow from a seed on the private air alone`() throws {
-        let sources = try Self.sources.get()
+        let sources = try SourceFolder.sources.get()
         for (path, source) in sources { #expect(OrderRules.seededKeys(of: path, source) == []) }
         let made = SourceText("let a = SecurityRandom(simulated: 1)\nlet b = SecurityRandom()")
         #expect(OrderRules.seededKeys(of: "Sources/MynahHost/HostRadio.swift", made).count == 1)
@@ -29,7 +25,7 @@ import Testing
     }
 
     @Test func `every listed source exists`() throws {
-        let paths = Set(try Self.sources.get().map(\.path))
+        let paths = Set(try SourceFolder.sources.get().map(\.path))
         #expect(Set(OrderRules.walks.keys).isSubset(of: paths))
     }
 

@@ -4,10 +4,10 @@ import Testing
 @Suite struct PublicLimitTests {
     @Test func `the library's public declarations stay few`() throws {
         var counts: [String: Int] = [:]
-        for file in try SourceFolder.files(in: "Sources") {
-            let module = try #require(PublicLimits.module(of: file.path))
+        for (path, source) in try SourceFolder.sources.get() {
+            let module = try #require(PublicLimits.module(of: path))
             guard PublicLimits.modules.contains(module) else { continue }
-            counts[module, default: 0] += SourceText(file.text).publicLines
+            counts[module, default: 0] += source.publicLines
         }
         #expect(counts.keys.sorted() == PublicLimits.modules)
         #expect(counts.values.reduce(0, +) <= PublicLimits.all, "\(counts)")

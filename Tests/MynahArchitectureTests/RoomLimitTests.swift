@@ -1,14 +1,10 @@
 import Testing
 
 @Suite struct RoomLimitTests {
-    private static let sources = Result {
-        try SourceFolder.files(in: "Sources").map { (path: $0.path, source: SourceText($0.text)) }
-    }
-
     @Test(arguments: RoomLimits.rooms.map(\.type))
     func `a driver stays within its limits`(type: String) throws {
         let room = try #require(RoomLimits.rooms.first { $0.type == type })
-        let measure = RoomLimits.measure(type, in: try Self.sources.get().map(\.source))
+        let measure = RoomLimits.measure(type, in: try SourceFolder.sources.get().map(\.source))
         #expect(measure.files > 0, "no source declares \(type)")
         if let lines = room.lines {
             #expect(
@@ -35,7 +31,7 @@ import Testing
 
     @Test func `actors are entered by assumeIsolated in listed places only`() throws {
         var all = 0
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             let count = source.count(of: "assumeIsolated") + source.count(of: "onOwnExecutor")
             all += count
             #expect(count <= RoomLimits.assumptions[path] ?? 0, "\(path) has \(count) assumeIsolated")
@@ -44,7 +40,7 @@ import Testing
     }
 
     @Test func `tasks that nothing waits for are started in listed places only`() throws {
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             let count = source.unstructuredTasks
             #expect(count <= RoomLimits.tasks[path] ?? 0, "\(path) starts \(count) unstructured tasks")
         }

@@ -132,6 +132,7 @@ enum RoomLimits {
         "Sources/MynahRun/Central/DeviceFinder.swift": 1,
         "Sources/MynahRun/Radio/RadioWork.swift": 1,
         "Sources/MynahRun/RunSession.swift": 2,
+        "Sources/MynahRun/RunSession+History.swift": 1,
         "Sources/MynahSupport/Time/Deadlines.swift": 1,
         "Sources/MynahSupport/Time/RunClock.swift": 1,
         "Sources/MynahSupport/Time/RunExecutor.swift": 1,

@@ -65,6 +65,11 @@ import Testing
 
 /// The sources of the repository.
 enum SourceFolder {
+    /// Every file of Sources, read once for all rules.
+    static let sources = Result {
+        try files(in: "Sources").map { (path: $0.path, source: SourceText($0.text)) }
+    }
+
     static func files(in folder: String) throws -> [(path: String, text: String)] {
         let root = ArchitectureTests.root.appending(path: folder)
         let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))

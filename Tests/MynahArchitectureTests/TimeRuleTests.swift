@@ -1,19 +1,15 @@
 import Testing
 
 @Suite struct TimeRuleTests {
-    private static let sources = Result {
-        try SourceFolder.files(in: "Sources").map { (path: $0.path, source: SourceText($0.text)) }
-    }
-
     @Test func `the machine's time is used in listed sources only`() throws {
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             let count = TimeRules.clockCount(source)
             #expect(count == TimeRules.clocks[path]?.count ?? 0, "\(path): take the time from the RunClock")
         }
     }
 
     @Test func `tasks away from the run's executor are started in listed sources only`() throws {
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             let count = TimeRules.strayCount(source)
             #expect(
                 count <= TimeRules.strays[path]?.count ?? 0, "\(path): give each task an executorPreference")
@@ -21,13 +17,13 @@ import Testing
     }
 
     @Test func `no lock has a function as its value`() throws {
-        for (path, source) in try Self.sources.get() {
+        for (path, source) in try SourceFolder.sources.get() {
             #expect(TimeRules.lockedFunctions(of: path, source) == [])
         }
     }
 
     @Test func `every listed source exists`() throws {
-        let paths = Set(try Self.sources.get().map(\.path))
+        let paths = Set(try SourceFolder.sources.get().map(\.path))
         #expect(Set(TimeRules.clocks.keys).union(TimeRules.strays.keys).isSubset(of: paths))
     }
 

@@ -47,6 +47,10 @@ package final class ControlAPI: Sendable {
         let call = Call(route: route, request: request, parameters: parameters)
         guard clock.manual != nil, route.operation.takesPart else { return await answer(call) }
         return await clock.carryOut { [self] in
+            // Its client may have gone while it waited for its turn, and takes it for failed.
+            guard !Task.isCancelled else {
+                return HTTPResponse(ControlProblem(409, "the request was cancelled before its turn came"))
+            }
             let start = clock.now
             let response = await answer(call)
             if clock.now != start {

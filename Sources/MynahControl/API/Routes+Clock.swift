@@ -24,7 +24,7 @@ extension Route {
                             .init(
                                 "detail",
                                 """
-                                the clock advanced by 20 min of 60 min, because it took 60 s of real time; \
+                                the clock advanced by 20 min of 1 h, because it took 60 s of real time; \
                                 advance again to go on
                                 """),
                         ] + Examples.clockMembers + [.init("advanced", "20 min")])),

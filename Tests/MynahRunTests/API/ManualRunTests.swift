@@ -167,7 +167,7 @@ import Testing
         gone.cancel()
         let answer = try await gone.value
         #expect(answer.status == 408 && answer.detail.hasSuffix(reason), "\(answer.detail)")
-        #expect(try await waiting.value.status == 408)
+        #expect(try await waiting.value.status == 409)
         let stopped = rig.now
         #expect(stopped < .seconds(86_400))
         #expect(try await rig.send("GET /v1/devices").status == 200)

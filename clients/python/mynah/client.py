@@ -257,7 +257,7 @@ class Client:
     def _request(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, patience: float = 0
     ) -> Any:
-        connection = self._connection(timeout=patience + 30)
+        connection = self._connection(timeout=patience + 90)
         try:
             headers = {"Accept": "application/json", "Connection": "close"}
             if self._token is not None:
@@ -399,7 +399,7 @@ class Device:
         """Plays a scenario of its profile, and returns the event of its end.
 
         Raises `ScenarioFailed` if it fails, and `WaitFailed` if it has not ended within this time, of at
-        most 10 minutes.
+        most 10 minutes, or a day with the clock `manual`.
         """
         since = self.start_scenario(name)
         match = {"event": "scenario.ended", "device": self.name, "scenario": name}
@@ -490,5 +490,5 @@ def _time(time: Time) -> str:
 
 
 def _seconds(time: Time) -> float:
-    # The server keeps the limit; this only keeps the socket open for longer than the longest of them.
+    # The server keeps the limit. This keeps the socket open for longer than the longest wait in real time.
     return 660.0 if isinstance(time, str) else float(time)
