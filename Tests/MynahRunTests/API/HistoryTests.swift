@@ -1,4 +1,5 @@
 import Mynah
+import MynahEmulator
 import MynahProfiles
 import MynahSupport
 import MynahTestSupport
@@ -81,6 +82,17 @@ import Testing
         #expect(try await rig.send("GET /v1").json["devices"] == .array(["Strap", "Phone"]))
         #expect(try await play() == first)
         await rig.end()
+    }
+
+    @Test func `the end of a history is not what a run waits for`() async throws {
+        let rig = try await ManualRig([ManualRig.strap]) {
+            try $0.add([], until: [try EventMatch(parsing: "advertising.stopped")], scenario: nil)
+        }
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        try await rig.advance("1 s")
+        #expect(!rig.run.hasEnded)
+        try await rig.send("POST /v1/devices/Strap/advertise", #"{"on": false}"#)
+        #expect(try await rig.run.ended().complaint == nil)
     }
 
     @Test func `a time limit counts from the beginning of the new history`() async throws {
