@@ -1014,7 +1014,7 @@ function take(frames) {
     const [run, number] = id.split('-');
     if (lastID?.split('-')[0] !== run) {
       if (lastID !== null) {
-        added.push({ mark: 'mynah was started again' });
+        added.push({ mark: 'a new history begins: mynah was started again or reset' });
         marks = [];
         lastMark = undefined;
       }

@@ -105,6 +105,10 @@ final class RunOutput: RunObserver, RunKeys {
         }
     }
 
+    func beginAnew() {
+        if case .screen(let screen) = kind { screen.take { $0.beginAnew() } }
+    }
+
     func take(_ time: WallTime) {
         guard case .screen(let screen) = kind else { return }
         let name = clock.withLock { $0.name }

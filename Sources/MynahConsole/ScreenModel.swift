@@ -80,6 +80,11 @@ package struct ScreenModel: LiveModel {
         self.known = known
     }
 
+    /// The run begins anew: there are no devices and no events.
+    package mutating func beginAnew() {
+        self = ScreenModel(titles: titles, hasApps: hasApps, known: known)
+    }
+
     /// The keys act on this device's app from now on.
     package mutating func choose(_ device: String?) {
         chosen = device

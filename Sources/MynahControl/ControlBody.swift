@@ -72,6 +72,22 @@ package struct ControlBody: Sendable {
         return number
     }
 
+    /// A member that is a seed: a whole number of 64 bits, as text if it is beyond the integers of `JSON`.
+    package func seed(_ key: String) throws(ControlProblem) -> UInt64? {
+        guard let value = self[key] else { return nil }
+        let number =
+            if let text = value.stringValue {
+                text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
+            } else {
+                Self.whole(value).flatMap { UInt64(exactly: $0) }
+            }
+        guard let number else {
+            throw Self.wrong(
+                key, "a whole number from 0 to \(UInt64.max), as text from \(UInt64.max / 2 + 1) on", value)
+        }
+        return number
+    }
+
     /// A whole number, which may be written `2.0` (JSON Schema Core, section 4.2.2).
     private static func whole(_ value: JSON) -> Int? {
         switch value {
@@ -127,6 +143,13 @@ package struct ControlBody: Sendable {
 
     private static func wrong(_ key: String, _ expected: String, _ value: JSON) -> ControlProblem {
         ControlProblem(400, "\"\(key)\" must be \(expected), not \(ControlProblem.shortened(value.text))")
+    }
+}
+
+extension JSON {
+    /// A seed, as `ControlBody.seed` reads it.
+    package static func seed(_ seed: UInt64) -> JSON {
+        Int(exactly: seed).map { .integer($0) } ?? .string("\(seed)")
     }
 }
 

@@ -22,7 +22,10 @@ struct EventRing {
         /// The number of the first of them.
         let start: UInt64
         /// How many events before them are not kept any more.
-        let lost: UInt64
+        var lost: UInt64
+
+        /// The number to go on from.
+        var next: UInt64 { start + UInt64(elements.count) }
     }
 
     private let capacity: Int
@@ -108,6 +111,6 @@ extension Journal.Slice {
             Journal.Entry(
                 seq: part.start + UInt64(index), event: element.event.named(element.device))
         }
-        self.init(entries: entries, next: part.start + UInt64(entries.count), lost: part.lost)
+        self.init(entries: entries, next: part.next, lost: part.lost)
     }
 }

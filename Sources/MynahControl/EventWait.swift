@@ -72,8 +72,9 @@ package struct EventWait: Hashable, Sendable {
     ///
     /// Throws a problem of status 408 with `nearest` and `seen` if they have not happened within the time, if
     /// the journal ends, or if the task is cancelled; and one of status 400 if `since` does not exist yet.
+    /// `reason` says why the task was cancelled, as the end of that problem's text, if it is known.
     package func answer(
-        from journal: Journal, clock: some Clock<Duration>
+        from journal: Journal, clock: some Clock<Duration>, cancelledFor reason: () -> String? = { nil }
     ) async throws(ControlProblem) -> FoundEvents {
         let limit = clock.now.advanced(by: within)
         var search = EventSearch(for: match, count: count, from: try journal.start(since: since))
@@ -85,7 +86,9 @@ package struct EventWait: Hashable, Sendable {
             // Events that happened in time count, also if the machine was too busy to look at them.
             search.takeAll(of: journal)
         }
-        guard search.isComplete, let last = search.found.last else { throw problem(search, journal) }
+        guard search.isComplete, let last = search.found.last else {
+            throw problem(search, journal, reason())
+        }
         return FoundEvents(events: search.found, next: last.seq + 1, lost: search.lost)
     }
 
@@ -115,11 +118,13 @@ package struct EventWait: Hashable, Sendable {
         return search
     }
 
-    private func problem(_ search: EventSearch, _ journal: Journal) -> ControlProblem {
+    private func problem(
+        _ search: EventSearch, _ journal: Journal, _ reason: String?
+    ) -> ControlProblem {
         let came = search.found.isEmpty ? "no event" : "\(search.found.count) of \(count) events"
         let end =
             if Task.isCancelled {
-                "before the wait was cancelled"
+                reason ?? "before the wait was cancelled"
             } else if journal.isEnded {
                 "before the run ended"
             } else {

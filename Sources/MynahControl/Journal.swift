@@ -69,6 +69,10 @@ package final class Journal: Sendable {
     private struct State {
         var events: EventRing
         var epoch: String
+        /// How many events there were before this epoch.
+        var before: UInt64 = 0
+        /// The epoch before this one, whose events are kept for readers that are not at its end.
+        var former: (epoch: String, events: EventRing, before: UInt64)?
         /// The number of the first event since the run started or the journal was emptied.
         var start: UInt64 = 1
         var marks: [Mark] = []
@@ -107,8 +111,11 @@ package final class Journal: Sendable {
         state = Lock(
             State(
                 events: EventRing(capacity: capacity, byteLimit: byteLimit),
-                epoch: epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)))
+                epoch: epoch ?? Self.newEpoch()))
     }
+
+    /// Two runs with the same seed differ in it, too: a client that knows one is not told about the other.
+    private static func newEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
     /// Tells this journal from those of other runs and histories, in the identifiers of server-sent events.
     package var epoch: String { state.withLock { $0.epoch } }
@@ -148,6 +155,7 @@ package final class Journal: Sendable {
         // Freeing the events of a long run takes milliseconds, in which nobody should wait for the lock.
         let (_, woken) = state.withLock { state in
             state.marks = []
+            state.former = nil
             defer { state.start = state.events.next }
             return (state.events.removeAll(), state.change())
         }
@@ -155,17 +163,21 @@ package final class Journal: Sendable {
     }
 
     /// Begins anew with another epoch: there are no events and no marks, and the next event has the number 1.
-    package func restart(epoch: String) {
+    ///
+    /// Readers first get the rest of the epoch that has ended.
+    package func restart() {
         let fresh = EventRing(capacity: capacity, byteLimit: byteLimit)
-        let (_, woken): (EventRing, [Waiter]) = state.withLock { state in
-            let old = state.events
+        let (_, woken): (EventRing?, [Waiter]) = state.withLock { state in
+            let forgotten = state.former?.events
+            state.former = (state.epoch, state.events, state.before)
+            state.before += state.events.next - 1
             state.events = fresh
-            state.epoch = epoch
+            state.epoch = Self.newEpoch()
             state.start = 1
             state.marks = []
             state.changes += 1
             defer { state.waiters = [] }
-            return (old, state.waiters)
+            return (forgotten, state.waiters)
         }
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
@@ -195,12 +207,47 @@ package final class Journal: Sendable {
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
-    /// The events from a number on, at most `limit`; all from the first one if there is another epoch by now.
-    func read(from seq: UInt64, of epoch: String, limit: Int) -> (slice: Slice, epoch: String) {
-        let (part, now) = state.withLock { state in
-            (state.events.part(from: state.epoch == epoch ? seq : 1, limit: limit), state.epoch)
+    /// A place that a reader goes on from, also after the journal has begun anew.
+    struct Place: Hashable, Sendable {
+        /// The epoch of the number.
+        var epoch: String
+        /// How many events there were before that epoch.
+        var before: UInt64
+        /// The number of an event.
+        var seq: UInt64
+    }
+
+    /// The place of a number in an epoch; a number of an epoch that is unknown is none.
+    func place(of seq: UInt64, in epoch: String? = nil) -> Place {
+        state.withLock { state in
+            if let former = state.former, former.epoch == epoch {
+                return Place(epoch: former.epoch, before: former.before, seq: seq)
+            }
+            let isKnown = epoch == nil || epoch == state.epoch
+            return Place(epoch: state.epoch, before: state.before, seq: isKnown ? seq : 1)
         }
-        return (Slice(part), now)
+    }
+
+    /// The events from a place on, at most `limit`, all of one epoch, and the place to go on from.
+    func read(from place: Place, limit: Int) -> (slice: Slice, next: Place) {
+        var next = place
+        let part = state.withLock { state in
+            if let former = state.former, former.epoch == place.epoch, place.seq < former.events.next {
+                let part = former.events.part(from: place.seq, limit: limit)
+                next.seq = part.next
+                return part
+            }
+            guard state.epoch != place.epoch else {
+                let part = state.events.part(from: place.seq, limit: limit)
+                next.seq = part.next
+                return part
+            }
+            var part = state.events.part(from: 1, limit: limit)
+            next = Place(epoch: state.epoch, before: state.before, seq: part.next)
+            part.lost += state.before - min(place.before + place.seq - 1, state.before)
+            return part
+        }
+        return (Slice(part), next)
     }
 
     /// The numbers of the events that are kept; its upper bound is the next event's.
@@ -265,7 +312,7 @@ package final class Journal: Sendable {
     /// With `changes`, it also returns after a change that is no event, and at once if the count of these
     /// differs from `changes`. It returns at once if there is another epoch than `epoch`, too.
     ///
-    /// Returns whether there is such an event.
+    /// Returns whether there is such an event, or another epoch.
     @discardableResult
     package func changed(
         from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil, epoch: String? = nil
@@ -274,7 +321,7 @@ package final class Journal: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere: Bool? = state.withLock { state in
-                    if let epoch, epoch != state.epoch { return false }
+                    if let epoch, epoch != state.epoch { return true }
                     if seq < state.events.next { return true }
                     // A task has its cancelled state before its handlers run: if ours has run already, and
                     // found no waiter, it is seen here.

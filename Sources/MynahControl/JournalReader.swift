@@ -2,12 +2,14 @@
 package struct JournalReader: Sendable {
     private let journal: Journal
     private let key: UInt64
-    /// The number to go on from.
-    package private(set) var position: UInt64
-    /// The epoch of the journal that the position is in.
-    package private(set) var epoch: String
+    private var place: Journal.Place
     /// How often the journal had changed otherwise than by an event, or `nil` if that is not noticed.
     private var changes: UInt64?
+
+    /// The number to go on from.
+    package var position: UInt64 { place.seq }
+    /// The epoch of the journal that the position is in.
+    package var epoch: String { place.epoch }
 
     /// A reader that begins with this number, of an epoch if the journal may have begun anew since.
     ///
@@ -16,9 +18,8 @@ package struct JournalReader: Sendable {
         _ journal: Journal, from seq: UInt64, of epoch: String? = nil, noticesChanges: Bool = false
     ) {
         self.journal = journal
-        self.epoch = epoch ?? journal.epoch
         key = journal.newKey()
-        position = seq
+        place = journal.place(of: seq, in: epoch)
         changes = noticesChanges ? 0 : nil
     }
 
@@ -36,7 +37,8 @@ package struct JournalReader: Sendable {
     /// The next part, with events or with the number of lost ones.
     ///
     /// It is empty if the reader was woken, and `nil` after the journal's end, or if the task is cancelled.
-    /// After the journal has begun anew, it begins with the first event.
+    /// After the journal has begun anew, it has the rest of what there was before, and then goes on with the
+    /// first event. It has the number of those it missed instead if the journal has begun anew twice.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
         guard !Task.isCancelled else { return nil }
         guard
@@ -45,9 +47,8 @@ package struct JournalReader: Sendable {
         else {
             return nil
         }
-        let (slice, epoch) = journal.read(from: position, of: epoch, limit: limit)
-        self.epoch = epoch
-        position = slice.next
+        let (slice, next) = journal.read(from: place, limit: limit)
+        place = next
         return slice
     }
 }

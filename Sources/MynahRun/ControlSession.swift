@@ -27,14 +27,10 @@ final class ControlSession: Sendable {
     private let version: String
     private let clock: RunClock
     private let server = Lock<HTTPServer?>(nil)
-    /// How many histories there were before this one.
-    private let histories = Lock<UInt64>(0)
 
     /// A session as it is planned; `version` is the program's.
-    ///
-    /// With virtual time, the epoch of its journal follows from the seed.
-    init(_ plan: ControlPlan, version: String, clock: RunClock, seed: UInt64) {
-        journal = Journal(epoch: clock.virtual.map { _ in Self.epoch(0, seed) })
+    init(_ plan: ControlPlan, version: String, clock: RunClock) {
+        journal = Journal()
         self.plan = plan
         self.version = version
         self.clock = clock
@@ -66,18 +62,7 @@ final class ControlSession: Sendable {
     }
 
     /// Another history begins: its events are numbered from 1.
-    func beginAnew(seed: UInt64) {
-        let number = histories.withLock { histories in
-            histories += 1
-            return histories
-        }
-        journal.restart(epoch: Self.epoch(number, seed))
-    }
-
-    /// Tells the journals of one seed's histories apart.
-    private static func epoch(_ number: UInt64, _ seed: UInt64) -> String {
-        String(ValueSeed.of(seed, "journal \(number)"), radix: 16)
-    }
+    func beginAnew() { journal.restart() }
 
     /// Ends the waits, and then the server.
     func end() async {

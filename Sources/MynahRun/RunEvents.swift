@@ -57,6 +57,7 @@ final class RunEvents: Sendable {
 
     /// The run begins anew, and reports again where it is controlled.
     func beginAnew(isServer: Bool) {
+        for observer in outputs.observers { observer.beginAnew() }
         if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
     }
 

@@ -11,6 +11,9 @@ package protocol RunObserver: Sendable {
     /// Takes an event of a device, or of the run itself if `device` is `nil`.
     func take(_ event: DeviceEvent, of device: String?)
 
+    /// The run begins anew, at its first instant: what it has shown is over.
+    func beginAnew()
+
     /// The time of the run has moved, without any event; only a clock of `manual` reports it.
     func take(_ time: WallTime)
 
@@ -22,6 +25,8 @@ extension RunObserver {
     package var takesEvents: Bool { true }
 
     package func begin(closed: @escaping @Sendable () -> Void) {}
+
+    package func beginAnew() {}
 
     package func take(_ time: WallTime) {}
 

@@ -71,7 +71,7 @@ extension RunSession: ControlledRun {
         } catch {
             throw ControlProblem(409, error.description)
         }
-        guard let new else { throw ControlProblem(409, "the run is starting, or ends") }
+        guard let new else { throw ControlProblem(409, "the run is starting or ending; try again") }
         let check = RadioCheck(print: outputs.print)
         do throws(RadioError) {
             try await start(new, check)

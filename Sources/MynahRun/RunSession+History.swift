@@ -24,7 +24,7 @@ extension RunSession {
 
     /// Ends the history and begins another; returns why that did not work.
     private func restart(seed: UInt64?) async -> ControlProblem? {
-        let ending = ControlProblem(409, "the run is starting, or ends")
+        let ending = ControlProblem(409, "the run is starting or ending; try again")
         guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }), let played = takePlayed()
         else { return ending }
         watch.pause()
@@ -37,10 +37,9 @@ extension RunSession {
         await awaitEvents()
         var plan = plan
         plan.seed = seed ?? plan.seed
-        let history = plan.seed ?? 0
         cast.withLock { $0 = Cast(plan, events, clock) }
-        radioMaker.withLock { $0 = radios.anew(in: self.time.anew(seed: history)) }
-        control?.beginAnew(seed: history)
+        radioMaker.withLock { $0 = radios.anew(in: self.time.anew(seed: plan.seed ?? 0)) }
+        control?.beginAnew()
         events.beginAnew(isServer: plan.isServer)
         watch.beginAnew()
         guard let failure = await start() else { return nil }

@@ -114,7 +114,7 @@ package final class RunSession: Sendable {
         self.interruption = interruption
         watch = RunWatch(plan, interruption, clock: clock)
         control = plan.control.map {
-            ControlSession($0, version: plan.version, clock: clock, seed: plan.seed ?? 0)
+            ControlSession($0, version: plan.version, clock: clock)
         }
         events = RunEvents(outputs, watch, control?.journal, clock: clock)
         cast = Lock(Cast(plan, events, clock))

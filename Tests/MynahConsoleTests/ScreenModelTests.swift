@@ -35,6 +35,14 @@ import Testing
         return model
     }
 
+    @Test func `a run that begins anew shows nothing of what was before`() {
+        var used = model(["Strap", "Lock"], hasApps: true)
+        used.take(WallTime(microseconds: 5_000_000), of: "manual")
+        #expect(lines(used, 80, 24).contains { $0.contains("C0:00:00:00:00:01") })
+        used.beginAnew()
+        #expect(lines(used, 80, 24) == lines(ScreenModel(titles: ["Strap", "Lock"], hasApps: true), 80, 24))
+    }
+
     private func lines(_ model: ScreenModel, _ width: Int, _ height: Int) -> [String] {
         model.lines(width: width, height: height, now: WallTime(microseconds: 0), digits: "").map { line in
             // Without the sequences for bold and inverse text.

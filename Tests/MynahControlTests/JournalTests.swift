@@ -253,9 +253,10 @@ import Testing
 
     @Test func `a journal that begins anew has no events, and numbers from 1`() throws {
         let journal = Events.journal((1...5).map(Events.numbered))
+        let epoch = journal.epoch
         journal.mark("a")
-        journal.restart(epoch: "f")
-        #expect(journal.epoch == "f" && journal.kept == 1..<1 && journal.marks == [])
+        journal.restart()
+        #expect(journal.epoch != epoch && journal.kept == 1..<1 && journal.marks == [])
         #expect(journal.append(Events.numbered(6)) == 1)
         #expect(try journal.start(since: nil) == 1)
     }
@@ -274,11 +275,44 @@ import Testing
             return (slice, reader.epoch)
         }
         try await until("the reader waits") { journal.waiterCount == 1 }
-        journal.restart(epoch: "f")
+        journal.restart()
         journal.append(Events.numbered(6))
         let (slice, epoch) = await waiting.value
-        #expect(slice?.entries.map(\.seq) == [1] && slice?.next == 2 && epoch == "f")
+        #expect(slice?.entries.map(\.seq) == [1] && slice?.next == 2 && epoch == journal.epoch)
         #expect(await late.next()?.entries.map(\.seq) == [1])
-        #expect(late.epoch == "f")
+        #expect(late.epoch == journal.epoch)
+    }
+
+    @Test func `a slow reader gets the rest of a history that has ended, and then the next one`() async {
+        let journal = Events.journal((1...5).map(Events.numbered), capacity: 3)
+        let epoch = journal.epoch
+        var reader = JournalReader(journal, from: 2)
+        let named = JournalReader(journal, from: 4, of: epoch)
+        journal.restart()
+        journal.append(Events.numbered(6))
+        journal.end()
+        for var reader in [named, JournalReader(journal, from: 4, of: epoch)] {
+            #expect(await reader.next()?.entries.map(\.seq) == [4, 5])
+            #expect(reader.epoch == epoch)
+            #expect(await reader.next()?.entries.map(\.seq) == [1])
+            #expect(reader.epoch == journal.epoch)
+            #expect(await reader.next() == nil)
+        }
+        let first = await reader.next(limit: 2)
+        #expect(first?.lost == 1 && first?.entries.map(\.seq) == [3, 4])
+        #expect(await reader.next(limit: 2)?.entries.map(\.seq) == [5])
+    }
+
+    @Test func `a reader that missed a whole history is told how many events it has lost`() async {
+        let journal = Events.journal((1...5).map(Events.numbered))
+        var reader = JournalReader(journal, from: 4)
+        var atEnd = JournalReader(journal, from: 6)
+        journal.restart()
+        for number in 1...3 { journal.append(Events.numbered(number)) }
+        journal.restart()
+        journal.append(Events.numbered(9))
+        let slice = await reader.next()
+        #expect(slice?.lost == 5 && slice?.entries.map(\.seq) == [1] && reader.epoch == journal.epoch)
+        #expect(await atEnd.next()?.lost == 3)
     }
 }

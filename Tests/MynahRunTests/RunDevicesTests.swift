@@ -172,6 +172,6 @@ import Testing
         let rig = try await begun()
         await rig.end()
         let problem = await problem(RunRig.lock, of: rig)
-        #expect(problem?.status == 409 && problem?.detail == "the run is starting, or ends")
+        #expect(problem?.status == 409 && problem?.detail == "the run is starting or ending; try again")
     }
 }

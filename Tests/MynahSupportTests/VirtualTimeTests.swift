@@ -77,6 +77,22 @@ import Testing
         #expect(await time.carryOut { await time.advance(by: .seconds(Int64.max)) } > year)
     }
 
+    @Test func `a deadline at the end of time is not reached`() async {
+        let time = VirtualTime(.manual)
+        let clock = RunClock(time)
+        let ticks = Lock(0)
+        start(time) {
+            Task(executorPreference: time.executor) {
+                _ = await time.advance(by: VirtualTime.end)
+                while (try? await clock.sleep(for: .seconds(1))) != nil { ticks.withLock { $0 += 1 } }
+            }
+        }
+        let moved = await time.carryOut { await time.advance(by: VirtualTime.end) }
+        #expect(moved == VirtualTime.end - .nanoseconds(1))
+        #expect(await time.carryOut { ticks.withLock { $0 } } == 0)
+        time.end()
+    }
+
     @Test func `an advance that takes too long stops and says how far it came`() async {
         let time = VirtualTime(.manual)
         let clock = RunClock(time)
@@ -85,8 +101,12 @@ import Testing
                 while (try? await clock.sleep(for: .nanoseconds(1))) != nil {}
             }
         }
-        let moved = await time.carryOut { await time.advance(by: .seconds(1000), within: .milliseconds(20)) }
-        #expect(moved > .zero && moved < .seconds(1000))
+        let moved = await time.carryOut(within: .milliseconds(20)) {
+            let moved = await time.advance(by: .seconds(1000))
+            return (by: moved, isOverdue: time.isOverdue)
+        }
+        #expect(moved.by > .zero && moved.by < .seconds(1000) && moved.isOverdue)
+        #expect(await time.carryOut { time.isOverdue } == false)
         time.end()
     }
 

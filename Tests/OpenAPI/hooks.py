@@ -77,6 +77,10 @@ def narrow(document: dict[str, Any]) -> None:
     member("disconnect", "reason", {"enum": ["0x13", "0x15"]})
     member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
     member("advertise", "localName", {"type": "string", "maxLength": 4})
+    # The document cannot say that a year is the most, nor that a seed has 64 bits.
+    member("advanceClock", "by", {"enum": ["0 s", "1ms", "5 min"]})
+    for operation in ("addDevice", "reset"):
+        member(operation, "seed", {"enum": [0, 7, "18446744073709551615"]})
     member("wait", "within", {"enum": ["0 s", "1ms", "0.5 ms"]})
     member("verify", "order", {"type": "array", "minItems": 1, "maxItems": 3, "items": {"enum": matches}})
     for operation in ("wait", "verify"):

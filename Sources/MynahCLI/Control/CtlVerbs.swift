@@ -27,8 +27,8 @@ struct CtlAdd: CtlVerb {
     var profile: String
     @Option(
         help: "Seed for generated values, a whole number. Default: the instance's.",
-        transform: { try Choice.number($0, in: 0...Int.max) })
-    var seed: Int?
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
+    var seed: UInt64?
     @OptionGroup var options: CtlOptions
 
     func request() throws -> ControlClient.Request {
@@ -38,7 +38,7 @@ struct CtlAdd: CtlVerb {
         }
         defer { free(path) }
         var members: [JSON.Member] = [.init("profile", .string(String(cString: path)))]
-        if let seed { members.append(.init("seed", .integer(seed))) }
+        if let seed { members.append(.init("seed", .seed(seed))) }
         return Self.request("POST", "/v1/devices", members)
     }
 
@@ -240,8 +240,8 @@ struct CtlReset: CtlVerb {
     @Flag(help: "No events and no marks.") var journal = false
     @Option(
         help: "With --clock manual: the seed of the new history. Default: the run's.",
-        transform: { try Choice.number($0, in: 0...Int.max) })
-    var seed: Int?
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
+    var seed: UInt64?
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
@@ -253,7 +253,7 @@ struct CtlReset: CtlVerb {
         return Self.request(
             "POST", "/v1/reset",
             parts.filter(\.1).map { JSON.Member($0.0, .bool(true)) }
-                + (seed.map { [.init("seed", .integer($0))] } ?? []))
+                + (seed.map { [.init("seed", .seed($0))] } ?? []))
     }
 }
 

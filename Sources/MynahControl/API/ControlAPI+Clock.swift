@@ -19,16 +19,16 @@ extension ControlAPI {
                 advance it
                 """)
         }
-        let advanced = await time.advance(by: wanted, within: advanceLimit)
+        let advanced = await time.advance(by: wanted)
         let members = clockMembers + [.init("advanced", .string(advanced.text))]
         guard advanced < wanted else { return .json(.object(members)) }
         let reason =
-            if Task.isCancelled {
-                "the request was cancelled"
+            if time.isOverdue {
+                "it took \(requestLimit.text) of real time; advance again to go on"
             } else if time.isOver {
                 "the run ends"
             } else {
-                "it took \(advanceLimit.text) of real time; advance again to go on"
+                "the request was cancelled"
             }
         throw ControlProblem(
             408, "the clock advanced by \(Self.rounded(advanced)) of \(wanted.text), because \(reason)",

@@ -65,8 +65,7 @@ extension ControlAPI {
                 \(ControlProblem.shortened(other.text))
                 """)
         }
-        let seed = try body.number("seed", in: 0...Int.max)
-        let label = try await run.add(profile, seed: seed.map { UInt64($0) })
+        let label = try await run.add(profile, seed: try body.seed("seed"))
         return try await response(for: try device(named: label), status: 201)
     }
 

@@ -70,7 +70,11 @@ extension ControlAPI {
     func wait(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         var wait = try EventWait(parsing: call.request.body, on: clock)
         wait.match = resolved(wait.match)
-        return .json(try await wait.answer(from: journal, clock: clock).json)
+        let found = try await wait.answer(from: journal, clock: clock) { [clock, requestLimit] in
+            clock.manual?.isOverdue == true
+                ? "in \(requestLimit.text) of real time; wait again to go on" : nil
+        }
+        return .json(found.json)
     }
 
     func verify(_ call: Call) throws(ControlProblem) -> HTTPResponse {
@@ -95,7 +99,7 @@ extension ControlAPI {
         }
         // Without a true member everything is reset that no false one leaves out.
         if wanted.isEmpty { wanted = Set(names).subtracting(unwanted) }
-        let seed = try body.number("seed", in: 0 ... .max).map { UInt64($0) }
+        let seed = try body.seed("seed")
         if wanted.count == names.count, clock.manual != nil {
             try await run.beginAnew(seed: seed)
             return .json(.object([]))

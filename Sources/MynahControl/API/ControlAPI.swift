@@ -9,20 +9,20 @@ package final class ControlAPI: Sendable {
     let version: String
     let profiles: ProfileDirectory
     let clock: RunClock
-    /// How long an advance may take on the machine's clock.
-    let advanceLimit: Duration
+    /// How long a request that moves the time may take on the machine's clock.
+    let requestLimit: Duration
 
     /// The API of a run, whose events are in a journal; `version` is the program's.
     package init(
         _ run: any ControlledRun, _ journal: Journal, version: String,
         profiles: ProfileDirectory = ProfileDirectory(nil), clock: RunClock = .real,
-        advanceLimit: Duration = .seconds(60)
+        requestLimit: Duration = .seconds(60)
     ) {
         self.run = run
         self.journal = journal
         self.profiles = profiles
         self.clock = clock
-        self.advanceLimit = advanceLimit
+        self.requestLimit = requestLimit
         self.version = version
     }
 
@@ -45,11 +45,14 @@ package final class ControlAPI: Sendable {
             return HTTPResponse(error)
         }
         let call = Call(route: route, request: request, parameters: parameters)
-        guard clock.manual != nil, route.operation.takesPart else { return await answer(call) }
-        return await clock.carryOut { [self] in
+        guard let time = clock.manual, route.operation.takesPart else { return await answer(call) }
+        return await time.carryOut(within: requestLimit) { [self] in
             // Its client may have gone while it waited for its turn, and takes it for failed.
             guard !Task.isCancelled else {
                 return HTTPResponse(ControlProblem(409, "the request was cancelled before its turn came"))
+            }
+            guard time.now < Self.lastMoment || route.operation == .reset else {
+                return HTTPResponse(Self.endOfTime)
             }
             let start = clock.now
             let response = await answer(call)
@@ -60,6 +63,13 @@ package final class ControlAPI: Sendable {
             return response
         }
     }
+
+    /// From here on, what a request waits for might lie beyond the end of time.
+    private static let lastMoment = VirtualTime.end - .seconds(2 * 365 * 86_400)
+
+    private static let endOfTime = ControlProblem(
+        409,
+        "virtual time is at its end, 290 years after its beginning; begin a new history: mynah ctl reset")
 
     private func answer(_ call: Call) async -> HTTPResponse {
         do throws(ControlProblem) {

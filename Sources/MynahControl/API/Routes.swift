@@ -46,7 +46,7 @@ extension Route {
             body: Body(
                 schema: .object([
                     .init("profile", .either([.object([], isClosed: false), .string()]), isRequired: true),
-                    .init("seed", .integer(0...Int.max)),
+                    .init("seed", seed),
                 ]), example: .object([.init("profile", "profiles/lock.yaml")])),
             answers: [201: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
@@ -56,6 +56,9 @@ extension Route {
             "DELETE", "/v1/devices/{device}", .removeDevice, "Takes a device off the air",
             answers: [200: .empty]),
     ]
+
+    /// A whole number of 64 bits.
+    private static let seed = Schema.either([.integer(0...Int.max), .string(pattern: "^[0-9]{1,20}$")])
 
     private static let values: [Route] = [
         Route(
@@ -244,7 +247,7 @@ extension Route {
             """,
             body: Body(
                 schema: .object(
-                    ControlAPI.resetParts.map { .init($0, .bool) } + [.init("seed", .integer(0...Int.max))]),
+                    ControlAPI.resetParts.map { .init($0, .bool) } + [.init("seed", seed)]),
                 example: .object([.init("values", .bool(true))]), isRequired: false),
             answers: [200: .empty]),
         Route(

@@ -39,8 +39,10 @@ final class Timeline: Sendable {
         /// Requests from outside that wait for their turn, in order.
         var inbox: [@Sendable () -> Void] = []
         var request: Request?
-        /// The sleep of an advance, and the machine's time at which it ends early.
-        var advance: (token: Token, end: ContinuousClock.Instant)?
+        /// The machine's time at which the request that is carried out is to stop, and what stops it.
+        var limit: (end: ContinuousClock.Instant, stop: @Sendable () -> Void)?
+        /// Whether the request that is carried out was stopped at its limit.
+        var isOverdue = false
         /// Whether the run stops: the time moves as with `fast`.
         var isReleased = false
         /// How much work outside of the run is waited for: the time stops meanwhile.
@@ -122,11 +124,6 @@ final class Timeline: Sendable {
         if case .sleeper(let sleeper)? = waiter { sleeper.resume(throwing: CancellationError()) }
     }
 
-    /// Has the sleep of a token end early if it takes longer than `limit` of the machine's time.
-    func limitAdvance(_ token: Token, to limit: Duration) {
-        state.withLock { $0.advance = (token, .now + limit) }
-    }
-
     // MARK: Requests
 
     /// Queues a request from outside: `start` begins it.
@@ -134,9 +131,21 @@ final class Timeline: Sendable {
         state.withLock { $0.inbox.append(start) }
     }
 
+    /// Calls `stop` if the request that is carried out has not ended after so much of the machine's time.
+    func limitRequest(to limit: Duration, _ stop: @escaping @Sendable () -> Void) {
+        state.withLock { $0.limit = (.now + limit, stop) }
+    }
+
+    /// Whether the request that is carried out was stopped at its limit.
+    var isOverdue: Bool { state.withLock { $0.isOverdue } }
+
     /// The request that is carried out is done; `answer` is called when no other work is left.
     func finish(_ answer: @escaping @Sendable () -> Void) {
-        state.withLock { $0.request = .done(answer) }
+        state.withLock { state in
+            state.request = .done(answer)
+            state.limit = nil
+            state.isOverdue = false
+        }
     }
 
     /// The run stops: from now on the time moves without a request, too.
@@ -156,10 +165,7 @@ final class Timeline: Sendable {
     /// Begins anew at the beginning: nothing is scheduled, and tasks that sleep are cancelled.
     func restart() {
         // Tokens go on: those of forgotten deadlines may be cancelled later.
-        state.withLock { state in
-            state.now = 0
-            state.advance = nil
-        }
+        state.withLock { $0.now = 0 }
         forgetAll()
     }
 
@@ -179,7 +185,7 @@ final class Timeline: Sendable {
             if case .done? = state.request { return true }
             if state.request == nil, !state.inbox.isEmpty { return true }
             guard let first = state.entries.first else { return false }
-            return first.due <= state.now || state.mayMove(pace)
+            return first.due <= state.now || first.due < .max && state.mayMove(pace)
         }
     }
 
@@ -196,11 +202,12 @@ final class Timeline: Sendable {
                 state.request = .running
                 return .call(state.inbox.removeFirst())
             }
-            guard let first = state.entries.first, state.mayMove(pace) else { return nil }
-            if let advance = state.advance, advance.end < .now, let waiter = state.waiters[advance.token] {
-                state.waiters[advance.token] = nil
-                state.advance = nil
-                return .fire(waiter)
+            // Everything that is due at the end of time or later would be due at once, again and again.
+            guard let first = state.entries.first, first.due < .max, state.mayMove(pace) else { return nil }
+            if let limit = state.limit, limit.end < .now {
+                state.limit = nil
+                state.isOverdue = true
+                return .call(limit.stop)
             }
             state.now = first.due
             return take(first, &state)
@@ -214,7 +221,6 @@ final class Timeline: Sendable {
 
     private func take(_ entry: Entry, _ state: inout State) -> Step? {
         state.entries.removeFirst()
-        if state.advance?.token == entry.token { state.advance = nil }
         return state.waiters.removeValue(forKey: entry.token).map { .fire($0) }
     }
 }

@@ -23,6 +23,8 @@ package struct VirtualTime: Sendable {
 
     /// When the time moves.
     package var pace: Pace { timeline.pace }
+    /// The end of time, 292 years after the beginning: what is due then does not happen.
+    package static let end = Duration.nanoseconds(Int64.max)
     /// The time since the beginning.
     package var now: Duration { .nanoseconds(timeline.now) }
     /// The time since the beginning, in whole microseconds.
@@ -42,10 +44,7 @@ package struct VirtualTime: Sendable {
     /// Sleeps until a time since the beginning; throws `CancellationError` if the task is cancelled or the
     /// run is over.
     package func sleep(until due: Duration) async throws {
-        try await sleep(timeline.reserve(), until: Self.nanoseconds(due))
-    }
-
-    private func sleep(_ token: UInt64, until due: Int64) async throws {
+        let (token, due) = (timeline.reserve(), Self.nanoseconds(due))
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { sleeper in
                 timeline.sleep(token, until: due, sleeper)
@@ -60,8 +59,11 @@ package struct VirtualTime: Sendable {
     ///
     /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves as
     /// far as the work needs. Requests are carried out one after the other, in order. If the caller is
-    /// cancelled, so is the work, also if its turn comes later.
-    package func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+    /// cancelled, so is the work, also if its turn comes later. Work that takes more than `limit` of the
+    /// machine's time is cancelled too, so that others get their turn; it finds `isOverdue` then.
+    package func carryOut<Value: Sendable>(
+        within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Value
+    ) async -> Value {
         let request = Lock((cancel: nil as (@Sendable () -> Void)?, isCancelled: false))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -75,6 +77,7 @@ package struct VirtualTime: Sendable {
                         return request.isCancelled
                     }
                     if isCancelled { task.cancel() }
+                    if let limit { timeline.limitRequest(to: limit) { task.cancel() } }
                 }
                 wake()
             }
@@ -99,14 +102,16 @@ package struct VirtualTime: Sendable {
         return try await body()
     }
 
+    /// Whether the work that `carryOut` does was cancelled because it took too much of the machine's time.
+    package var isOverdue: Bool { timeline.isOverdue }
+
     /// Sleeps for a time, as work that `carryOut` does; returns how much of the time has passed.
     ///
-    /// That is less if the time takes more than `limit` of the machine's time, or if the run ends.
-    package func advance(by duration: Duration, within limit: Duration = .seconds(60)) async -> Duration {
+    /// That is less if the task is cancelled, if the run ends, or just before the end of time.
+    package func advance(by duration: Duration) async -> Duration {
         let start = timeline.now
-        let token = timeline.reserve()
-        timeline.limitAdvance(token, to: limit)
-        try? await sleep(token, until: start.addingClamped(Self.nanoseconds(duration)))
+        let due = start.addingClamped(Self.nanoseconds(duration))
+        try? await sleep(until: .nanoseconds(min(due, .max - 1)))
         return .nanoseconds(timeline.now - start)
     }
 

@@ -66,7 +66,7 @@ import Testing
         let rig = try await ManualRig([ManualRig.strap])
         let api = ControlAPI(
             rig.run.session, Journal(epoch: "e"), version: "1", clock: rig.time.clock,
-            advanceLimit: .milliseconds(50))
+            requestLimit: .milliseconds(50))
         let request = HTTPRequest(
             method: "POST", path: ["v1", "clock", "advance"], body: Array(#"{"by": "500000 min"}"#.utf8))
         let response = await api.answer(request)
@@ -82,6 +82,59 @@ import Testing
         let advanced = try DurationText.parse(answer["advanced"]?.stringValue ?? "")
         #expect(advanced > .zero && advanced == rig.now)
         try await rig.advance("1 s")
+        await rig.end()
+    }
+
+    @Test func `a wait that takes too long ends, so that others get their turn`() async throws {
+        let rig = try await ManualRig([ManualRig.strap])
+        let api = ControlAPI(
+            rig.run.session, Journal(), version: "1", clock: rig.time.clock, requestLimit: .milliseconds(50))
+        let request = HTTPRequest(
+            method: "POST", path: ["v1", "wait"],
+            body: Array(#"{"match": "write", "within": "24 h"}"#.utf8))
+        let response = await api.answer(request)
+        guard case .bytes(let bytes) = response.body else { return }
+        let answer = try JSON(parsing: bytes)
+        #expect(response.status == 408)
+        #expect(
+            answer["detail"]?.stringValue
+                == "no event matched write in 50 ms of real time; wait again to go on")
+        #expect(rig.now > .zero && rig.now < .seconds(86_400))
+        await rig.end()
+    }
+
+    @Test func `at the end of time only a new history is left`() async throws {
+        let rig = try await ManualRig()
+        let time = try #require(rig.time.clock.manual)
+        _ = await time.carryOut { await time.advance(by: VirtualTime.end - .seconds(86_400)) }
+        for line in ["POST /v1/clock/advance", "GET /v1/devices", "POST /v1/wait"] {
+            let answer = try await rig.send(line)
+            #expect(answer.status == 409)
+            #expect(
+                answer.detail
+                    == "virtual time is at its end, 290 years after its beginning; begin a new history: "
+                    + "mynah ctl reset")
+        }
+        #expect(try await rig.send("GET /v1/health").status == 200)
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        try await rig.advance("1 s")
+        #expect(rig.now == .seconds(1))
+        await rig.end()
+    }
+
+    @Test func `a seed has 64 bits, as text where a number has no room`() async throws {
+        let rig = try await ManualRig()
+        for seed in ["7", #""7""#, #""9223372036854775808""#, #""18446744073709551615""#] {
+            #expect(try await rig.send("POST /v1/reset", #"{"seed": \#(seed)}"#).status == 200, "\(seed)")
+        }
+        for seed in ["-1", "1.5", #""""#, #""+1""#, #""18446744073709551616""#, "9223372036854775808", "[]"] {
+            let answer = try await rig.send("POST /v1/reset", #"{"seed": \#(seed)}"#)
+            #expect(answer.status == 400, "\(seed)")
+            #expect(
+                answer.detail.hasPrefix(
+                    "\"seed\" must be a whole number from 0 to 18446744073709551615, as text from "
+                        + "9223372036854775808 on, not "), "\(answer.detail)")
+        }
         await rig.end()
     }
 

@@ -158,20 +158,39 @@ import Testing
         #expect([200, 409].contains(try await reset.status))
     }
 
-    @Test func `the epoch of the journal follows from the seed and the history`() async throws {
-        func epochs() async throws -> [String] {
-            let rig = try await ManualRig()
-            let journal = try #require(rig.run.session.control?.journal)
-            var epochs = [journal.epoch]
-            for _ in 0..<2 {
-                #expect(try await rig.send("POST /v1/reset").status == 200)
-                epochs.append(journal.epoch)
-            }
-            await rig.end()
-            return epochs
+    @Test func `a stream has the end of a history and then the next one, with another epoch`() async throws {
+        let rig = try await ManualRig([ManualRig.strap, ManualRig.phone])
+        try await rig.wait("subscribed device=Strap")
+        let api = try #require(rig.run.session.api)
+        let request = HTTPRequest(method: "GET", path: ["v1", "events"])
+        guard case .stream(let body) = await api.answer(request).body else { return }
+        #expect(try await rig.send("POST /v1/reset").status == 200)
+        let text = Lock("")
+        let task = Task {
+            await body(
+                HTTPStreamWriter { bytes in
+                    text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+                    return true
+                })
         }
-        let first = try await epochs()
-        #expect(Set(first).count == 3)
-        #expect(try await epochs() == first)
+        let last = try #require(try await rig.journal().last.map { try JSON(parsing: Array($0.utf8)) })
+        let name = try #require(last["event"]?.stringValue)
+        func identifiers() -> [Substring] {
+            text.withLock { $0 }.split(separator: "\n").filter { $0.hasPrefix("id: ") }
+        }
+        try await until("the stream has \(name) of the new history") {
+            identifiers().last?.hasSuffix("-\(last["seq"]?.text ?? "")") == true
+                && Set(identifiers().map { $0.prefix { $0 != "-" } }).count == 2
+        }
+        let numbers = identifiers().compactMap { $0.split(separator: "-").last.flatMap { Int($0) } }
+        let start = try #require(numbers.lastIndex(of: 1))
+        let frames = text.withLock { $0 }.split(separator: "id: ")
+        let old = try #require(frames.dropLast(numbers.count - start).last)
+        #expect(numbers[..<start].elementsEqual(numbers[0]..<numbers[0] + start))
+        // It is from the stop of the device, in the reset.
+        #expect(old.contains("event: advertising.stopped"), "\(old)")
+        #expect(!text.withLock { $0 }.contains("event: lost"))
+        await rig.end()
+        await task.value
     }
 }

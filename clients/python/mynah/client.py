@@ -138,7 +138,7 @@ class Client:
         body: dict[str, Any] = {}
         body["profile"] = dict(profile) if isinstance(profile, Mapping) else os.path.abspath(profile)
         if seed is not None:
-            body["seed"] = seed
+            body["seed"] = _seed(seed)
         return Device(self, self._request("POST", "/v1/devices", body)["device"])
 
     # Requests
@@ -244,7 +244,7 @@ class Client:
             "bonds": bonds,
             "connections": connections,
             "journal": journal,
-            "seed": seed,
+            "seed": None if seed is None else _seed(seed),
         }
         self._request("POST", "/v1/reset", _without_none(body))
 
@@ -487,6 +487,11 @@ def _without_none(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _time(time: Time) -> str:
     return time if isinstance(time, str) else f"{round(time * 1000)} ms"
+
+
+def _seed(seed: int) -> int | str:
+    # Numbers of JSON that a server reads as whole ones have 63 bits.
+    return seed if seed < 2**63 else str(seed)
 
 
 def _seconds(time: Time) -> float:
