@@ -734,18 +734,28 @@ advertising:
   serviceUUIDs: [6D796E61-0200-4C61-8000-6C6162000000]
   interval: 100 ms
 
+variables: {open: 0}
+
 services:
   - uuid: 6D796E61-0200-4C61-8000-6C6162000000
     characteristics:
-      # 00: closed, 01: open. A profile does not react to writes, so it stays closed.
+      # 00: closed, 01: open.
       - uuid: 6D796E61-0201-4C61-8000-6C6162000000
         properties: [read]
-        value: {hex: "00"}
-      # 01 opens it.
+        value:
+          layout: [{open: uint8}]
+          fields: {open: {from: open}}
+      # 01 opens it, and 00 closes it.
       - uuid: 6D796E61-0202-4C61-8000-6C6162000000
         properties: [write]
         permissions: {write: encrypted}
         maxLength: 1
+        value: {layout: [{command: uint8}]}
+        on:
+          write:
+            - {match: {command: 1}, set: {open: 1}}
+            - {match: {command: 0}, set: {open: 0}}
+            - {error: 0x80}
 """# + "\n"
         ),
         (
