@@ -18,17 +18,17 @@ import Testing
         let directory = try TemporaryDirectory()
         try await ServerRig.run(address == "unix:" ? "unix:\(directory.path)/s" : address) { address, _ in
             let client = ControlClient(address)
-            let got = try await client.send(.init("GET", "/a%20b"), limit: nil)
+            let got = try await client.send(.init("GET", "/a%20b"))
             #expect(got.status == 200)
             #expect(String(decoding: got.body, as: UTF8.self) == "GET /a b ")
             #expect(got.headers["Content-Type"] == "text/plain; charset=utf-8")
-            let put = try await client.send(.init("PUT", "/v", body: Array("{}".utf8)), limit: nil)
+            let put = try await client.send(.init("PUT", "/v", body: Array("{}".utf8)))
             #expect(String(decoding: put.body, as: UTF8.self) == "PUT /v {}")
-            #expect(try await client.send(.init("POST", "/reset"), limit: nil).status == 200)
-            #expect(try await client.send(.init("DELETE", "/v"), limit: nil).status == 200)
-            let large = try await client.send(.init("GET", "/large"), limit: nil)
+            #expect(try await client.send(.init("POST", "/reset")).status == 200)
+            #expect(try await client.send(.init("DELETE", "/v")).status == 200)
+            let large = try await client.send(.init("GET", "/large"))
             #expect(large.body.count == 1 << 20)
-            let problem = try await client.send(.init("GET", "/missing"), limit: nil)
+            let problem = try await client.send(.init("GET", "/missing"))
             #expect(problem.status == 404)
             #expect(try JSON(parsing: problem.body)["detail"] == .string("there is no such path"))
         }
@@ -37,7 +37,7 @@ import Testing
     @Test func `a body that is too long gets its answer although it was not read`() async throws {
         try await ServerRig.run { address, _ in
             let body = [UInt8](repeating: 0x20, count: 4 << 20)
-            let response = try await ControlClient(address).send(.init("PUT", "/a", body: body), limit: nil)
+            let response = try await ControlClient(address).send(.init("PUT", "/a", body: body))
             #expect(response.status == 413)
         }
     }
@@ -76,11 +76,11 @@ import Testing
         let address = try await server.start()
         await server.stop()
         await expectError(.unreachable) {
-            _ = try await ControlClient(address).send(.init("GET", "/"), limit: nil)
+            _ = try await ControlClient(address).send(.init("GET", "/"))
         }
         await expectError(.unreachable) {
             let address = try ControlAddress("unix:\(directory.path)/s")
-            _ = try await ControlClient(address).send(.init("GET", "/"), limit: nil)
+            _ = try await ControlClient(address).send(.init("GET", "/"))
         }
     }
 
@@ -95,13 +95,75 @@ import Testing
 
     @Test func `a request that is cancelled ends, here and there`() async throws {
         try await ServerRig.run { address, rig in
-            let request = Task { try await ControlClient(address).send(.init("GET", "/hang"), limit: nil) }
+            let request = Task { try await ControlClient(address).send(.init("GET", "/hang")) }
             _ = try await rig.requests.take()
             request.cancel()
             let result = await request.result
             #expect(throws: ControlError.self) { try result.get() }
             #expect(try await rig.ends.take() == [true])
         }
+    }
+
+    /// A response with a body, as it goes over the socket.
+    private static func response(_ status: String, _ type: String, _ body: String) -> String {
+        "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    @Test(arguments: [
+        (response("200 OK", "text/html", "<html>"), "with the type text/html"),
+        (response("200 OK", "application/json", "<html>"), "with what is not JSON"),
+        (response("200 OK", "application/json", "null"), "with other JSON ($: null is not an object)"),
+        (response("200 OK", "application/json", "{}"), "with other JSON ($: devices is missing)"),
+        (
+            response("200 OK", "application/json", #"{"devices": 5}"#),
+            "with other JSON ($.devices: 5 is not an array)"
+        ),
+        (
+            response("200 OK", "application/json", #"{"devices": [{"device": 1}]}"#),
+            "with other JSON ($.devices[0]: "
+        ),
+        (response("302 Found", "text/plain", ""), "with status 302"),
+        (response("201 Created", "application/json", "{}"), "with status 201"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "with no type"),
+    ])
+    func `an answer that no instance gives is an error that says so`(answer: String, fault: String)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/s"
+        let socket = try ListeningSocketOfTest(path)
+        async let served: Void = socket.answer(answer)
+        let error = await #expect(throws: ControlError.self) {
+            try await ControlClient(.unix(path: path)).send(.init("GET", "/v1/devices"))
+        }
+        try await served
+        #expect(error?.code == .protocolViolation)
+        let start = "unix:\(path) is no instance of mynah: it answered GET /v1/devices \(fault)"
+        #expect(error?.message.hasPrefix(start) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `an answer of a later version may have more members`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/s"
+        let socket = try ListeningSocketOfTest(path)
+        async let served: Void = socket.answer(
+            Self.response("200 OK", "application/json", #"{"devices": [], "later": true}"#))
+        let response = try await ControlClient(.unix(path: path)).send(.init("GET", "/v1/devices"))
+        try await served
+        #expect(response.status == 200)
+    }
+
+    @Test(arguments: ["302 Found", "200 OK"])
+    func `another response than a stream is an error`(status: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/s"
+        let socket = try ListeningSocketOfTest(path)
+        async let served: Void = socket.answer(Self.response(status, "text/html", "<html>"))
+        let error = await #expect(throws: ControlError.self) {
+            _ = try await ControlClient(.unix(path: path)).events("/v1/events") { _ in true }
+        }
+        try await served
+        #expect(error?.code == .protocolViolation)
     }
 
     @Test(arguments: [
@@ -118,7 +180,7 @@ import Testing
         let request = Task {
             let client = ControlClient(.unix(path: path))
             do throws(ControlError) {
-                _ = try await client.send(.init("GET", "/"), limit: nil)
+                _ = try await client.send(.init("GET", "/"))
                 ends.put(false)
             } catch {
                 ends.put([.disconnected, .protocolViolation].contains(error.code))
@@ -160,8 +222,14 @@ private final class ListeningSocketOfTest: Sendable {
             return accepted >= 0
         }
         defer { close(accepted) }
-        var byte: UInt8 = 0
-        try await until("the request comes") { recv(accepted, &byte, 1, Int32(MSG_DONTWAIT)) == 1 }
+        // Bytes that are left unread would reset the connection, and the client might not see the answer.
+        var request: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        try await until("the request comes") {
+            let count = recv(accepted, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            request += buffer.prefix(max(count, 0))
+            return request.suffix(4).elementsEqual("\r\n\r\n".utf8)
+        }
         let bytes = Array(text.utf8)
         _ = send(accepted, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }

@@ -277,6 +277,33 @@ import Testing
         }
     }
 
+    @Test func `a client over the limit that sent its request first gets 503, not a reset`() async throws {
+        var options = ServerRig.patient
+        options.connectionLimit = 0
+        try await ServerRig.run("127.0.0.1:0", options) { address, rig in
+            for _ in 0..<100 {
+                let client = try RawConnection(address)
+                try await client.send(address.head("PUT /a", "Content-Length: 20000"))
+                try await client.send(String(repeating: " ", count: 20_000))
+                let response = try await client.readResponse()
+                #expect(response.status == 503 && response.isProblem)
+                #expect(try await client.hasEnded())
+            }
+            #expect(rig.requestCount == 0)
+        }
+    }
+
+    @Test func `a client over the limit that floods is closed`() async throws {
+        var options = ServerRig.patient
+        options.connectionLimit = 0
+        try await ServerRig.run("127.0.0.1:0", options) { address, rig in
+            let client = try RawConnection(address)
+            let piece = String(repeating: " ", count: 64 << 10)
+            try await until("the server's side is closed") { try await !client.send(piece) }
+            #expect(rig.requestCount == 0)
+        }
+    }
+
     @Test func `a connection without requests is closed after its time, also a used one`() async throws {
         var options = ServerRig.patient
         options.idleTime = .milliseconds(50)

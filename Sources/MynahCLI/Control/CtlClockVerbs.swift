@@ -27,8 +27,8 @@ struct CtlAdvance: CtlVerb {
 
     private var text: String { time.joined(separator: " ") }
 
-    // The instance has a limit of its own.
-    var limit: Duration? { nil }
+    // An advance may take 60 s of real time, and another client's before it as well.
+    var limit: Duration { .seconds(150) }
 
     func validate() throws {
         do throws(DurationText.Problem) {

@@ -91,13 +91,13 @@ protocol CtlVerb: AsyncParsableCommand {
     func errorLines(_ problem: JSON) -> [String]
     /// The exit code if the instance calls the request wrong (status 400).
     var codeOfWrongRequest: ExitCode { get }
-    /// How long the answer may take; `nil`: the instance decides.
-    var limit: Duration? { get }
+    /// How long the answer may take.
+    var limit: Duration { get }
 }
 
 extension CtlVerb {
     // With --clock manual, an advance of another client may take 60 s before its turn comes.
-    var limit: Duration? { .seconds(90) }
+    var limit: Duration { .seconds(90) }
 
     var codeOfWrongRequest: ExitCode { Exit.usage }
 

@@ -49,7 +49,8 @@ struct CtlScenario: CtlVerb {
             let state = try await client.send(request("GET", device: device), limit: limit)
             let isPlaying = (try? JSON(parsing: state.body)).map { ControlText.plays(name, $0) } ?? false
             let wait = ControlText.wait(forEndOf: answer, within: isPlaying ? "1 min" : "0 s")
-            let found = try await client.send(Self.request("POST", "/v1/wait", wait), limit: nil)
+            let found = try await client.send(
+                Self.request("POST", "/v1/wait", wait), limit: .seconds(60) + limit)
             if found.status == 200, let page = try? JSON(parsing: found.body) {
                 if let end = ControlText.firstEvent(page) { return .ended(end) }
             }

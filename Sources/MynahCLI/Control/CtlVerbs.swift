@@ -129,7 +129,10 @@ struct CtlWait: CtlVerb {
     var since: Int?
     @OptionGroup var options: CtlOptions
 
-    var limit: Duration? { nil }
+    // No wait takes more than 10 minutes of real time, and another client's request may come before it.
+    var limit: Duration {
+        min((try? EventWait.duration(within)) ?? .zero, EventWait.longest(on: .real)) + .seconds(90)
+    }
 
     func validate() throws {
         try CtlHelp.check(match: match.joined(separator: " "))

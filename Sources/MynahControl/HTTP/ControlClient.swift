@@ -38,8 +38,10 @@ package struct ControlClient: Sendable {
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    /// The longest body of a response, in bytes.
-    private static let bodyLimit = 256 << 20
+    /// The longest body of a response, in bytes: a report of a full journal has half of it.
+    private static let bodyLimit = 64 << 20
+    /// How long a stream of events may be silent: a server sends a comment each 15 s.
+    private static let streamLimit = Duration.seconds(60)
 
     /// The server.
     package let address: ControlAddress
@@ -62,14 +64,24 @@ package struct ControlClient: Sendable {
             }, as: UTF8.self)
     }
 
-    /// Sends a request and returns the response.
+    /// Sends a request to an instance of mynah, and returns the response.
     ///
-    /// - Parameter limit: How long all of it may take, or `nil` if the task's cancellation ends it.
-    package func send(_ request: Request, limit: Duration? = .seconds(30)) async throws(ControlError)
-        -> Response
-    {
-        var response = Collector()
-        return try await exchange(request, limit: limit) { part in try response.take(part) }
+    /// Throws `protocolViolation` if something else has answered. All of it may take as long as `limit`.
+    package func send(
+        _ request: Request, limit: Duration = .seconds(30)
+    ) async throws(ControlError) -> Response {
+        var collector = Collector()
+        let response = try await exchange(request, limit: limit) { part in try collector.take(part) }
+        if let fault = AnswerCheck.fault(of: response, to: request) { throw foreign(fault, request) }
+        return response
+    }
+
+    private func foreign(_ fault: String, _ request: Request) -> ControlError {
+        let path = String(request.target.prefix { $0 != "?" })
+        return ControlError(
+            .protocolViolation,
+            "\(address) is no instance of mynah: it answered \(request.method) \(path) \(fault)",
+            remedy: "give the address of mynah serve, or of mynah run --control, with --control")
     }
 
     /// Reads a stream of server-sent events and calls `each` with every event, until it returns `false` or
@@ -84,7 +96,8 @@ package struct ControlClient: Sendable {
         var other = Collector()
         var parser: ServerSentEventParser?
         let request = Request("GET", target, headers: headers)
-        return try await exchange(request, limit: nil) { part -> Response?? in
+        let response = try await exchange(request, limit: Self.streamLimit, isStream: true) {
+            part -> Response?? in
             if case .head(let head) = part, head.status == .ok,
                 head.headers.first(name: "content-type") == "text/event-stream"
             {
@@ -101,6 +114,11 @@ package struct ControlClient: Sendable {
             case .end: return .some(nil)
             }
         }
+        if let response, response.status < 400 {
+            let type = response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? "no type"
+            throw foreign("with status \(response.status) and \(type), not with a stream of events", request)
+        }
+        return response
     }
 
     /// Puts a response together.
@@ -130,22 +148,30 @@ package struct ControlClient: Sendable {
         .disconnected, "the connection ended before the response was complete")
 
     /// Sends a request and calls `take` with each part of the response, until it returns a result.
+    ///
+    /// The limit is for the whole response, or with `isStream` for each part.
     private func exchange<Result: Sendable>(
-        _ request: Request, limit: Duration?, _ take: (HTTPClientResponsePart) async throws -> Result?
+        _ request: Request, limit: Duration, isStream: Bool = false,
+        _ take: (HTTPClientResponsePart) async throws -> Result?
     ) async throws(ControlError) -> Result {
         let isLate = Lock(false)
         do {
             let connection = try await connect()
-            let alarm = limit.map { limit in
+            func setAlarm() -> Scheduled<Void> {
                 connection.channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
                     isLate.withLock { $0 = true }
                     connection.channel.close(promise: nil)
                 }
             }
-            defer { alarm?.cancel() }
+            var alarm = setAlarm()
+            defer { alarm.cancel() }
             return try await connection.executeThenClose { inbound, outbound in
                 try await outbound.write(contentsOf: parts(of: request))
                 for try await part in inbound {
+                    if isStream {
+                        alarm.cancel()
+                        alarm = setAlarm()
+                    }
                     if let result = try await take(part) { return result }
                 }
                 throw Self.cut

@@ -147,7 +147,8 @@ package final class HTTPServer: Sendable {
 
     private func prepare(_ channel: any Channel, _ bound: ControlAddress) throws {
         guard leavesDescriptors(channel), admit(channel) else {
-            return try channel.pipeline.syncOperations.addHandler(HTTPOverload())
+            let overload = HTTPOverload(linger: TimeAmount(options.lingerTime))
+            return try channel.pipeline.syncOperations.addHandler(overload)
         }
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = options.headLimit
@@ -222,10 +223,23 @@ private final class HTTPAcceptPause: ChannelInboundHandler {
     }
 }
 
-/// Refuses a connection that is one too many.
+/// Refuses a connection that is one too many, and closes it when its client has gone.
+///
+/// Its request is read and dropped: a socket that is closed with unread bytes is reset, and then the client
+/// never sees the response.
 private final class HTTPOverload: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
+
+    /// How much of a request is read before the connection is closed all the same.
+    private static let mostRead = 64 << 10
+
+    private let linger: TimeAmount
+    private var rest = HTTPOverload.mostRead
+
+    init(linger: TimeAmount) {
+        self.linger = linger
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         let problem = ControlProblem(
@@ -240,10 +254,15 @@ private final class HTTPOverload: ChannelInboundHandler {
             \r
 
             """
-        // Nothing is read: the response fits into the socket, and a client that floods costs nothing more.
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: Array(head.utf8) + body)), promise: nil)
-        context.close(promise: nil)
+        context.close(mode: .output, promise: nil)
+        let bound = context.loopBound
+        let end = context.eventLoop.scheduleTask(in: linger) { bound.value.close(promise: nil) }
+        context.channel.closeFuture.whenComplete { _ in end.cancel() }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        rest -= Self.unwrapInboundIn(data).readableBytes
+        if rest < 0 { context.close(promise: nil) }
+    }
 }

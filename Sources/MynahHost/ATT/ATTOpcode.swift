@@ -32,6 +32,17 @@ package enum ATTOpcode {
     package static let writeCommand: UInt8 = 0x52
     package static let signedWriteCommand: UInt8 = 0xD2
 
+    /// The odd opcodes that a server sends: responses, notifications and indications.
+    private static let ofServer: Set<UInt8> = [
+        errorResponse, exchangeMTUResponse, findInformationResponse, findByTypeValueResponse,
+        readByTypeResponse, readResponse, readBlobResponse, readMultipleResponse, readByGroupTypeResponse,
+        writeResponse, prepareWriteResponse, executeWriteResponse, handleValueNotification,
+        handleValueIndication, readMultipleVariableResponse, multipleHandleValueNotification,
+    ]
+
+    /// Whether an opcode is one that a server sends, and so is never answered by one.
+    package static func isOfServer(_ opcode: UInt8) -> Bool { ofServer.contains(opcode) }
+
     /// Whether an opcode is of a command, which is never answered, not even with an error.
     package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }

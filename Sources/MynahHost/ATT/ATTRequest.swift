@@ -93,12 +93,12 @@ package enum ATTRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether an unknown PDU is a request, which needs a response, and not a command.
+    /// Whether an unknown PDU is a request, which needs a response.
     ///
-    /// Responses, notifications and indications, which a server may receive by mistake, have odd opcodes. An
-    /// unknown even opcode that is not a command is a request.
+    /// Bit 6 says that it is a command (3.3.1). PDUs of a server may come here by mistake, and are dropped.
+    /// Every other opcode is a request that this server does not support (3.3.2).
     private static func isRequest(_ opcode: UInt8) -> Bool {
-        !ATTOpcode.isCommand(opcode) && opcode & 1 == 0
+        !ATTOpcode.isCommand(opcode) && !ATTOpcode.isOfServer(opcode)
     }
 
     /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle

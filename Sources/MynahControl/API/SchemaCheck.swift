@@ -1,11 +1,17 @@
 import MynahSupport
 
-@testable import MynahControl
-
 /// Compares JSON with a schema of the API.
-enum SchemaCheck {
+struct SchemaCheck {
+    /// Whether objects may have members and texts that the schema does not know, as a later version has.
+    var allowsMore = false
+
     /// The misfits, a line for each; empty if the value fits.
-    static func faults(of value: JSON, in schema: Schema, at place: String = "$") -> [String] {
+    static func faults(of value: JSON, in schema: Schema) -> [String] {
+        SchemaCheck().faults(of: value, in: schema)
+    }
+
+    /// The misfits at a place of a document, a line for each; empty if the value fits.
+    func faults(of value: JSON, in schema: Schema, at place: String = "$") -> [String] {
         switch schema {
         case .constant(let constant):
             value == constant ? [] : ["\(place): \(value.text) is not \(constant.text)"]
@@ -17,6 +23,7 @@ enum SchemaCheck {
                 ? [] : ["\(place): \(value.text) is not a whole number in \(range)"]
         case .word(let words):
             value.stringValue.map(words.contains) == true
+                || allowsMore && value.stringValue != nil
                 ? [] : ["\(place): \(value.text) is not in \(words)"]
         case .string(let pattern, _): textFaults(value, pattern, place)
         case .array(let items, let longest): arrayFaults(value, items, longest, place)
@@ -30,23 +37,23 @@ enum SchemaCheck {
         }
     }
 
-    private static func isNumber(_ value: JSON) -> Bool {
+    private func isNumber(_ value: JSON) -> Bool {
         switch value {
         case .integer, .number: true
         default: false
         }
     }
 
-    private static func textFaults(_ value: JSON, _ pattern: String?, _ place: String) -> [String] {
+    private func textFaults(_ value: JSON, _ pattern: String?, _ place: String) -> [String] {
         guard let text = value.stringValue else { return ["\(place): \(value.text) is not text"] }
-        guard let pattern else { return [] }
+        guard let pattern, !allowsMore else { return [] }
         guard let expression = try? Regex(pattern) else {
             return ["\(place): the pattern \(pattern) is wrong"]
         }
         return text.firstMatch(of: expression) != nil ? [] : ["\(place): \(text) does not match \(pattern)"]
     }
 
-    private static func arrayFaults(
+    private func arrayFaults(
         _ value: JSON, _ items: Schema, _ longest: Int?, _ place: String
     ) -> [String] {
         guard let values = value.arrayValue else { return ["\(place): \(value.text) is not an array"] }
@@ -55,7 +62,7 @@ enum SchemaCheck {
             + values.enumerated().flatMap { faults(of: $0.element, in: items, at: "\(place)[\($0.offset)]") }
     }
 
-    private static func objectFaults(
+    private func objectFaults(
         _ value: JSON, _ properties: [Schema.Property], _ isClosed: Bool, _ place: String
     ) -> [String] {
         guard case .object(let members) = value else { return ["\(place): \(value.text) is not an object"] }
@@ -65,7 +72,7 @@ enum SchemaCheck {
         return missing.map { "\(place): \($0.name) is missing" }
             + members.flatMap { member -> [String] in
                 guard let property = properties.first(where: { $0.name == member.key }) else {
-                    return isClosed ? ["\(place): \(member.key) is not declared"] : []
+                    return isClosed && !allowsMore ? ["\(place): \(member.key) is not declared"] : []
                 }
                 return faults(of: member.value, in: property.schema, at: "\(place).\(member.key)")
             }
