@@ -9,8 +9,18 @@ final class AppManagers {
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
-    /// The restore identifiers of managers that the system works for while the app does not run, sorted.
-    var servedIdentifiers: [String] { all.filter(\.isServed).compactMap(\.restoreIdentifier).sorted() }
+    /// The managers that the system performs something for: it advertises for them, has subscribers of theirs,
+    /// or launches the app for a request to `cause`.
+    func workedFor(besides cause: ManagerState?) -> [ManagerState] {
+        all.filter { $0.isAtWork || $0 === cause }
+    }
+
+    /// Forgets the services of the other managers.
+    func dropIdle(besides cause: ManagerState?, on phone: isolated Phone) {
+        for manager in all where manager.isEnded && !manager.isAtWork && manager !== cause {
+            phone.services.withdrawAll(of: manager, forget: true, on: phone)
+        }
+    }
 
     /// Takes what another process preserved, unless there is a manager of that identifier.
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {

@@ -55,6 +55,8 @@ final class AppProcess {
     var isRunning: Bool { lifecycle.isRunning }
     var isThrottled: Bool { lifecycle.isThrottled }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
+    /// How the radio serves its services now.
+    var servingMode: ServingMode { lifecycle.disablesServices ? .disabled : .app }
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }
 
@@ -130,13 +132,16 @@ final class AppProcess {
     /// Does what follows from an event, and returns the answer to `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil, on phone: isolated Phone) -> RadioAnswer {
-        let before = (mode: lifecycle.advertisingMode, state: lifecycle.state)
+        let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
         var answer = RadioAnswer.none
         for action in lifecycle.handle(event, at: clock.now) {
             if let given = carryOut(action, delivery, on: phone) { answer = given }
         }
         setAlarm(on: phone)
         resumeUnlessSuspended()
+        if servingMode != before.serving {
+            for manager in managers { phone.services.serve(manager, on: phone) }
+        }
         if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
         if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
         return answer
@@ -159,7 +164,10 @@ final class AppProcess {
         case .discard: return RadioAnswer.none
         case .deliverQueued: deliverQueued(on: phone)
         case .dropQueued: queue.removeAll()
-        case .launched(let inBackground, _): launch(inBackground: inBackground, on: phone)
+        case .launched(let inBackground, _):
+            var cause: ManagerState?
+            if case .peripheral(let manager, _)? = delivery { cause = manager }
+            launch(inBackground: inBackground, for: cause, on: phone)
         case .enteredForeground, .enteredBackground, .suspended, .woken, .throttled, .extraneous:
             if let change = AppChange(action, delivery?.peripheralEvent) { report(change, on: phone) }
         case .terminated(let reason):
@@ -182,7 +190,7 @@ final class AppProcess {
     }
 
     /// Why a request does not reach it.
-    private var refusalReason: RefusedRequest.Reason {
+    var refusalReason: RefusedRequest.Reason {
         switch lifecycle.state {
         case .suspended: .suspended
         case .foreground, .background: .background
@@ -278,12 +286,16 @@ final class AppProcess {
         }
     }
 
-    private func launch(inBackground: Bool, on phone: isolated Phone) {
+    /// Starts its code; `cause` is the peripheral manager whose request launches it.
+    private func launch(inBackground: Bool, for cause: ManagerState?, on phone: isolated Phone) {
         loadPreserved(on: phone)
         loadPreservedCentrals(on: phone)
+        // What the system performed nothing with is not restored: the app adds its services again.
+        if inBackground { ownManagers.dropIdle(besides: cause, on: phone) }
         // The user's own launch names none, and without its mode the system does not work for a manager.
         let identifiers =
-            inBackground && rules.isRelaunched(for: .peripheral) ? ownManagers.servedIdentifiers : []
+            inBackground && rules.isRelaunched(for: .peripheral)
+            ? ownManagers.workedFor(besides: cause).compactMap(\.restoreIdentifier).sorted() : []
         let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []
         isLaunching = true
         delegate.app(

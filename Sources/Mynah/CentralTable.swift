@@ -12,6 +12,9 @@ struct CentralTable {
         connected[id] ?? Central(Peer(id: id))
     }
 
+    /// Whether a central is connected now.
+    func isConnected(_ id: Peer.ID) -> Bool { connected[id] != nil }
+
     mutating func removeAll() {
         connected = [:]
     }

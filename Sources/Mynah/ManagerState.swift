@@ -113,11 +113,13 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// From now on its program hears of it; returns what was preserved, or `nil` if it was not there before.
+    /// From now on its program hears of it; returns what was preserved, or `nil` if that is nothing.
     func introduce(on phone: isolated Phone) -> RestoredState? {
         guard case .new(let isRestored) = stage else { return nil }
         stage = .live
-        return isRestored ? restored(on: phone) : nil
+        guard isRestored else { return nil }
+        let kept = restored(on: phone)
+        return kept.isEmpty ? nil : kept
     }
 
     /// Gives its program the handle.
@@ -217,8 +219,13 @@ final class ManagerState {
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
     }
 
-    /// Whether the system has something to do for it while its app does not run.
-    var isServed: Bool { !added.isEmpty || requested.advertisement != nil }
+    /// Whether the system performs something for it while its app does not run: it advertises for it, or sends
+    /// its subscribers what comes.
+    ///
+    /// That published services alone are none of that is an assumption: TN3115 names "actively advertising".
+    var isAtWork: Bool {
+        requested.advertisement != nil || !subscriptions.attributes.isEmpty || !remembered.isEmpty
+    }
 
     private func preserved(_ name: PreservedName, on phone: isolated Phone) -> PreservedState {
         var state = PreservedState(name: name, batches: added.map(\.services))

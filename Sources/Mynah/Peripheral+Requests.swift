@@ -66,9 +66,11 @@ extension Peripheral {
         try await answering(isPreserved: true) { peer throws(RequestError) in
             var found: [RemoteService] = []
             if let uuids {
-                for uuid in uuids { found += try await radio.discoverServices(uuid, of: peer) }
+                for uuid in uuids where shows(uuid) {
+                    found += try await radio.discoverServices(uuid, of: peer)
+                }
             } else {
-                found = try await radio.discoverServices(nil, of: peer)
+                found = try await radio.discoverServices(nil, of: peer).filter { shows($0.uuid) }
             }
             access.found(found.map(\.uuid), on: peer)
             let sorted = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }

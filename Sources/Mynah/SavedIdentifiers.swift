@@ -1,14 +1,25 @@
 package import MynahLifecycle
 import MynahSupport
 
-/// The identifiers of peripherals that an app itself has stored, as an iOS app keeps them in its defaults.
+/// What an app itself has stored, as an iOS app keeps it in its defaults: the identifiers of its peripherals,
+/// and what its user has stopped.
 ///
-/// Unlike what the system preserves, they outlive a quit by the user.
+/// Unlike what the system preserves, it outlives a quit by the user.
 package struct SavedIdentifiers: Hashable, Sendable {
     /// The app's name.
     package let app: String
     /// For each central manager of the app, the identifiers of its peripherals by their names in the profile.
     package var managers: [[String: PeripheralIdentifier]]
+    /// What its user stopped on its screen and has not started again.
+    package var stopped: Set<Activity> = []
+
+    /// Something that the user of an app starts and stops on its screen.
+    package enum Activity: String, Hashable, Sendable, CaseIterable {
+        /// The app advertises.
+        case advertising
+        /// The app scans.
+        case scan
+    }
 
     package init(app: String, managers: [[String: PeripheralIdentifier]] = []) {
         self.app = app
@@ -41,6 +52,9 @@ extension SavedIdentifiers: KeptContent {
         return .object([
             .init("mynahState", .integer(Self.version)), .init("app", .string(app)),
             .init("managers", .array(managers)),
+            .init(
+                "stopped",
+                .array(Activity.allCases.filter(stopped.contains).map { .string($0.rawValue) })),
         ])
     }
 
@@ -51,6 +65,10 @@ extension SavedIdentifiers: KeptContent {
             throw .init(description: "managers are missing")
         }
         self.init(app: app)
+        // An earlier version did not write it.
+        stopped = Set((json["stopped"]?.arrayValue ?? []).compactMap {
+            $0.stringValue.flatMap { Activity(rawValue: $0) }
+        })
         for (index, manager) in managers.enumerated() {
             guard case .object(let members) = manager else {
                 throw .init(description: "a manager is not an object")

@@ -85,6 +85,9 @@ final class ServiceRegistry {
         defer { settle(services) }
         do throws(RadioError) {
             let published = try await phone.radio.publish(services)
+            if let app = manager.app {
+                phone.radio.onOwnExecutor { [mode = app.servingMode] in $0.serve(services, as: mode) }
+            }
             if accept(published) { return published }
             await phone.radio.withdraw(published.id)
             throw withdrawn
@@ -92,6 +95,13 @@ final class ServiceRegistry {
             disown(services)
             throw error
         }
+    }
+
+    /// The app of a manager has left the screen or returned to it.
+    func serve(_ manager: ManagerState, on phone: isolated Phone) {
+        guard let app = manager.app else { return }
+        let (services, mode) = (manager.added.filter { $0.id != nil }.flatMap(\.services), app.servingMode)
+        phone.radio.onOwnExecutor { $0.serve(services, as: mode) }
     }
 
     func withdraw(_ added: ManagerState.AddedServices, on phone: isolated Phone) async {

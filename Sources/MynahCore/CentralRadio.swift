@@ -22,6 +22,9 @@ public protocol CentralRadio: Radio {
 
     /// Connects; without a timeout it waits until the peripheral is in range.
     ///
+    /// There is one link between two devices: one that the peripheral has made, as a central, is used at
+    /// once.
+    ///
     /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
@@ -37,6 +40,9 @@ public protocol CentralRadio: Radio {
 
     /// Ends a link.
     func disconnect(_ peer: Peer.ID) async
+
+    /// Uses a link as a central no more that the peripheral has made; it goes on.
+    func leave(_ peer: Peer.ID)
 
     /// How loud the other is now, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
@@ -114,6 +120,9 @@ public protocol CentralRadio: Radio {
 }
 
 extension CentralRadio {
+    /// Does nothing: the radio makes every link of its central's half by itself.
+    public func leave(_ peer: Peer.ID) {}
+
     /// The address itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { address }
 

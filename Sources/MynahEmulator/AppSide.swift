@@ -9,11 +9,9 @@ struct AppSide {
     var app: App?
     /// Whether the app gets what waited while it did not run, and may be out of date.
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
-    /// Whether its user has stopped what it advertises.
-    var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// The identifiers that its code has stored, or `nil` before its first launch.
+    /// What its code has stored, or `nil` before its first launch.
     var saved: SavedIdentifiers?
     /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []
@@ -23,8 +21,18 @@ struct AppSide {
     mutating func launched(_ app: App) {
         self.app = app
         if saved == nil { saved = app.access.savedIdentifiers() }
-        isSilenced = false
         awaitsIntroduction = true
+    }
+
+    /// Whether its user has stopped something, also in an earlier launch.
+    func isStopped(_ activity: SavedIdentifiers.Activity) -> Bool { saved?.stopped.contains(activity) == true }
+
+    /// Its user starts or stops something, which its code remembers for later launches.
+    mutating func setWanted(_ activity: SavedIdentifiers.Activity, _ isWanted: Bool) {
+        guard isStopped(activity) == isWanted, var new = saved else { return }
+        if isWanted { new.stopped.remove(activity) } else { new.stopped.insert(activity) }
+        saved = new
+        app?.access.save(new)
     }
 
     /// Returns whether this is the first Bluetooth state after a launch.

@@ -43,13 +43,33 @@ extension DevicePlayer {
 
     func carryOut(_ action: UserAction) async {
         switch action {
-        case .transition(let transition): await carryOut(transition)
+        case .transition(let transition):
+            await warnUnlessPossible(transition)
+            await carryOut(transition)
         case .startAdvertising: await setAdvertising(true)
         case .stopAdvertising: await setAdvertising(false)
         case .startScan: await setScanning(true)
         case .stopScan: await setScanning(false)
         // The phone's, which the emulator has.
         case .openAlert, .dismissAlert, .setPower: break
+        }
+    }
+
+    /// A step that an app cannot take because it does not run changes nothing, and is reported.
+    private func warnUnlessPossible(_ transition: AppTransition) async {
+        let what: String
+        switch transition {
+        case .enterBackground: what = "leave the screen"
+        case .suspend: what = "be suspended"
+        case .terminate: what = "be terminated"
+        case .crash: what = "crash"
+        case .enterForeground, .quit, .memoryPressure: return
+        }
+        guard let state = await appSide.app?.state else { return }
+        switch state {
+        case .foreground, .background, .suspended: return
+        case .notRunning, .terminated, .quit:
+            events.warn("notRunning", "\(device.label) does not run, so it cannot \(what)")
         }
     }
 
@@ -61,19 +81,21 @@ extension DevicePlayer {
         return false
     }
 
-    /// Its user starts or stops its scans, for as long as the app remembers it.
+    /// Its user starts or stops its scans; what the user stops stays stopped over launches.
     private func setScanning(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
         guard device.centrals.contains(where: { $0.scan != nil }) else {
             return events.warn("noScan", "\(device.label) has nothing to scan for: its profile has no scan")
         }
+        appSide.setWanted(.scan, isWanted)
         for central in centrals { central.setScanning(isWanted) }
     }
 
-    /// Its user starts or stops advertising, for as long as the app remembers it.
+    /// Its user starts or stops advertising; what the user stops stays stopped over launches.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
-        (appSide.isSilenced, device.change.isOn) = (!isWanted, nil)
+        appSide.setWanted(.advertising, isWanted)
+        device.change.isOn = nil
         guard let manager else { return }
         do throws(RadioError) {
             try await advertise(with: manager)
@@ -90,7 +112,10 @@ extension DevicePlayer {
             launched(
                 device.isPeripheral
                     ? try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link) : nil)
-            for central in centrals { try central.launched(app) }
+            for central in centrals {
+                try central.launched(app)
+                if appSide.isStopped(.scan) { central.setScanning(false) }
+            }
         } catch {
             launched(nil)
             events.fail(error.description)

@@ -70,7 +70,7 @@ final class DevicePlayer {
     }
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
-        if let advertisement = device.requestedAdvertisement, !appSide.isSilenced {
+        if let advertisement = device.requestedAdvertisement, !appSide.isStopped(.advertising) {
             try await manager.startAdvertising(advertisement)
         } else {
             // The restored advertising may be of an older profile.

@@ -14,7 +14,10 @@ extension HostRadio {
     }
 
     /// Connects to a device; several connections may be pending at once.
+    ///
+    /// A link that the device made is used in both roles.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
+        if let peer = links.share(withCentral: access.identity(of: address)) { return peer }
         let request = try access.want(address, timeout: timeout)
         return try await withTaskCancellationHandler {
             await access.connection(of: request)
@@ -30,11 +33,11 @@ extension HostRadio {
     /// The last address of a bonded device on the air, or the address itself.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { access.addressOnAir(of: address) }
 
-    /// Exchanges the MTU; this side offers 517, for a value of 512 bytes with the longest header.
+    /// Exchanges the MTU; this side offers that of its identity.
     ///
     /// The radio does so by itself when a link has come to be; that one is waited for.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
-        try await links.perform(MTUExchange(ownMTU: ATTServer().ownMTU), on: peer)
+        try await links.perform(MTUExchange(ownMTU: links.server.largestMTU), on: peer)
     }
 
     /// Discovers primary services: all, or those of one type.
@@ -117,6 +120,9 @@ extension HostRadio {
     ) throws(RadioError) -> Bool {
         try links.writeSigned(value, to: handle, of: peer)
     }
+
+    /// Uses a link as a central no more that the device made.
+    public func leave(_ peer: Peer.ID) { links.table.leave(peer) }
 
     // MARK: Both halves
 

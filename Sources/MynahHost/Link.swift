@@ -12,7 +12,20 @@ struct Link {
         case givenUp
     }
 
+    /// The halves of a radio that use a link.
+    struct Halves: OptionSet {
+        let rawValue: UInt8
+
+        static let peripheral = Halves(rawValue: 1)
+        static let central = Halves(rawValue: 2)
+    }
+
     var handle: ConnectionHandle
+    /// The halves that the link was reported to.
+    ///
+    /// One link carries what the devices do in both roles: there is no second one between them (Core
+    /// Specification, Vol 6, Part B, 4.5).
+    var halves: Halves = []
     var stage = Stage.reported
     /// This side's role.
     var role = LEConnection.Role.peripheral

@@ -12,8 +12,10 @@ struct LinkTable {
     enum Action {
         /// A link began, and the other parts are to begin on it too; with the peer's address on the air.
         case added(Link, onAir: DeviceAddress)
-        /// A central has connected.
+        /// A central has connected, or the peripheral of a link uses this device's services too.
         case connected(Peer)
+        /// The link that a central made is one to a peripheral too, as a request asked for.
+        case shared(Link, Connector.Request?)
         /// A bonded central may have configured what is not sent before the link is encrypted (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
@@ -24,10 +26,10 @@ struct LinkTable {
         case reached(Peer, Connector.Request)
         /// A link is to be ended.
         case end(link: ConnectionHandle)
-        /// A link ended, and the other parts are to end on it too.
-        case removed(Link)
-        /// The link that ended was reported as connected; with the reason, if it was one to a peripheral.
-        case disconnected(Peer.ID, LEConnection.Role, RadioError?)
+        /// A link ended, and the other parts are to end on it too; `isRadioGone` if that is why.
+        case removed(Link, isRadioGone: Bool)
+        /// The link that ended was reported as connected to these halves; the central's hears the reason.
+        case disconnected(Peer.ID, Link.Halves, RadioError?)
         /// A connection that was lost before the peripheral was heard is to be tried again.
         case connectAgain(Connector.Request)
         case connectionFailed(Connector.Request, RadioError)
@@ -113,14 +115,16 @@ struct LinkTable {
             isPaired: context.identity != nil)
         var link = Link(
             handle: handle, role: connection.role, peer: peer, parameters: connection.parameters)
-        if let request = context.request { link.stage = .unheard(request) }
+        if let request = context.request, connection.role == .central { link.stage = .unheard(request) }
         let interval = connection.parameters.attendedInterval(connection.role)
         link.meter = LinkMeter(interval: interval, at: context.now)
         links[handle] = link
         actions.append(.added(link, onAir: connection.addressOnAir))
         switch connection.role {
         case .peripheral:
+            links[handle]?.halves = .peripheral
             actions.append(.connected(peer))
+            if let request = context.request { share(handle, request, &actions) }
             if peer.isPaired { actions.append(.askToEncrypt(link: handle)) }
         case .central:
             if context.canReadFeatures {
@@ -142,7 +146,46 @@ struct LinkTable {
             return
         }
         links[at: index].stage = .reported
+        links[at: index].halves.insert(.central)
         actions.append(.reached(links[at: index].peer, request))
+    }
+
+    // MARK: Links of both halves
+
+    /// The central's half uses a link to the device with an address that the device made; returns the peer,
+    /// or `nil` if there is none.
+    mutating func share(withCentral address: DeviceAddress, _ actions: inout [Action]) -> Peer? {
+        let index = indices.first {
+            self[at: $0].role == .peripheral && self[at: $0].peer.address == address
+        }
+        guard let index else { return nil }
+        share(self[at: index].handle, nil, &actions)
+        return self[at: index].peer
+    }
+
+    private mutating func share(
+        _ handle: ConnectionHandle, _ request: Connector.Request?, _ actions: inout [Action]
+    ) {
+        guard let index = index(of: handle), !self[at: index].halves.contains(.central) else { return }
+        links[at: index].halves.insert(.central)
+        actions.append(.shared(self[at: index], request))
+    }
+
+    /// The central's half uses a link no more that the device made.
+    mutating func leave(_ peer: Peer.ID) {
+        for index in indices where self[at: index].peer.id == peer && self[at: index].role == .peripheral {
+            links[at: index].halves.remove(.central)
+        }
+    }
+
+    /// The peripheral of a link asks for something of this device's services.
+    mutating func served(_ peer: Peer.ID, _ actions: inout [Action]) {
+        let index = indices.first {
+            self[at: $0].peer.id == peer && !self[at: $0].halves.contains(.peripheral)
+        }
+        guard let index else { return }
+        links[at: index].halves.insert(.peripheral)
+        actions.append(.connected(links[at: index].peer))
     }
 
     /// A request for a connection was given up: the link that it asked for ends, if it began and was not
@@ -194,13 +237,13 @@ struct LinkTable {
     /// A link ended.
     mutating func ended(_ handle: ConnectionHandle, _ reason: HCIStatus, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: handle) else { return }
-        actions.append(.removed(link))
+        actions.append(.removed(link, isRadioGone: isLeaving))
         guard !isLeaving else { return left.append(link) }
         switch link.stage {
         case .givenUp: break
         case .reported:
-            let error = link.role == .central ? Self.error(for: reason) : nil
-            actions.append(.disconnected(link.peer.id, link.role, error))
+            let error = link.halves.contains(.central) ? Self.error(for: reason) : nil
+            actions.append(.disconnected(link.peer.id, link.halves, error))
         case .unheard(let request):
             // The peripheral took another central's request, or heard none (Vol 1, Part F, 2.59).
             guard reason != .connectionFailedToBeEstablished else {
@@ -221,7 +264,7 @@ struct LinkTable {
         (left, links, isLeaving) = ([], SortedMap(), false)
         for link in ended { reportLost(link, error, &actions) }
         for link in all.values {
-            actions.append(.removed(link))
+            actions.append(.removed(link, isRadioGone: true))
             reportLost(link, error, &actions)
         }
     }
@@ -230,8 +273,8 @@ struct LinkTable {
         switch link.stage {
         case .givenUp: break
         case .reported:
-            let reason = link.role == .central ? Self.radioIsGone : nil
-            actions.append(.disconnected(link.peer.id, link.role, reason))
+            let reason = link.halves.contains(.central) ? Self.radioIsGone : nil
+            actions.append(.disconnected(link.peer.id, link.halves, reason))
         case .unheard(let request): actions.append(.connectionFailed(request, error))
         }
     }

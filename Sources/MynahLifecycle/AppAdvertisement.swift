@@ -28,7 +28,7 @@ public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
 
     /// The placement of a major version of iOS.
     package init(iOS version: Int) {
-        self = version < 12 ? .advertisingData : .scanResponse
+        self = IOSVersion(version).hidesOverflowArea ? .scanResponse : .advertisingData
     }
 }
 

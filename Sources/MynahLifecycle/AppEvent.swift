@@ -104,7 +104,7 @@ package enum AppAction: Hashable, Sendable {
     case deliver
     /// Queues the current event for the app.
     case queue
-    /// Answers the current event, a request, with an error in place of the app.
+    /// Answers the current event, a request, with an error in place of the app; a command is dropped.
     case refuse
     /// Drops the current event.
     case discard

@@ -125,8 +125,8 @@ extension AppLifecycle {
         case .background, .suspended:
             // Its scan is paused, so what is heard is not for it.
             if event == .discovered { return [.discard] }
-            // A command is no more than an event: that it waits like one is an assumption.
-            return event.wantsAnswer ? [.refuse] : [.queue]
+            // Its services are disabled, for a command too.
+            return event.wantsAnswer || event == .writeCommand ? [.refuse] : [.queue]
         case .terminated(let kept) where kept.contains(event.role):
             guard event.relaunches else { return [.discard] }
             wake(at: now)

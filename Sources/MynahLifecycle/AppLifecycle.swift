@@ -172,6 +172,18 @@ where Instant.Duration == Duration {
         }
     }
 
+    /// Whether the contents of its services are disabled: it is not on the screen and has no background mode
+    /// (CBPeripheralManager).
+    ///
+    /// Values of static characteristics are answered all the same, as the guide has it, an assumption:
+    /// CBPeripheralManager excepts nothing.
+    package var disablesServices: Bool {
+        switch phase {
+        case .background, .suspended: !rules.isBackgroundPeripheral
+        case .foreground, .terminated, .notRunning, .quit: false
+        }
+    }
+
     /// Whether a request for a dynamic value reaches the app, at once or by waking it.
     package var servesDynamicValues: Bool {
         switch phase {

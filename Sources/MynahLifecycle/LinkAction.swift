@@ -4,7 +4,8 @@ public import MynahCore
 package enum LinkAction: Hashable, Sendable {
     /// The manager's peripheral is connecting.
     case connecting(ManagerKey, DeviceAddress)
-    /// The manager's peripheral is connected; `isLocal` if another app of this phone held the link already.
+    /// The manager's peripheral is connected; `isLocal` if the link was there already: another app of this
+    /// phone holds it, or the device made it.
     case connected(ManagerKey, DeviceAddress, Peer.ID, isLocal: Bool)
     /// The manager's connection failed, and is not pending any more.
     case failedToConnect(ManagerKey, DeviceAddress, RadioError)
@@ -15,6 +16,8 @@ package enum LinkAction: Hashable, Sendable {
 
     /// Ends a link.
     case endLink(Peer.ID)
+    /// Uses a link no more as a central; the device made it, and it goes on.
+    case leaveLink(DeviceAddress, Peer.ID)
     /// An app released a link that these apps still use.
     case linkKept(DeviceAddress, heldBy: [UInt64])
     /// A link has ended.
@@ -30,7 +33,8 @@ package enum LinkAction: Hashable, Sendable {
 public struct Disconnection: Hashable, Sendable {
     /// The error that ended the link, or `nil` if the app or the phone ended it.
     public var error: RadioError?
-    /// Whether the link on the air is unaffected: another app still holds it, or there was none yet.
+    /// Whether the link on the air is unaffected: another app still holds it, the device made it, or there
+    /// was none yet.
     public var isLocal: Bool
     /// Whether the connection was pending.
     public var wasPending: Bool

@@ -8,7 +8,8 @@ package import MynahCore
 /// A controller initiates to one device at a time, and cannot change its random address meanwhile (Core
 /// Specification, Vol 4, Part E, 7.8.4). So a pending connection costs only listening, and initiating begins
 /// when the device is heard. There can be any number of pending connections, and a private address can rotate
-/// between two attempts.
+/// between two attempts. A device that has made a link to the phone need not be heard: the radio is asked at
+/// once, and uses that link.
 ///
 /// | state | device is heard | device is no longer wanted | attempt ends |
 /// |---|---|---|---|
@@ -56,6 +57,8 @@ package struct LinkInitiator: Sendable {
     /// The wanted devices that were heard and wait for their attempt, in the order in which they were heard.
     private var heard: [DeviceAddress] = []
     private var links = 0
+    /// The devices that are linked to the phone by links that they made: there is nothing to wait for.
+    private var linked: Set<DeviceAddress> = []
     private let limit: Int?
     /// How many links the controller had when it had no room for another, until one of them ends.
     private var shownLimit: Int?
@@ -85,6 +88,16 @@ package struct LinkInitiator: Sendable {
         }
         // The controller may have reported a device before it was wanted.
         if isGrown { actions.append(.listenAnew) }
+        takeLinked(addresses, into: &actions)
+    }
+
+    /// Devices that have made a link to the phone wait for no advertisement.
+    private mutating func takeLinked(_ addresses: [DeviceAddress], into actions: inout [Action]) {
+        for address in addresses where linked.contains(address) && !heard.contains(address) {
+            if case .initiating(address, _) = state { continue }
+            heard.append(address)
+        }
+        next(into: &actions)
     }
 
     /// A device was heard; it is of interest if it is wanted and can be connected to.
@@ -142,9 +155,14 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The number of the phone's links, of either role, is now `count`.
-    package mutating func has(links count: Int, into actions: inout [Action]) {
+    /// The number of the phone's links, of either role, is now `count`; these devices have made one of which
+    /// the central's half makes no use yet.
+    package mutating func has(
+        links count: Int, madeBy devices: [DeviceAddress] = [], into actions: inout [Action]
+    ) {
         let hadRoom = hasRoom
+        linked = Set(devices)
+        defer { takeLinked(devices.filter(wanted.contains), into: &actions) }
         // It may have refused because of a link that is not reported, or of something else.
         if count < links { shownLimit = nil }
         links = count
@@ -173,9 +191,9 @@ package struct LinkInitiator: Sendable {
 
     private mutating func next(into actions: inout [Action]) {
         guard case .idle = state, !heard.isEmpty else { return }
-        guard hasRoom else {
-            heard = []
-            return reportExhaustion(into: &actions)
+        if !hasRoom {
+            heard.removeAll { !linked.contains($0) }
+            guard !heard.isEmpty else { return reportExhaustion(into: &actions) }
         }
         lastAttempt += 1
         let address = heard.removeFirst()

@@ -17,6 +17,10 @@ package import MynahCore
 /// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
 /// want it again.
 ///
+/// There is one link between two devices (Core Specification, Vol 6, Part B, 4.5). One that the device has
+/// made, as a central of this phone, is shared: it is up for those who wait as one that another app holds,
+/// and when its last holder cancels it is left to the device and absent here, an assumption.
+///
 /// An app that cancels is told at once, and the link ends on the air when no app holds it
 /// (cancelPeripheralConnection). Assumptions: a start delay delays only the phone's own attempt, so an app
 /// that asks for a device that is or becomes connected for another app has it at once; when Bluetooth goes
@@ -48,6 +52,8 @@ package struct LinkLedger: Sendable {
     private var links: [DeviceAddress: Link] = [:]
     /// The device of each link on the air, also of a second one to a device.
     private var addresses: [Peer.ID: DeviceAddress] = [:]
+    /// The links that their devices made.
+    private var shared: Set<Peer.ID> = []
     private var lastRequest: UInt64 = 0
 
     /// No links.
@@ -241,8 +247,12 @@ package struct LinkLedger: Sendable {
             }
             actions.append(.wantedChanged)
         case .up(let peer, _):
-            if isTold { actions.append(.disconnected(manager, address, .init(isLocal: !rest.isEmpty))) }
-            if rest.isEmpty {
+            let isKept = !rest.isEmpty || shared.contains(peer)
+            if isTold { actions.append(.disconnected(manager, address, .init(isLocal: isKept))) }
+            if rest.isEmpty, isKept {
+                links[address] = nil
+                leave(peer, address, into: &actions)
+            } else if rest.isEmpty {
                 links[address] = .ending(peer, wantedBy: [])
                 actions.append(.endLink(peer))
             } else {
@@ -255,13 +265,19 @@ package struct LinkLedger: Sendable {
     // MARK: Events of the radio
 
     /// A link to a device began; one that nobody waits for is ended.
-    package mutating func linkUp(_ peer: Peer.ID, to address: DeviceAddress, into actions: inout [LinkAction])
-    {
+    ///
+    /// With `isShared` the device made it; such a link is not ended.
+    package mutating func linkUp(
+        _ peer: Peer.ID, to address: DeviceAddress, isShared: Bool = false, into actions: inout [LinkAction]
+    ) {
         guard addresses[peer] == nil else { return }
         addresses[peer] = address
+        if isShared { shared.insert(peer) }
         switch links[address] {
         case .wanted(let claims)?: take(peer, address, claims, into: &actions)
         case .ending(_, let claims)? where !claims.isEmpty: take(peer, address, claims, into: &actions)
+        case .up? where isShared, .ending? where isShared, nil where isShared:
+            leave(peer, address, into: &actions)
         case .up?: actions.append(.endLink(peer))
         case .ending?, nil:
             links[address] = .ending(peer, wantedBy: [])
@@ -273,29 +289,36 @@ package struct LinkLedger: Sendable {
         _ peer: Peer.ID, _ address: DeviceAddress, _ claims: [Claim], into actions: inout [LinkAction]
     ) {
         links[address] = .up(peer, heldBy: claims.map { Claim(held: $0) })
-        for claim in claims { actions.append(.connected(claim.manager, address, peer, isLocal: false)) }
+        let isLocal = shared.contains(peer)
+        for claim in claims { actions.append(.connected(claim.manager, address, peer, isLocal: isLocal)) }
         actions.append(.wantedChanged)
+    }
+
+    /// Nobody here holds a link that the device made.
+    private mutating func leave(
+        _ peer: Peer.ID, _ address: DeviceAddress, into actions: inout [LinkAction]
+    ) {
+        addresses[peer] = nil
+        shared.remove(peer)
+        actions.append(.leaveLink(address, peer))
     }
 
     /// A link ended; `error` is `nil` if it was ended from here.
     ///
-    /// With the radio gone, the managers that `isKept` names wait for the device again, and nobody is told.
+    /// With the radio gone, nobody waits for the device again.
     package mutating func linkDown(
-        _ peer: Peer.ID, _ error: RadioError?, keepingFor isKept: (ManagerKey) -> Bool = { _ in false },
-        into actions: inout [LinkAction]
+        _ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]
     ) {
         guard let address = addresses.removeValue(forKey: peer) else { return }
+        shared.remove(peer)
         defer { actions.append(.linkEnded(address, peer)) }
         var waiting: [Claim]
         switch links[address] {
         case .up(peer, let claims)?:
             waiting = []
             for claim in claims {
-                if error?.code == .lost, isKept(claim.manager) {
-                    waiting.append(claim)
-                    continue
-                }
-                let isReconnecting = error != nil && claim.options.autoReconnect
+                let isReconnecting =
+                    error.map { $0.code != .lost } == true && claim.options.autoReconnect
                 actions.append(
                     .disconnected(
                         claim.manager, address, .init(error: error, isReconnecting: isReconnecting)))
@@ -347,19 +370,24 @@ package struct LinkLedger: Sendable {
 
     /// Bluetooth is not powered on any more: every link and pending connection is gone, without a callback.
     ///
-    /// Only what the system keeps for a manager whose app it has terminated stays, as a pending connection.
+    /// Only the pending connections stay of a manager whose app the system has terminated and that it keeps:
+    /// a link that is up is a request that was completed, so the phone does not connect again by itself.
     package mutating func powerLost(
         keepingFor isKept: (ManagerKey) -> Bool, into actions: inout [LinkAction]
     ) {
         let before = links
         let ended = addresses.sorted { $0.key.rawValue < $1.key.rawValue }
         addresses = [:]
+        shared = []
+        func stays(_ claim: Claim, _ link: Link) -> Bool {
+            if case .up = link { false } else { isKept(claim.manager) }
+        }
         links = before.compactMapValues { link in
-            let kept = link.claims.filter { isKept($0.manager) }
+            let kept = link.claims.filter { stays($0, link) }
             return kept.isEmpty ? nil : .wanted(by: kept)
         }
         let lost = before.flatMap { address, link in
-            link.claims.filter { !isKept($0.manager) }.map { (address, $0) }
+            link.claims.filter { !stays($0, link) }.map { (address, $0) }
         }
         for (address, claim) in lost.sorted(by: { $0.1.request < $1.1.request }) {
             actions.append(.forgotten(claim.manager, address))

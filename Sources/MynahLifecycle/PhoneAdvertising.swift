@@ -33,7 +33,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
         backgroundInterval: Duration = .microseconds(181_250), txPower: Int8? = nil
     ) {
         placement = OverflowPlacement(iOS: version)
-        defersBackgroundChanges = version >= 14
+        defersBackgroundChanges = IOSVersion(version).defersBackgroundChanges
         self.foregroundInterval = foregroundInterval
         self.backgroundInterval = backgroundInterval
         self.txPower = txPower

@@ -405,11 +405,33 @@ import Testing
         await emulator.carryOut(.enterForeground)
         await emulator.carryOut(.startAdvertising, on: .named("Test"))
         try await wait(for: .advertisingStarted, count: 2)
-        // Its memory is gone with it.
-        await emulator.carryOut(.stopAdvertising)
-        await emulator.carryOut(.crash)
-        await emulator.carryOut(.enterForeground)
-        try await wait(for: .advertisingStarted, count: 3)
+        // It remembers that when its memory is gone.
+        for end in [AppTransition.crash, .quit] {
+            await emulator.carryOut(.stopAdvertising)
+            try await wait(for: .advertisingStopped, count: end == .crash ? 2 : 3)
+            await emulator.carryOut(.transition(end))
+            await emulator.carryOut(.enterForeground)
+            try await until("a service is published") { await !(radio.published.isEmpty) }
+            #expect(await radio.advertisement == nil)
+            await emulator.carryOut(.startAdvertising)
+            try await wait(for: .advertisingStarted, count: end == .crash ? 3 : 4)
+        }
+    }
+
+    @Test func `a step that an app cannot take because it does not run is a warning`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.terminate)
+        for transition in [AppTransition.enterBackground, .suspend, .terminate, .crash] {
+            await emulator.carryOut(.transition(transition))
+        }
+        let warnings = log.all.filter { $0.string("code") == "notRunning" }.compactMap { $0.string("message") }
+        #expect(
+            warnings == [
+                "Test does not run, so it cannot leave the screen",
+                "Test does not run, so it cannot be suspended",
+                "Test does not run, so it cannot be terminated", "Test does not run, so it cannot crash",
+            ])
     }
 
     @Test func `a second app's preserved services are on the radio when ready is reported`() async throws {

@@ -146,6 +146,46 @@ import Testing
         #expect(!scene.server.takesIndications(1) && scene.server.takesIndications(2))
     }
 
+    @Test func `an app's value is cut to what each link carries, with one warning for each`() throws {
+        var scene = try Scene([1: 1, 2: 1])
+        let definitions = [ServiceDefinition(uuid: "180D", characteristics: [scene.rate])]
+        scene.server.serve(definitions, as: .app)
+        scene.server.agreed(on: 26, 2)
+        let value = [UInt8](1...22)
+        #expect(try scene.send(value) == .sent(2))
+        let (short, whole) = (Hex.encode(value.prefix(20)), Hex.encode(value))
+        #expect(scene.sent() == ["1:1B1200" + short, "2:1B1200" + whole])
+        #expect(scene.asked() == ["valueTooLong"])
+        #expect(try scene.send(value, to: [1]) == .sent(1))
+        #expect(scene.sent() == ["1:1B1200" + short] && scene.asked() == [])
+        scene.server.serve(definitions, as: .accessory)
+        #expect(throws: RadioError.self) { try scene.send(value, to: [1]) }
+    }
+
+    @Test func `of disabled services nothing is served but static values`() throws {
+        var scene = try Scene([1: 1])
+        let described = CharacteristicDefinition(
+            uuid: "2A38", properties: [.read, .notify], value: [5],
+            descriptors: [DescriptorDefinition(uuid: "2901", properties: .read, value: [6])])
+        let service = ServiceDefinition(uuid: "FFE0", characteristics: [described])
+        let handles = try scene.server.publish([service], at: .zero, &scene.outbound, &scene.actions).handles
+        let value = UInt8(try #require(handles[described.key]).rawValue)
+        let text = UInt8(try #require(handles[described.descriptors[0].key]).rawValue)
+        _ = (scene.sent(), scene.asked())
+        // The order of the descriptors is the server's.
+        let configuration = text == value + 1 ? value + 2 : value + 1
+        func answers() -> [String] {
+            [[0x0A, value, 0], [0x0A, text, 0], [0x0A, configuration, 0], [0x12, configuration, 0, 1, 0]]
+                .flatMap { scene.receive($0, 1) }.map { String($0.dropFirst(2).prefix(2)) }
+        }
+        #expect(answers() == ["0B", "0B", "0B", "13"])
+        scene.server.serve([service], as: .disabled)
+        #expect(answers() == ["0B", "01", "01", "01"])
+        #expect(scene.receive([0x0A, text, 0], 1).first?.hasSuffix("0E") == true)
+        scene.server.serve([service], as: .app)
+        #expect(answers() == ["0B", "0B", "0B", "13"])
+    }
+
     @Test func `a value that one link does not carry is a warning once, and an error if no link does`() throws
     {
         var scene = try Scene([1: 1, 2: 1])

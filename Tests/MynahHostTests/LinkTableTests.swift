@@ -49,6 +49,17 @@ import Testing
             return takeWords()
         }
 
+        /// The central's half asks for a link to the device.
+        mutating func share() -> [String] {
+            _ = links.share(withCentral: address, &actions)
+            return takeWords()
+        }
+
+        mutating func serve(_ peer: UInt32) -> [String] {
+            links.served(Peer.ID(peer), &actions)
+            return takeWords()
+        }
+
         mutating func removeAll() -> [String] {
             links.removeAll(RadioError(.lost, "gone"), &actions)
             return takeWords()
@@ -63,15 +74,19 @@ import Testing
                     onAir == address
                         ? "added \(link.handle.rawValue)" : "added \(link.handle.rawValue) at \(onAir)"
                 case .connected(let peer): "connected \(peer.id.rawValue)"
+                case .shared(let link, let request):
+                    "shared \(link.peer.id.rawValue)" + (request.map { " by \($0.number)" } ?? "")
                 case .askToEncrypt(let link): "ask to encrypt \(link.rawValue)"
                 case .readFeatures(let link, let peer):
                     "read features of \(peer.rawValue) on \(link.rawValue)"
                 case .exchangeMTU(let link): "exchange MTU on \(link.rawValue)"
                 case .reached(let peer, let request): "reached \(peer.id.rawValue) by \(request.number)"
                 case .end(let link): "end \(link.rawValue)"
-                case .removed(let link): "removed \(link.handle.rawValue)"
-                case .disconnected(let peer, _, let error):
-                    "disconnected \(peer.rawValue): \(error?.message ?? "as asked for")"
+                case .removed(let link, let isRadioGone):
+                    "removed \(link.handle.rawValue)" + (isRadioGone ? " with the radio" : "")
+                case .disconnected(let peer, let halves, let error):
+                    "disconnected \(peer.rawValue)" + (halves == [.peripheral, .central] ? " for both" : "")
+                        + ": \(error?.message ?? "as asked for")"
                 case .connectAgain(let request): "connect again for \(request.number)"
                 case .connectionFailed(let request, let error): "failed \(request.number): \(error.message)"
                 }
@@ -174,6 +189,40 @@ import Testing
         #expect(scene.giveUp(5) == [])
     }
 
+    // MARK: In both roles
+
+    @Test func `a link that a central made is a peripheral's too, until the central's half leaves it`() {
+        var scene = Scene()
+        #expect(scene.share() == [])
+        _ = scene.begin(1)
+        #expect(scene.share() == ["shared 1"])
+        // It is asked for once.
+        #expect(scene.share() == [])
+        #expect(scene.end() == ["removed 1", "disconnected 1 for both: the supervision timeout expired"])
+        _ = scene.begin(1)
+        _ = scene.share()
+        scene.links.leave(Peer.ID(2))
+        #expect(scene.end() == ["removed 1", "disconnected 2: as asked for"])
+    }
+
+    @Test func `a link that a central made fulfils a request for one to it`() {
+        var scene = Scene()
+        let wanted = LinkTable.Context(request: Scene.request)
+        #expect(scene.begin(1, .peripheral, wanted) == ["added 1", "connected 1", "shared 1 by 5"])
+        #expect(scene.links[1]?.isUnheard == false && scene.giveUp(5) == [])
+    }
+
+    @Test func `a peripheral that asks for this device's services is a central too`() {
+        var scene = Scene()
+        _ = scene.beginCentral()
+        _ = scene.hear()
+        #expect(scene.serve(1) == ["connected 1"])
+        #expect(scene.serve(1) == [] && scene.serve(2) == [])
+        // A link of the central's own is ended rather than left.
+        scene.links.leave(Peer.ID(1))
+        #expect(scene.end() == ["removed 1", "disconnected 1 for both: the supervision timeout expired"])
+    }
+
     // MARK: All
 
     @Test func `a controller that is gone takes each link with it`() {
@@ -186,8 +235,9 @@ import Testing
         scene.links[at: scene.links.index(of: 4)!].stage = .givenUp
         #expect(
             scene.removeAll() == [
-                "removed 1", "disconnected 1: as asked for", "removed 2",
-                "disconnected 2: the radio is gone", "removed 3", "failed 5: gone", "removed 4",
+                "removed 1 with the radio", "disconnected 1: as asked for", "removed 2 with the radio",
+                "disconnected 2: the radio is gone", "removed 3 with the radio", "failed 5: gone",
+                "removed 4 with the radio",
             ])
         #expect(scene.links.isEmpty && scene.removeAll() == [])
         // A number names no other peer.
@@ -201,15 +251,15 @@ import Testing
         _ = scene.hear(2)
         _ = scene.begin(3)
         scene.links.leave()
-        #expect(scene.end(1) == ["removed 1"])
-        #expect(scene.end(2) == ["removed 2"])
+        #expect(scene.end(1) == ["removed 1 with the radio"])
+        #expect(scene.end(2) == ["removed 2 with the radio"])
         #expect(scene.begin(4) == ["end 4"])
         #expect(scene.beginCentral(5) == ["failed 5: the radio is gone", "end 5"])
         #expect(scene.links.handles == [3])
         #expect(
             scene.removeAll() == [
-                "disconnected 1: as asked for", "disconnected 2: the radio is gone", "removed 3",
-                "disconnected 3: as asked for",
+                "disconnected 1: as asked for", "disconnected 2: the radio is gone",
+                "removed 3 with the radio", "disconnected 3: as asked for",
             ])
         #expect(scene.removeAll() == [])
         #expect(scene.begin(1) == ["added 1", "connected 4"])

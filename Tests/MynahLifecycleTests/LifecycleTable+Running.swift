@@ -96,7 +96,7 @@ extension Situation {
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         3s   refuse
         write             background  off         3s   refuse
-        writeCommand      background  off         3s   queue
+        writeCommand      background  off         3s   refuse
         subscribe         background  off         3s   queue
         unsubscribe       background  off         3s   queue
         other             background  off         3s   queue
@@ -124,7 +124,7 @@ extension Situation {
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         8s   refuse
         write             background  off         8s   refuse
-        writeCommand      background  off         8s   queue
+        writeCommand      background  off         8s   refuse
         subscribe         background  off         8s   queue
         unsubscribe       background  off         8s   queue
         other             background  off         8s   queue

@@ -10,7 +10,7 @@ extension Situation {
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              suspended   off         -    refuse
         write             suspended   off         -    refuse
-        writeCommand      suspended   off         -    queue
+        writeCommand      suspended   off         -    refuse
         subscribe         suspended   off         -    queue
         unsubscribe       suspended   off         -    queue
         other             suspended   off         -    queue

@@ -95,7 +95,7 @@ extension Situation {
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              throttled   off         6s   refuse
         write             throttled   off         6s   refuse
-        writeCommand      throttled   off         6s   queue
+        writeCommand      throttled   off         6s   refuse
         subscribe         throttled   off         6s   queue
         unsubscribe       throttled   off         6s   queue
         other             throttled   off         6s   queue

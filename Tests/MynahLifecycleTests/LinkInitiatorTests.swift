@@ -8,7 +8,7 @@ import Testing
     ///
     /// `w` wants devices, `h` hears one, `n` hears one that takes no connection, `c` reports a link to one;
     /// `e` ends the last attempt: reached, timed out, without room, or refused; `l` says how many links there
-    /// are.
+    /// are, and `d` which devices have made one.
     static let table = """
         -                 w12        listen
         -                 h1         -
@@ -55,6 +55,17 @@ import Testing
         w12,l3            l2         listen
         w12,l2,h1,h2,l3   c1         exhausted:3
         l3                l2         -
+        w12               d1         initiate:1:2s
+        d1                w12        listen initiate:1:2s
+        d1                w2         listen
+        d1,w1             h1         -
+        d1,w1             d1         -
+        d1,w1             e:reached  -
+        d1,w1,e:reached   d          -
+        w12,h2            d1         -
+        w12,h2,d1         e:timeout  listen initiate:1:2s
+        w12,l3            d1         initiate:1:2s
+        w12,l3,d1         h2         exhausted:3
         """
 
     @Test(arguments: table.split(separator: "\n").map(String.init))
@@ -140,6 +151,7 @@ import Testing
 private struct Script {
     var initiator: LinkInitiator
     var lastAttempt: UInt64 = 0
+    private var links = 0
 
     init(limit: Int?) {
         initiator = LinkInitiator(limit: limit)
@@ -161,7 +173,12 @@ private struct Script {
                 initiator.heard(Self.report(number, kind), into: &actions)
             }
         case "c": initiator.connected(to: .device(number), into: &actions)
-        case "l": initiator.has(links: Int(number), into: &actions)
+        case "l":
+            links = Int(number)
+            initiator.has(links: links, into: &actions)
+        case "d":
+            let devices = rest.compactMap { UInt64(String($0)) }.map { DeviceAddress.device($0) }
+            initiator.has(links: links, madeBy: devices, into: &actions)
         default: initiator.ended(lastAttempt, Self.outcome(event), into: &actions)
         }
         return actions.map { word($0) }

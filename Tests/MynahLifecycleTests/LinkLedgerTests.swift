@@ -69,17 +69,18 @@ import Testing
                 == .disconnected(.a, .device(1), .init(error: .lostLink, isReconnecting: true)))
     }
 
-    @Test func `with the radio gone the system waits again for what it keeps, and for nothing else`() {
+    @Test func `with the radio gone nobody waits for the device of a link again`() {
         var ledger = LinkLedger()
         var actions: [LinkAction] = []
-        for manager in [ManagerKey.a, .b] { ledger.connect(manager, to: .device(1), into: &actions) }
+        ledger.connect(.a, to: .device(1), into: &actions)
+        ledger.connect(.b, to: .device(1), .reconnecting, into: &actions)
         ledger.linkUp(.first, to: .device(1), into: &actions)
         actions = []
         let gone = RadioError(.lost, "the radio is gone")
-        ledger.linkDown(.first, gone, keepingFor: { $0 == .b }, into: &actions)
-        let end = LinkAction.disconnected(.a, .device(1), .init(error: gone, isReconnecting: false))
-        #expect(actions == [end, .wantedChanged, .linkEnded(.device(1), .first)])
-        #expect(ledger.wanted.map(\.managers) == [[.b]])
+        ledger.linkDown(.first, gone, into: &actions)
+        let ends = [ManagerKey.a, .b].map { LinkAction.disconnected($0, .device(1), .init(error: gone)) }
+        #expect(actions == ends + [.linkEnded(.device(1), .first)])
+        #expect(ledger.wanted.isEmpty)
     }
 
     @Test func `a start delay that is over after its request was cancelled changes nothing`() {
@@ -190,7 +191,7 @@ import Testing
             seen == [
                 "connecting", "connected", "connected:local", "failed", "lost", "reconnecting",
                 "cancelled:pending",
-                "cancelled:local", "cancelled", "forgotten", "end", "kept", "ended", "wait", "wanted",
+                "cancelled:local", "cancelled", "forgotten", "end", "leave", "kept", "ended", "wait", "wanted",
             ])
     }
 }

@@ -4,11 +4,11 @@ import MynahTestSupport
 
 /// Every state of a link to one device with every event, for the apps A and B.
 enum LinkTable {
-    /// A ends means without anything kept; `offKeepingA` that A was terminated and is kept.
+    /// A ends means without anything kept; `offKeepingA` that A was terminated and is kept; `shared` a link
+    /// that the device made.
     static let events = [
         "connectA", "connectB", "connectBDelayed", "cancelA", "cancelB", "endA", "up", "lost", "down",
-        "failed",
-        "delayElapsed", "off", "offKeepingA",
+        "failed", "delayElapsed", "off", "offKeepingA", "shared",
     ]
 
     static let situations = [
@@ -26,6 +26,7 @@ enum LinkTable {
         delayElapsed     absent         -
         off              absent         -
         offKeepingA      absent         -
+        shared           absent         leave
         """,
         "connectA": """
         connectA         wanted:A       -
@@ -41,6 +42,7 @@ enum LinkTable {
         delayElapsed     wanted:A       -
         off              absent         forgotten:A wanted
         offKeepingA      wanted:A       wanted
+        shared           up:A           connected:A:local wanted
         """,
         "connectA connectB": """
         connectA         wanted:AB      -
@@ -56,6 +58,7 @@ enum LinkTable {
         delayElapsed     wanted:AB      -
         off              absent         forgotten:A forgotten:B wanted
         offKeepingA      wanted:A       forgotten:B wanted
+        shared           up:AB          connected:A:local connected:B:local wanted
         """,
         "connectBDelayed": """
         connectA         wanted:BA      connecting:A wanted
@@ -71,6 +74,7 @@ enum LinkTable {
         delayElapsed     wanted:B       wanted
         off              absent         forgotten:B wanted
         offKeepingA      absent         forgotten:B wanted
+        shared           up:B           connected:B:local wanted
         """,
         "connectA up": """
         connectA         up:A           -
@@ -85,7 +89,8 @@ enum LinkTable {
         failed           up:A           -
         delayElapsed     up:A           -
         off              absent         forgotten:A ended wanted
-        offKeepingA      wanted:A       ended wanted
+        offKeepingA      absent         forgotten:A ended wanted
+        shared           up:A           -
         """,
         "connectA connectB up": """
         connectA         up:AB          -
@@ -100,7 +105,8 @@ enum LinkTable {
         failed           up:AB          -
         delayElapsed     up:AB          -
         off              absent         forgotten:A forgotten:B ended wanted
-        offKeepingA      wanted:A       forgotten:B ended wanted
+        offKeepingA      absent         forgotten:A forgotten:B ended wanted
+        shared           up:AB          -
         """,
         "reconnectA connectB up": """
         connectA         up:AB          -
@@ -115,7 +121,8 @@ enum LinkTable {
         failed           up:AB          -
         delayElapsed     up:AB          -
         off              absent         forgotten:A forgotten:B ended wanted
-        offKeepingA      wanted:A       forgotten:B ended wanted
+        offKeepingA      absent         forgotten:A forgotten:B ended wanted
+        shared           up:AB          -
         """,
         "connectA up cancelA": """
         connectA         ending:A       connecting:A wanted
@@ -131,6 +138,7 @@ enum LinkTable {
         delayElapsed     ending:        -
         off              absent         ended wanted
         offKeepingA      absent         ended wanted
+        shared           ending:        -
         """,
         "connectA up cancelA connectA": """
         connectA         ending:A       -
@@ -146,6 +154,24 @@ enum LinkTable {
         delayElapsed     ending:A       -
         off              absent         forgotten:A ended wanted
         offKeepingA      wanted:A       ended wanted
+        shared           ending:A       -
+        """,
+        // A link that the device made is left to it.
+        "connectA shared": """
+        connectA         up:A           -
+        connectB         up:AB          connecting:B connected:B:local
+        connectBDelayed  up:AB          connecting:B connected:B:local
+        cancelA          absent         disconnected:A:local leave
+        cancelB          up:A           -
+        endA             absent         leave
+        up               up:A           -
+        lost             absent         disconnected:A:error ended
+        down             absent         disconnected:A ended
+        failed           up:A           -
+        delayElapsed     up:A           -
+        off              absent         forgotten:A ended wanted
+        offKeepingA      absent         forgotten:A ended wanted
+        shared           up:A           -
         """,
         // A further link while the end of the first has not been reported.
         "connectA up cancelA connectA upAgain": """
@@ -161,7 +187,8 @@ enum LinkTable {
         failed           up:A           -
         delayElapsed     up:A           -
         off              absent         forgotten:A ended ended wanted
-        offKeepingA      wanted:A       ended ended wanted
+        offKeepingA      absent         forgotten:A ended ended wanted
+        shared           up:A           -
         """,
     ]
 }
@@ -210,6 +237,7 @@ struct LinkScript {
         case "cancelB": ledger.cancel(.b, to: address, into: &actions)
         case "endA": ledger.end(.a, into: &actions)
         case "up": ledger.linkUp(.first, to: address, into: &actions)
+        case "shared": ledger.linkUp(.first, to: address, isShared: true, into: &actions)
         case "upAgain": ledger.linkUp(.second, to: address, into: &actions)
         case "lost": ledger.linkDown(.first, .lostLink, into: &actions)
         case "down": ledger.linkDown(.first, nil, into: &actions)
@@ -242,6 +270,7 @@ extension LinkAction {
                 + (how.wasPending ? ":pending" : "") + (how.isReconnecting ? ":reconnecting" : "")
         case .forgotten(let manager, _): "forgotten:\(manager.letter)"
         case .endLink: "end"
+        case .leaveLink: "leave"
         case .linkKept(_, let apps): "kept:" + apps.map { ManagerKey.app($0).letter }.joined()
         case .linkEnded: "ended"
         case .waitForStart: "wait"

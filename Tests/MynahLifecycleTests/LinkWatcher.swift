@@ -17,6 +17,8 @@ struct LinkWatcher {
     private var ledger = LinkLedger()
     private var beliefs: [Pair: Belief] = [:]
     private var onAir: [Peer.ID: DeviceAddress] = [:]
+    /// The links that the device made, which the phone leaves and never ends.
+    private var shared: Set<Peer.ID> = []
     /// The links that the radio was asked to end.
     private var ending: Set<Peer.ID> = []
     private var delayed: [UInt64] = []
@@ -37,7 +39,7 @@ struct LinkWatcher {
         case 4, 5: run { $0.cancel(manager, to: address, into: &$1) }
         case 6 where Bool.random(using: &random): end(manager)
         case 7 where !onAir.values.contains(address), 8 where !onAir.values.contains(address):
-            linkUp(address)
+            linkUp(address, isShared: Bool.random(using: &random))
         case 9, 10: linkDown(Bool.random(using: &random) ? .lostLink : nil, &random)
         case 11: run { $0.failed(address, .lostLink, into: &$1) }
         case 12:
@@ -77,11 +79,12 @@ struct LinkWatcher {
         for pair in beliefs.keys where pair.manager == manager { beliefs[pair] = nil }
     }
 
-    private mutating func linkUp(_ address: DeviceAddress) {
+    private mutating func linkUp(_ address: DeviceAddress, isShared: Bool = false) {
         lastPeer += 1
         let peer = Peer.ID(lastPeer)
         onAir[peer] = address
-        run { $0.linkUp(peer, to: address, into: &$1) }
+        if isShared { shared.insert(peer) }
+        run { $0.linkUp(peer, to: address, isShared: isShared, into: &$1) }
     }
 
     private mutating func linkDown(_ error: RadioError?, _ random: inout SeededGenerator) {
@@ -102,7 +105,7 @@ struct LinkWatcher {
         let before = onAir
         onAir = [:]
         ending = []
-        for pair in beliefs.keys where pair.manager == manager { beliefs[pair] = .connecting }
+        shared = []
         run { $0.powerLost(keepingFor: { $0 == manager }, into: &$1) }
         // Late reports of the radio mean nothing any more.
         for peer in before.keys {
@@ -146,6 +149,7 @@ struct LinkWatcher {
             change(manager, address, from: [.disconnected], to: .connecting, "connecting")
         case .connected(let manager, let address, let peer, let isLocal):
             if onAir[peer] != address || ending.contains(peer) { faults.append("connected without a link") }
+            if shared.contains(peer), !isLocal { faults.append("a link that was there is told as a new one") }
             change(
                 manager, address, from: [.connecting], to: .connected,
                 isLocal ? "connected:local" : "connected")
@@ -167,6 +171,12 @@ struct LinkWatcher {
         case .endLink(let peer):
             seen.insert("end")
             if onAir[peer] == nil || !ending.insert(peer).inserted { faults.append("a link is ended twice") }
+            if shared.contains(peer) { faults.append("a link is ended that its device made") }
+        case .leaveLink(_, let peer):
+            seen.insert("leave")
+            if onAir.removeValue(forKey: peer) == nil || !shared.contains(peer) {
+                faults.append("a link is left that its device did not make")
+            }
         case .linkKept(_, let apps):
             seen.insert("kept")
             if apps.isEmpty { faults.append("a link is kept for nobody") }

@@ -54,6 +54,7 @@ import Testing
         #expect(await rig.radio.values[rig.fixed.key] == [1, 2])
         let manager = try #require(rig.code.manager)
         #expect(await manager.hasSubscribers(of: rig.level.key))
+        #expect(await rig.radio.modes[rig.service.uuid] == .disabled)
         await rig.radio.simulate(.unsubscribed(rig.level.key, rig.peer.id))
         await rig.radio.simulate(.disconnected(rig.peer.id))
         #expect(await !manager.hasSubscribers(of: rig.level.key))
@@ -61,8 +62,52 @@ import Testing
         await rig.app.enterForeground()
         #expect(
             rig.code.words.dropFirst(2) == [
-                "foreground", "connected", "subscribed", "write 02", "unsubscribed", "disconnected",
+                "foreground", "connected", "subscribed", "unsubscribed", "disconnected",
             ])
+        #expect(await rig.radio.modes[rig.service.uuid] == .app)
+        #expect(rig.sink.refusals.last == "write of 7 with 0E because suspended")
+    }
+
+    @Test func `what a radio refuses for an app whose services are disabled is refused for the app's reason`()
+        async throws
+    {
+        let rig = try await AppRig(background: false)
+        let refused = RefusedRequest(
+            central: rig.peer.id, attribute: rig.level.key, access: .write, error: .unlikelyError)
+        await rig.radio.simulate(.refused(refused))
+        await rig.app.enterBackground()
+        await rig.radio.simulate(.refused(refused))
+        await rig.app.suspend()
+        await rig.radio.simulate(.refused(refused))
+        #expect(
+            rig.sink.refusals == [
+                "write of 7 with 0E because other", "write of 7 with 0E because background",
+                "write of 7 with 0E because suspended",
+            ])
+    }
+
+    @Test(arguments: ["foreground", "suspended", "terminated"])
+    func `Bluetooth that is turned off ends subscriptions without a callback, and wakes and launches no app`(
+        state: String
+    ) async throws {
+        let rig = try await AppRig(restoreIdentifier: "com.example.level")
+        await rig.radio.simulate(.connected(rig.peer))
+        await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
+        switch state {
+        case "suspended": await rig.app.suspend()
+        case "terminated": await rig.app.terminate()
+        default: break
+        }
+        let manager = rig.code.manager
+        rig.code.forget()
+        // A radio that is gone reports that links end, and of no subscription.
+        await rig.radio.simulate(.disconnected(rig.peer.id))
+        await rig.radio.simulate(.stateChanged(.poweredOff))
+        await rig.radio.simulate(.stateChanged(.poweredOn))
+        let heard = ["disconnected", "state poweredOff", "state poweredOn"]
+        #expect(rig.code.words == (state == "foreground" ? heard : []))
+        #expect(await rig.app.state.rawValue == state)
+        if state != "terminated" { #expect(await manager?.hasSubscribers(of: rig.level.key) == false) }
     }
 
     @Test func `a read wakes a suspended app, which is suspended again after ten seconds`() async throws {

@@ -201,6 +201,26 @@ import Testing
         }
     }
 
+    @Test func `a relaunch names no manager that neither advertises nor has subscribers, but the requested one`()
+        async throws
+    {
+        try await run { rig in
+            let manager = try #require(rig.code.manager)
+            await manager.stopAdvertising()
+            let second = try await rig.app.makePeripheralManager(restoreIdentifier: "com.example.second")
+            let lamp = CharacteristicDefinition(uuid: "FFE1", properties: [.read])
+            _ = try await second.add([ServiceDefinition(uuid: "FFE0", characteristics: [lamp])])
+            await rig.app.terminate()
+            _ = try await rig.read(lamp.key)
+            #expect(
+                rig.code.state.withLock { $0.options.last }
+                    == LaunchOptions(restoreIdentifiers: ["com.example.second"], isInBackground: true))
+            // Nothing of it is restored: the app adds its services again.
+            #expect(rig.code.restored.isEmpty)
+            #expect(await rig.code.manager?.services.isEmpty == true)
+        }
+    }
+
     private static let unknownPermission = #"""
         {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "180F", \#
         "characteristics": [

@@ -18,8 +18,9 @@ import Testing
     @Test(arguments: ["App", "a/../b", "ein Türschloß", String(repeating: "x", count: 300), ""])
     func `each app finds what it stored`(app: String) async throws {
         let identifier = try #require(PeripheralIdentifier("12345678-1234-1234-1234-123456789ABC"))
-        let stored = SavedIdentifiers(
+        var stored = SavedIdentifiers(
             app: app, managers: [[:], ["Door": identifier, "": identifier, "\"\u{1B}": identifier]])
+        stored.stopped = [.scan]
         directory.save(stored) { error in Issue.record("\(error)") }
         directory.save(SavedIdentifiers(app: app + "2")) { error in Issue.record("\(error)") }
         await directory.writer.settle()

@@ -27,6 +27,8 @@ package actor FakeRadio: VanishingRadio {
     package private(set) var isRunning = false
     /// The batches that are published now, in order.
     package private(set) var published: [(id: PublishedServices.ID, services: [ServiceDefinition])] = []
+    /// How services are served, by their types.
+    package private(set) var modes: [BluetoothUUID: ServingMode] = [:]
     /// The current advertisement.
     package private(set) var advertisement: Advertisement?
     /// The values that the radio answers by itself.
@@ -189,6 +191,10 @@ package actor FakeRadio: VanishingRadio {
             }
         }
         published.removeAll { $0.id == services }
+    }
+
+    package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
+        for service in services { modes[service.uuid] = mode }
     }
 
     package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {

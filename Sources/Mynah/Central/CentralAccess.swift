@@ -92,6 +92,9 @@ struct PeripheralAccess: Sendable {
         return link.run { phone in phone.central.manager(manager).map { body($0, phone) } } ?? nil
     }
 
+    /// Whether the manager is an app's.
+    var isOfApp: Bool { look { manager, _ in manager.app != nil } ?? false }
+
     /// The state of a peripheral.
     func state(of peripheral: Peripheral) -> PeripheralState {
         look { manager, phone in phone.central.connections.state(of: peripheral, for: manager, on: phone) }

@@ -137,7 +137,8 @@ final class CentralConnections {
         }
         links.take(.connected(peer))
         let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
-        change(on: phone) { $0.linkUp(peer.id, to: address, into: &$1) }
+        let isShared = phone.centrals.isConnected(peer.id)
+        change(on: phone) { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }
         if ledger.link(to: address) == peer.id {
             central.alerts.happened(.connection, to: address, for: waiting, on: phone)
             central.linkBegan(peer.id, on: phone)
@@ -154,7 +155,7 @@ final class CentralConnections {
         if error?.code == .lost {
             for manager in phone.central.managers { manager.toldLinks.remove(link) }
         }
-        change(on: phone) { $0.linkDown(link, error, keepingFor: phone.central.keeps, into: &$1) }
+        change(on: phone) { $0.linkDown(link, error, into: &$1) }
         if let address, error?.code != .lost {
             alerts.happened(.disconnection, to: address, for: holding, on: phone)
         }
@@ -205,7 +206,7 @@ final class CentralConnections {
     ) {
         let held = addresses.compactMap { ledger.link(to: $0, of: manager.key) }
         change(on: phone, body)
-        for link in held where !ledger.holders(of: link).isEmpty {
+        for link in held where !ledger.holders(of: link).isEmpty || phone.centrals.isConnected(link) {
             links.release(link, by: manager.key)
             manager.closeChannels(on: link, of: phone)
             phone.central.subscriptions.release(link, by: manager.key, on: phone)
@@ -234,6 +235,11 @@ final class CentralConnections {
         case .endLink(let link):
             central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
             PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
+        case .leaveLink(let address, let link):
+            links[link] = nil
+            central.linkEnded(link, to: address, on: phone)
+            central.radio?.onOwnExecutor { $0.leave(link) }
+            central.linksChanged(on: phone)
         case .linkKept(let address, let apps):
             let names = apps.compactMap { phone.app($0)?.description.name }
             phone.report(.linkKept(address, by: names))

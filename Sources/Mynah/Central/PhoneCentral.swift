@@ -245,7 +245,9 @@ final class PhoneCentral {
 
     /// A link of either role began or ended.
     func linksChanged(on phone: isolated Phone) {
-        connector.has(links: connections.links.count + phone.centrals.all.count, on: phone)
+        let others = phone.centrals.all.filter { connections.links[$0.id] == nil }
+        connector.has(
+            links: connections.links.count + others.count, madeBy: others.compactMap(\.address), on: phone)
         listen(on: phone)
     }
 }

@@ -61,9 +61,10 @@ final class PhoneConnector {
         change(on: phone) { $0.heard(report, into: &$1) }
     }
 
-    /// The number of the phone's links, of either role, is now `count`.
-    func has(links count: Int, on phone: isolated Phone) {
-        change(on: phone) { $0.has(links: count, into: &$1) }
+    /// The number of the phone's links, of either role, is now `count`; these devices have made one of which
+    /// the central's half makes no use yet.
+    func has(links count: Int, madeBy devices: [DeviceAddress], on phone: isolated Phone) {
+        change(on: phone) { $0.has(links: count, madeBy: devices, into: &$1) }
     }
 
     /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and

@@ -28,6 +28,10 @@ extension FaultyRadio {
         services.shown(definitions) { rules.concerns(.read, of: $0) }
     }
 
+    package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
+        inner { $0.serve(services, as: mode) }
+    }
+
     package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         services.setValue(value, of: attribute)
         showValue(of: attribute)

@@ -12,13 +12,14 @@ extension Emulator {
     ) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try player(named: label)
         try checkCanAdvertise(player)
-        let before = (change: player.device.change, isSilenced: player.appSide.isSilenced)
+        let before = (change: player.device.change, isStopped: player.appSide.isStopped(.advertising))
         player.device.change = change.after(before.change)
-        if change.isOn == true { player.appSide.isSilenced = false }
+        if change.isOn == true { player.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
             try await advertise(player)
         } catch {
-            (player.device.change, player.appSide.isSilenced) = before
+            player.device.change = before.change
+            player.appSide.setWanted(.advertising, !before.isStopped)
             try? await advertise(player)
             throw error
         }

@@ -98,9 +98,12 @@ extension Emulator {
         }
         for player in players where parts.contains(.advertising) {
             player.device.change = AdvertisingChange()
-            player.appSide.isSilenced = false
+            player.appSide.setWanted(.advertising, true)
         }
-        if parts.contains(.app) { try await reopen(players, parts) }
+        if parts.contains(.app) {
+            for player in players { player.appSide.setWanted(.scan, true) }
+            try await reopen(players, parts)
+        }
         for player in players where parts.contains(.advertising) {
             // An app that does not run now has requested it while it was opened.
             if player.device.app == nil || !parts.contains(.app) { try await advertise(player) }

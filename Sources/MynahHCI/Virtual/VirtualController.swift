@@ -115,7 +115,7 @@ package struct VirtualController: Sendable {
         scanner.hear(heard, from: station, acceptList, addresses.resolving, at: now, &outbox)
         guard connections.hasRoom,
             let match = initiator.match(
-                advertisement, identity, acceptList, &addresses, at: now, &random)
+                advertisement, identity, acceptList, connections, &addresses, at: now, &random)
         else { return }
         let access = connections.newAccess(with: station, &random)
         let endpoints = connections.open(
@@ -132,7 +132,8 @@ package struct VirtualController: Sendable {
 
     /// Takes a connection request of another station.
     private mutating func accept(_ connect: AirConnect, from station: Station, rssi: Int8) {
-        let canConnect = connections.canAccept(connect, from: station)
+        let peer = addresses.resolving.resolve(connect.initiator)
+        let canConnect = connections.canAccept(connect, from: station, peer)
         let connected = advertiser.accept(
             connect, canConnect: canConnect, acceptList, &addresses.resolving)
         guard let connected else { return }

@@ -3,11 +3,13 @@ import MynahSupport
 
 // Reading (Core Specification, Vol 3, Part F, 3.4.4).
 extension ATTServer {
-    /// The attribute, if it may be read: handle, permission, then the link's protection.
+    /// The attribute, if it may be read: handle, permission, the link's protection, then whether it is served
+    /// now.
     func readable(_ handle: AttributeHandle, _ context: Context) throws(Denial) -> Attribute {
         guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
         guard attribute.access.canRead else { throw Denial(.readNotPermitted, at: handle) }
         if let denial = context.security.denial(attribute.access.read) { throw Denial(denial, at: handle) }
+        guard !context.database.isDisabled(attribute) else { throw Denial(.unlikelyError, at: handle) }
         return attribute
     }
 

@@ -3,11 +3,13 @@ import MynahSupport
 
 // Writing (Core Specification, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension ATTServer {
-    /// The attribute, if it may be written with a request: handle, permission, then the link's protection.
+    /// The attribute, if it may be written with a request: handle, permission, the link's protection, then
+    /// whether it is served now.
     private func writable(_ handle: AttributeHandle, _ context: Context) throws(Denial) -> Attribute {
         guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
         guard attribute.access.canWrite else { throw Denial(.writeNotPermitted, at: handle) }
         if let denial = context.security.denial(attribute.access.write) { throw Denial(denial, at: handle) }
+        guard !context.database.isDisabled(attribute) else { throw Denial(.unlikelyError, at: handle) }
         return attribute
     }
 

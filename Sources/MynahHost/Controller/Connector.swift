@@ -129,6 +129,12 @@ struct Connector {
     /// A connection was made; returns the request that it fulfils, or `nil` if nobody wants it.
     mutating func connected(to address: DeviceAddress) -> Request? {
         if controller != .absent { controller = .idle }
+        return fulfil(address)
+    }
+
+    /// Returns the request that a link to a device fulfils, also if the device made it, or `nil` if nobody
+    /// wants it.
+    mutating func fulfil(_ address: DeviceAddress) -> Request? {
         guard let index = requests.firstIndex(where: { $0.address == address || $0.onAir == address }) else {
             return nil
         }

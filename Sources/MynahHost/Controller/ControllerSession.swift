@@ -307,7 +307,8 @@ struct ControllerSession: Sendable {
     ) -> Connector.Request? {
         advertiser.linkBegan(connection.role)
         let wanted = identity.flatMap { connector.wants($0) ? $0 : nil } ?? connection.peer
-        let request = connection.role == .central ? connector.connected(to: wanted) : nil
+        let request =
+            connection.role == .central ? connector.connected(to: wanted) : connector.fulfil(wanted)
         cancelDeadline = connector.isCancelling ? cancelDeadline : nil
         run(at: now, &actions)
         return request

@@ -76,7 +76,7 @@ extension LinkDriver {
             send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
         case .mtuChanged(let mtu):
             server.agreed(on: mtu, link)
-            sinks.tellCentral(.mtuChanged(peer, mtu))
+            sinks.tell(mtu: mtu, of: table[at: index])
         case .notified(let attribute, let value, let delivery):
             sinks.tellCentral(.notified(peer, attribute, value, delivery))
         case .servicesChanged(let range): sinks.tellCentral(.servicesChanged(peer, range))

@@ -36,10 +36,8 @@ final class RadioSinks {
 
     /// Reports the MTU of a link, in bytes.
     func tell(mtu: Int, of link: Link) {
-        switch link.role {
-        case .peripheral: tell(.mtuChanged(link.peer.id, mtu))
-        case .central: tellCentral(.mtuChanged(link.peer.id, mtu))
-        }
+        if link.halves.contains(.peripheral) { tell(.mtuChanged(link.peer.id, mtu)) }
+        if link.halves.contains(.central) { tellCentral(.mtuChanged(link.peer.id, mtu)) }
     }
 
     /// Reports that there is room again on links.

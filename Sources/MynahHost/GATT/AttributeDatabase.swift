@@ -18,6 +18,8 @@ struct AttributeDatabase: Sendable {
     var hash: [UInt8] = []
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
+    /// Descriptors that nobody may access now, and characteristics whose configuration nobody may.
+    private var disabled: (descriptors: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
 
     /// The handle of a published attribute.
     func handle(of key: AttributeKey) -> AttributeHandle? { handles[key] }
@@ -81,6 +83,28 @@ struct AttributeDatabase: Sendable {
             case .value = attributes[index].content
         else { return }
         attributes[index].content = .value(key, fixed: value)
+    }
+
+    /// Disables a characteristic's descriptors and its configuration, or enables them again; its value is not
+    /// concerned.
+    mutating func setDisabled(_ isDisabled: Bool, _ characteristic: CharacteristicDefinition) {
+        let descriptors = characteristic.descriptors.map(\.key)
+        if isDisabled {
+            disabled.descriptors.formUnion(descriptors)
+            disabled.configurations.insert(characteristic.key)
+        } else {
+            disabled.descriptors.subtract(descriptors)
+            disabled.configurations.remove(characteristic.key)
+        }
+    }
+
+    /// Whether nobody may access an attribute now.
+    func isDisabled(_ attribute: Attribute) -> Bool {
+        switch attribute.content {
+        case .value(let key, _): disabled.descriptors.contains(key)
+        case .configuration(let key, _): disabled.configurations.contains(key)
+        case .constant, .service, .clientFeatures, .databaseHash: false
+        }
     }
 
     /// The input of the Database Hash: the declarations with their values, and the types of the

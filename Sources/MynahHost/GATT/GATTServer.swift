@@ -57,14 +57,15 @@ struct GATTServer: Sendable {
         /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks
         /// each bearer.
         mutating func route(
-            _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
+            _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?,
+            isCut: Bool
         ) -> Route {
             // A change-unaware client is sent only the Service Changed indication (Vol 3, Part
             // G, 2.5.2.1).
             guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
                 let configuration = handle.next, let bits = att.configurations[configuration]
             else { return .none }
-            guard length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
+            guard isCut || length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
             let isIndication =
                 switch delivery {
                 case .indication: bits & 2 != 0
@@ -95,8 +96,13 @@ struct GATTServer: Sendable {
     private var lastPublication: UInt32 = 0
     /// The properties of published characteristics, by key.
     private var properties: [AttributeKey: CharacteristicProperties] = [:]
+    /// How services are served that are not an accessory's, by characteristic; also of those that were
+    /// withdrawn, which a fault brings back.
+    private var modes: [AttributeKey: ServingMode] = [:]
     /// The Service Changed characteristic, or `nil` before the radio is started.
     private(set) var serviceChanged: AttributeKey?
+    /// The largest MTU that this side takes, as client and as server.
+    private(set) var largestMTU = ATTServer().ownMTU
     private var bearers = SortedMap<ConnectionHandle, Bearer>()
 
     init(timeout: Duration) {
@@ -110,6 +116,8 @@ struct GATTServer: Sendable {
         database = AttributeDatabase()
         publications = [:]
         properties = [:]
+        modes = [:]
+        largestMTU = identity.largestMTU
         let changed = CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate)
         serviceChanged = changed.key
         properties[changed.key] = changed.properties
@@ -170,6 +178,14 @@ struct GATTServer: Sendable {
         database.setFixed(value, of: attribute)
     }
 
+    /// Serves services in another way from now on.
+    mutating func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
+        for characteristic in services.flatMap(\.characteristics) {
+            modes[characteristic.key] = mode == .accessory ? nil : mode
+            database.setDisabled(mode == .disabled, characteristic)
+        }
+    }
+
     /// Indicates to every client that asked for it that attributes came or went (Vol 3, Part G, 7.1).
     private mutating func databaseChanged(
         _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
@@ -213,6 +229,7 @@ struct GATTServer: Sendable {
     /// A link began.
     mutating func begin(_ link: ConnectionHandle, to peer: Peer) {
         bearers[link] = Bearer(peer: peer)
+        setOwnMTU(largestMTU, link)
     }
 
     /// A link ended; returns the characteristics that the client was subscribed to.
@@ -243,6 +260,9 @@ struct GATTServer: Sendable {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
     }
+
+    /// The MTU of a link, in bytes.
+    func mtu(of link: ConnectionHandle) -> Int { bearers[link]?.att.mtu ?? GATT.defaultMTU }
 
     /// Offers another MTU than the host's on a link.
     mutating func setOwnMTU(_ mtu: Int, _ link: ConnectionHandle) {
@@ -339,6 +359,8 @@ struct GATTServer: Sendable {
     // MARK: Values
 
     /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
+    ///
+    /// An app's value that is too long for a link is cut to what it carries.
     mutating func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
         at now: @autoclosure () -> Duration, _ outbound: inout Outbound, _ actions: inout [Action]
@@ -346,10 +368,11 @@ struct GATTServer: Sendable {
         guard let handle = database.handle(of: attribute), properties[attribute] != nil else {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
         }
+        let isCut = modes[attribute] != nil
         var (count, tooShort) = (0, [Int]())
         // First whether all have room: a second try would send the value again to those that have it.
         for index in bearers.indices {
-            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals) {
+            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals, isCut: isCut) {
             case .none: continue
             case .tooShort: tooShort.append(index)
             case .notification:
@@ -363,11 +386,13 @@ struct GATTServer: Sendable {
         for index in tooShort { try refuse(value, at: index, isError: count == 0, &actions) }
         for index in bearers.indices where count > 0 {
             let link = bearers.keys[index]
-            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals) {
+            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals, isCut: isCut) {
             case .none, .tooShort: continue
             case .notification(let mtu, let takesMultiple):
+                let value = isCut ? cut(value, at: index, &actions) : value
                 outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
             case .indication:
+                let value = isCut ? cut(value, at: index, &actions) : value
                 let indication = Indication(handle: handle, key: attribute, value: value)
                 indicate(indication, link, at: now(), &outbound, &actions)
             }
@@ -399,14 +424,32 @@ struct GATTServer: Sendable {
     private mutating func refuse(
         _ value: [UInt8], at index: Int, isError: Bool, _ actions: inout [Action]
     ) throws(RadioError) {
-        guard isError || !bearers[at: index].isToldTooShort else { return }
+        guard !isError else { throw RadioError(.valueTooLong, tooLong(value, at: index)) }
+        warnOnce(value, at: index, "it is sent to the others", &actions)
+    }
+
+    /// What a link carries of an app's value, as `updateValue(_:for:onSubscribedCentrals:)` cuts it; that is
+    /// a warning once for each link.
+    private mutating func cut(_ value: [UInt8], at index: Int, _ actions: inout [Action]) -> [UInt8] {
+        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
+        guard value.count > room else { return value }
+        warnOnce(value, at: index, "it is cut to that, as iOS does", &actions)
+        return Array(value.prefix(room))
+    }
+
+    private mutating func warnOnce(
+        _ value: [UInt8], at index: Int, _ consequence: String, _ actions: inout [Action]
+    ) {
+        guard !bearers[at: index].isToldTooShort else { return }
+        bearers[at: index].isToldTooShort = true
+        let message = "\(tooLong(value, at: index)): \(consequence)"
+        actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
+    }
+
+    private mutating func tooLong(_ value: [UInt8], at index: Int) -> String {
         let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
         let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
-        let message = "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
-        guard !isError else { throw RadioError(.valueTooLong, message) }
-        bearers[at: index].isToldTooShort = true
-        let warning = RadioWarning("valueTooLong", message + ": it is sent to the others")
-        actions.append(.event(.warning(warning)))
+        return "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
     }
 
     // MARK: Indications

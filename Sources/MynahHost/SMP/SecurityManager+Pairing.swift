@@ -132,10 +132,7 @@ extension SecurityManager {
             entries[at: index].peer.isPaired = true
             let peer = entries[at: index].peer
             actions.append(.peerChanged(peer, link: link))
-            switch role {
-            case .peripheral: actions += [.event(.peerChanged(peer)), .event(.paired(peer.id))]
-            case .central: actions += [.centralEvent(.peerChanged(peer)), .centralEvent(.paired(peer.id))]
-            }
+            actions.append(.paired(peer, link: link))
             end(index, nil, &actions)
         case .failed(let failure): failed(failure, index, &actions)
         }

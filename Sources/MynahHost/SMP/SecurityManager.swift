@@ -21,6 +21,8 @@ struct SecurityManager: Sendable {
         case ask(Question)
         /// The peer's name, address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
+        /// The halves that use the link learn that the peer has paired.
+        case paired(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
         case secured(link: ConnectionHandle, by: Bond?)
         /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the

@@ -122,10 +122,10 @@ enum ConnectSection {
         fields.read(notifyOnNotification, into: &connection.notifyOnNotification)
         fields.read(autoReconnect, into: &connection.autoReconnect)
         fields.read(startDelay, into: &connection.startDelay)
-        if connection.autoReconnect, app.iOS < 17 {
+        if connection.autoReconnect, !IOSVersion(app.iOS).hasAutoReconnect {
             reader.error(
                 at: fields.mark(of: autoReconnect),
-                "autoReconnect needs iOS 17, and the app has iOS: \(app.iOS)")
+                "autoReconnect needs iOS \(IOSVersion.autoReconnect), and the app has iOS: \(app.iOS)")
         }
         guard app.backgroundModes.contains(.bluetoothCentral) else { return connection }
         for (alert, isOn) in [

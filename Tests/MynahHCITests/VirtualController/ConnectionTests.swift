@@ -224,6 +224,35 @@ import Testing
 
     // MARK: All connections
 
+    /// A connection that the controller has, a request, and whether it is accepted; 5 is the private address
+    /// that 2 was resolved from.
+    @Test(arguments: [
+        (LEConnection.Role.central, 2, 2, 1, false), (.peripheral, 2, 2, 1, false),
+        (.peripheral, 2, 3, 1, true),
+        // The device is known by its identity, and the request by the address on the air.
+        (.central, 5, 2, 1, false), (.central, 5, 5, 1, false),
+        // Another address of the controller: an advertising set of its own.
+        (.peripheral, 2, 2, 4, true),
+    ])
+    func `there is one connection between two addresses`(
+        role: LEConnection.Role, peer: UInt8, initiator: UInt8, advertiser: UInt8, isAccepted: Bool
+    ) {
+        var connections = Connections(Part.configuration())
+        let identity =
+            peer == 5
+            ? Identity(address: AirRig.address(2), onAir: AirRig.address(5))
+            : Identity(address: AirRig.address(peer))
+        _ = connections.open(
+            as: role, with: Part.station, access: 1, peer: identity, local: AirRig.address(1),
+            LEConnection.Parameters(), rssi: -40, at: .zero)
+        let request = AirConnect(
+            initiator: AirRig.address(initiator), advertiser: AirRig.address(advertiser), access: 2,
+            parameters: LEConnection.Parameters(interval: 24))
+        let accepts = connections.canAccept(
+            request, from: Part.station, Identity(address: AirRig.address(initiator)))
+        #expect(accepts == isAccepted)
+    }
+
     @Test mutating func `connections share the packet buffers of the controller`() {
         var connections = Connections(
             Part.configuration {
@@ -235,7 +264,7 @@ import Testing
                 local: AirRig.address(1), LEConnection.Parameters(), rssi: -40, at: .zero)
             #expect(opened?.handle.rawValue == 0x3F + UInt16(access))
         }
-        #expect(!connections.hasRoom && connections.isCentral(of: AirRig.address(2)))
+        #expect(!connections.hasRoom && connections.isConnected(to: AirRig.address(2)))
         for handle: ConnectionHandle in [0x40, 0x41, 0x40] {
             connections.send(ACLPacket(handle: handle, boundary: .first, data: [1]), at: .zero, &outbox)
         }
@@ -258,15 +287,17 @@ import Testing
                 initiator: AirRig.address(2), advertiser: AirRig.address(1), access: access,
                 parameters: LEConnection.Parameters(timeout: timeout))
         }
-        #expect(connections.canAccept(connect(7), from: Part.station))
-        #expect(!connections.canAccept(connect(7, timeout: 1), from: Part.station))
+        // A device that has no connection.
+        let other = Identity(address: AirRig.address(3))
+        #expect(connections.canAccept(connect(7), from: Part.station, other))
+        #expect(!connections.canAccept(connect(7, timeout: 1), from: Part.station, other))
         for access: UInt32 in [7, 8] {
             _ = connections.open(
                 as: .peripheral, with: Part.station, access: access,
                 peer: Identity(address: AirRig.address(2)), local: AirRig.address(1),
                 LEConnection.Parameters(), rssi: -40, at: .zero)
-            #expect(!connections.canAccept(connect(7), from: Part.station))
-            #expect(connections.canAccept(connect(7), from: Station(10)) == (access == 7))
+            #expect(!connections.canAccept(connect(7), from: Part.station, other))
+            #expect(connections.canAccept(connect(7), from: Station(10), other) == (access == 7))
         }
         _ = outbox.take()
     }

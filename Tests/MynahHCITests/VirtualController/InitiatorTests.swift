@@ -24,7 +24,7 @@ import Testing
     ) -> Initiator.Match? {
         initiator.match(
             AirAdvertisement(properties, address: AirRig.address(number), target: target),
-            Identity(address: AirRig.address(number)), acceptList, &addresses, at: .zero, &random)
+            Identity(address: AirRig.address(number)), acceptList, connections, &addresses, at: .zero, &random)
     }
 
     @Test mutating func `it connects once, to the device that it waits for, at the shortest interval`() {
@@ -53,7 +53,7 @@ import Testing
         #expect(create(own: "01") == .status(.invalidCommandParameters))
         _ = CommandAnswer.of("0102030405C6") { addresses.setRandomAddress(&$0, isInUse: false) }
         let opened = connections.open(
-            as: .peripheral, with: Part.station, access: 7, peer: Identity(address: AirRig.address(2)),
+            as: .peripheral, with: Part.station, access: 7, peer: Identity(address: AirRig.address(3)),
             local: AirRig.address(1), LEConnection.Parameters(), rssi: -40, at: .zero)
         #expect(opened?.handle == 0x40)
         #expect(create(own: "01") == .status(.connectionLimitExceeded))
@@ -62,6 +62,23 @@ import Testing
             as: .central, with: Part.station, access: 7, peer: Identity(address: AirRig.address(2)),
             local: AirRig.address(1), LEConnection.Parameters(), rssi: -40, at: .zero)
         #expect(create(own: "01") == .status(.connectionAlreadyExists))
+    }
+
+    @Test(arguments: [LEConnection.Role.central, .peripheral])
+    func `a device that it has a connection with, in either role, is not connected to again`(
+        role: LEConnection.Role
+    ) {
+        var parts = self
+        parts.connections = Connections(Part.configuration())
+        #expect(CommandAnswer.of("00 0200000000C0") { parts.acceptList.add(&$0, isInUse: false) } == .success)
+        #expect(CommandAnswer.of("00 0300000000C0") { parts.acceptList.add(&$0, isInUse: false) } == .success)
+        #expect(parts.create(policy: "01") == .status(.success))
+        _ = parts.connections.open(
+            as: role, with: Part.station, access: 7, peer: Identity(address: AirRig.address(2)),
+            local: AirRig.address(1), LEConnection.Parameters(), rssi: -40, at: .zero)
+        #expect(parts.match(2) == nil && parts.initiator.isOn)
+        #expect(parts.match(3) != nil)
+        #expect(parts.create() == .status(.connectionAlreadyExists))
     }
 
     @Test mutating func `to cancel is answered with a failed connection`() {

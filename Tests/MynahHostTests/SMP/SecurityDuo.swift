@@ -165,8 +165,7 @@ struct SecurityDuo {
         case .secured(_, let bond): bond == nil ? "secured" : "secured by bond"
         case .restore: "restore"
         case .bonded: "bonded"
-        case .event(.paired), .centralEvent(.paired): "paired"
-        case .event(.peerChanged), .centralEvent(.peerChanged): "tell of peer"
+        case .paired: "paired"
         case .event(.warning(let warning)), .centralEvent(.warning(let warning)), .warn(let warning):
             "warn \(warning.code)"
         case .event(let event): "\(event)"

@@ -179,10 +179,10 @@ import Testing
         duo.pair(role, waiter: 2)
         duo.run()
         #expect(
-            duo.asked(role).hasSuffix("bonded, save, peer is paired, tell of peer, paired, end 1 2 well"))
+            duo.asked(role).hasSuffix("bonded, save, peer is paired, paired, end 1 2 well"))
         #expect(duo[role].deadline(of: SecurityDuo.link) == nil)
         // The other side has nobody who waits.
-        #expect(duo.asked(role.other).hasSuffix("bonded, save, peer is paired, tell of peer, paired"))
+        #expect(duo.asked(role.other).hasSuffix("bonded, save, peer is paired, paired"))
     }
 
     @Test func `an answer about a link that has ended is dropped, though the handle is there again`() throws {

@@ -218,6 +218,9 @@ struct Identity: Hashable, Sendable {
     /// Whether the privacy mode accepts the device at all.
     var isAllowed = true
 
+    /// Whether an address is the device's, of those that are known of it.
+    func has(_ other: DeviceAddress) -> Bool { address == other || onAir == other }
+
     /// The address type in events: 2 and 3 for an address that was resolved.
     var kindCode: UInt8 { address.kindCode + (onAir == nil ? 0 : 2) }
 }

@@ -23,24 +23,31 @@ struct Connections: Sendable {
         return earliest
     }
 
-    /// Whether the controller is the central of a connection with a device.
-    func isCentral(of peer: DeviceAddress) -> Bool {
+    /// Whether the controller has a connection with a device, in either role.
+    func isConnected(to peer: DeviceAddress) -> Bool {
+        connections.indices.contains { connections[at: $0].endpoints.peer.has(peer) }
+    }
+
+    /// Whether an address of the controller has a connection with a device, in either role.
+    ///
+    /// There is one at most: a device ignores what would make another (Vol 6, Part B, 4.5).
+    func hasConnection(_ local: DeviceAddress, with peer: Identity) -> Bool {
         connections.indices.contains {
-            connections[at: $0].endpoints.peer.address == peer
-                && connections[at: $0].endpoints.role == .central
+            let endpoints = connections[at: $0].endpoints
+            return endpoints.local == local
+                && (endpoints.peer.has(peer.address) || peer.onAir.map(endpoints.peer.has) == true)
         }
     }
 
     /// The station of a device that the controller has a connection with, or `nil` if it has none.
     func station(of peer: DeviceAddress) -> Station? {
-        connections.indices.lazy.map { connections[at: $0].endpoints }.first {
-            $0.peer.address == peer || $0.peer.onAir == peer
-        }?.station
+        connections.indices.lazy.map { connections[at: $0].endpoints }.first { $0.peer.has(peer) }?.station
     }
 
-    /// Whether the controller can accept a connection request of a station.
-    func canAccept(_ connect: AirConnect, from station: Station) -> Bool {
+    /// Whether the controller can accept a connection request of a station, whose device is known.
+    func canAccept(_ connect: AirConnect, from station: Station, _ peer: Identity) -> Bool {
         connect.parameters.isPossible && hasRoom && index(of: connect.access, with: station) == nil
+            && !hasConnection(connect.advertiser, with: peer)
     }
 
     private func index(of access: UInt32, with station: Station) -> Int? {

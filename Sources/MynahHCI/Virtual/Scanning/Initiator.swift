@@ -69,7 +69,7 @@ struct Initiator: Sendable {
         _ wanted: Request, _ connections: Connections, _ addresses: ControllerAddresses
     ) -> HCIStatus {
         guard request == nil else { return .commandDisallowed }
-        if let peer = wanted.peer, connections.isCentral(of: peer) { return .connectionAlreadyExists }
+        if let peer = wanted.peer, connections.isConnected(to: peer) { return .connectionAlreadyExists }
         guard connections.hasRoom else { return .connectionLimitExceeded }
         guard wanted.ownType != 1 || addresses.randomAddress != nil else { return .invalidCommandParameters }
         request = wanted
@@ -89,10 +89,11 @@ struct Initiator: Sendable {
     // MARK: Hearing
 
     /// Returns how to connect to an advertiser, and ends the request, if the host waits for it; or else
-    /// returns `nil`.
+    /// returns `nil`. An advertiser that has a connection already is ignored.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
-        _ addresses: inout ControllerAddresses, at now: AirTime, _ random: inout SeededRandom
+        _ connections: Connections, _ addresses: inout ControllerAddresses, at now: AirTime,
+        _ random: inout SeededRandom
     ) -> Match? {
         guard let wanted = request, advertisement.properties.contains(.connectable) else { return nil }
         if let peer = wanted.peer {
@@ -102,7 +103,7 @@ struct Initiator: Sendable {
         }
         let found = addresses.own(
             wanted.ownType, peer: identity.address, randomAddress: addresses.randomAddress, at: now, &random)
-        guard let own = found else { return nil }
+        guard let own = found, !connections.hasConnection(own, with: identity) else { return nil }
         var initiator = own
         if let target = advertisement.target {
             guard addresses.resolving.isLocal(target, own: own) else { return nil }
