@@ -25,6 +25,9 @@ package struct AppAccess: Sendable {
     /// Whether it runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 
+    /// Whether it is suspended, and a change of the Bluetooth state would wake it.
+    package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
+
     /// Whether the event that is being delivered has waited while the app did not run.
     package var isDeliveringQueued: Bool { look { app, _ in app.isDeliveringQueued } ?? false }
 

@@ -117,6 +117,11 @@ final class AppProcess {
         handle(.bluetooth(.state), .central(nil, .stateChanged(state)), on: phone)
     }
 
+    /// Whether it is suspended, and a change of the Bluetooth state would wake it.
+    var isToBeWokenByState: Bool {
+        lifecycle.state == .suspended && rules.isBackgroundCentral && !ownCentrals.live.isEmpty
+    }
+
     /// Does what its user, the system or its own code wants of it.
     ///
     /// A phone has one app on its screen: opening another sends that one to the background first.

@@ -17,7 +17,7 @@ extension Peripheral {
     private func answering<Value: Sendable>(
         isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
-        let launch = try await access.waitUntilRunning()
+        try await access.waitUntilRunning()
         let peer = try link()
         let result: Result<Value, RequestError>
         do throws(RequestError) {
@@ -26,7 +26,7 @@ extension Peripheral {
             result = .failure(error)
         }
         if isPreserved { access.preserve() }
-        hasAnswerWaited = try await access.answered(to: launch)
+        hasAnswerWaited = try await access.answered()
         return try result.get()
     }
 
@@ -57,8 +57,8 @@ extension Peripheral {
 
     /// Discovers primary services: all, or those of these types.
     ///
-    /// The result replaces `services`. A service that was discovered before keeps its characteristics, with
-    /// their subscriptions.
+    /// A service that was discovered before keeps its characteristics, with their subscriptions. If types are
+    /// named, `services` keeps those of other types.
     @discardableResult
     public func discoverServices(
         _ uuids: [BluetoothUUID]? = nil
@@ -73,12 +73,18 @@ extension Peripheral {
                 found = try await radio.discoverServices(nil, of: peer).filter { shows($0.uuid) }
             }
             access.found(found.map(\.uuid), on: peer)
-            let sorted = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }
             let known = services
-            guard isLinked(peer) else { return }
-            services = sorted.map { one in known.first { $0.attribute == one } ?? DiscoveredService(one) }
+            let new = found.map { one in known.first { $0.attribute == one } ?? DiscoveredService(one) }
+                .sorted { $0.id < $1.id }
+            guard isLinked(peer) else { return new }
+            // Other services do not lie where one was found.
+            let rest = known.filter { one in
+                uuids?.contains(one.uuid) == false
+                    && !found.contains { $0.handles.overlaps(one.attribute.handles) }
+            }
+            services = (new + rest).sorted { $0.id < $1.id }
+            return new
         }
-        return services
     }
 
     /// Whether a link is still its own: what is found on another is not kept.
@@ -156,15 +162,18 @@ extension Peripheral {
     public func discoverAll(
         _ uuids: [BluetoothUUID]? = nil
     ) async throws(RequestError) -> [DiscoveredService] {
-        try await discoverServices(uuids)
-        if uuids == nil { try await discoverSecondaryServices() }
-        for service in services {
+        var found = try await discoverServices(uuids)
+        if uuids == nil {
+            try await discoverSecondaryServices()
+            found = services
+        }
+        for service in found {
             try await discoverIncludedServices(for: service)
             for characteristic in try await discoverCharacteristics(for: service) {
                 try await discoverDescriptors(for: characteristic)
             }
         }
-        return services
+        return services.filter { service in found.contains { $0.id == service.id } }
     }
 
     // MARK: - Values
@@ -297,7 +306,7 @@ extension Peripheral {
                 by: .init(
                     handle: configuration.handle, bits: delivery == .notification ? 1 : 2,
                     pairs: pairsWhenAsked))
-            if isLinked(peer) { change(characteristic.id) { $0.delivery = isOn ? delivery : nil } }
+            access.subscribed(to: characteristic.id, isOn ? delivery : nil, on: peer)
         }
     }
 

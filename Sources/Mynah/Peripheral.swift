@@ -30,8 +30,8 @@ public actor Peripheral: Identifiable {
         case value([UInt8], handle: AttributeHandle)
         /// The services that were discovered before the process that discovered them ended.
         case restored([DiscoveredService])
-        /// Its values are not sent although they were subscribed to.
-        case notSubscribed(AttributeHandle)
+        /// How the values of a characteristic are subscribed to; `nil` if they are not.
+        case subscription(AttributeHandle, Delivery?)
         /// The link ended, for this manager.
         case ended
     }
@@ -130,6 +130,20 @@ public actor Peripheral: Identifiable {
         }
     }
 
+    /// The peripheral as the next process of its app has it, on its executor.
+    nonisolated func renewed(_ access: PeripheralAccess) -> Peripheral {
+        let next = Peripheral(
+            identifier: identifier, address: address, radio: radio, access: access,
+            pairsWhenAsked: pairsWhenAsked)
+        let services = preservedServices
+        let (name, mtu, isPaired, peer) = look { ($0.name, $0.mtu, $0.isPaired, $0.peer) }
+        next.look { next in
+            (next.name, next.mtu, next.isPaired, next.peer) = (name, mtu, isPaired, peer)
+            next.services = services
+        }
+        return next
+    }
+
     /// Looks at it at once; the caller already runs on its executor.
     package nonisolated func look<Value: Sendable>(
         _ body: @Sendable (isolated Peripheral) -> Value
@@ -156,7 +170,7 @@ public actor Peripheral: Identifiable {
             self.change(handle) { $0.value = value }
             return characteristic(withHandle: handle)
         case .restored(let found): services = found
-        case .notSubscribed(let handle): self.change(handle) { $0.delivery = nil }
+        case .subscription(let handle, let delivery): self.change(handle) { $0.delivery = delivery }
         case .ended:
             peer = nil
             services = []

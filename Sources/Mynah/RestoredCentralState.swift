@@ -12,4 +12,7 @@ public struct RestoredCentralState: Sendable {
     ///
     /// Their `services` have what was discovered, with the subscriptions.
     public var peripherals: [Peripheral]
+
+    /// Whether the system kept nothing.
+    var isEmpty: Bool { scanServices == nil && peripherals.isEmpty }
 }

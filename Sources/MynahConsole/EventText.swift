@@ -38,6 +38,8 @@ package enum EventText {
             case (_, .advertising(let report)): device + parts(of: report)
             case (_, .scan(let scan)):
                 device + parts(of: scan, showsWindow: event.name != .scanStopped) { $0.description }
+            case (.appExtraneous, .notice(let notice)) where notice.peripheral.identifier != nil:
+                peripheral(event)
             case (.appWoken, _), (.appExtraneous, _): event.fields.map { plain($0) }
             case (_, .attribute), (.error, _): attribute(event)
             case (.pairingPasskey, _): passkey(event)

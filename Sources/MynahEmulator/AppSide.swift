@@ -1,5 +1,19 @@
 import Mynah
 import MynahCore
+import MynahLifecycle
+import MynahProfiles
+
+/// Work that a woken app does although no event of its wake caused it; the value is in its event.
+enum ExtraneousWork: String {
+    /// It writes to a peripheral.
+    case write
+    /// It asks for a connection.
+    case connect
+    /// It begins a scan.
+    case scan
+    /// It begins to advertise.
+    case advertise
+}
 
 /// The state of the app that plays a player's device.
 ///
@@ -17,6 +31,14 @@ struct AppSide {
     private var wokenFor: Set<AttributeKey> = []
     /// The attributes that were reported as extraneous in this wake.
     private var extraneous: Set<AttributeKey> = []
+    /// The number of its wakes: what an event causes belongs to the wake of that time.
+    private(set) var wake = 0
+    /// The wake whose event had it publish.
+    var publishingWake: Int?
+    /// The other work that was reported as extraneous in this wake.
+    private var extraneousWork: Set<ExtraneousWork> = []
+    /// Whether a Bluetooth state has woken it, and has not been delivered.
+    private var isWokenByState = false
 
     mutating func launched(_ app: App) {
         self.app = app
@@ -41,9 +63,33 @@ struct AppSide {
         return awaitsIntroduction
     }
 
-    mutating func woken(for attribute: AttributeKey?) {
+    mutating func woken(by kind: BluetoothEvent, for attribute: AttributeKey?) {
         wokenFor = attribute.map { [$0] } ?? []
-        extraneous = []
+        (extraneous, extraneousWork) = ([], [])
+        wake += 1
+        isWokenByState = kind == .state
+    }
+
+    /// Returns whether the state that is being delivered woke it; once, also if it has several managers.
+    mutating func takeWakeByState() -> Bool {
+        guard !isDeliveringQueued else { return false }
+        defer { isWokenByState = false }
+        return isWokenByState
+    }
+
+    /// Whether a change of the Bluetooth state would wake it.
+    var isToBeWokenByState: Bool { app?.access.isToBeWokenByState == true }
+
+    /// Reports work that belongs to a wake, or to none: once in a wake that is another.
+    mutating func noteExtraneous(
+        _ work: ExtraneousWork, in wake: Int?, _ peripheral: EventPeripheral = .init(),
+        on attribute: EventAttribute = .init(), to events: EventReporter
+    ) {
+        guard let app, wake != self.wake, app.access.isWoken, extraneousWork.insert(work).inserted else {
+            return
+        }
+        events.report(
+            .appExtraneous, .notice(.init(code: work.rawValue, "", peripheral, on: attribute)))
     }
 
     /// An event was about an attribute.

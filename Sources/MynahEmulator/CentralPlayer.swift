@@ -14,6 +14,8 @@ final class CentralPlayer {
     private let link: CentralLink
     private var script: CentralScript
     private var manager: CentralManager?
+    /// Counts the launches and the ends of its app: work of a process that has ended is for no other.
+    private var launch = 0
     /// The peripherals of this launch that an entry was given, and those that the system kept.
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
     private var state = RadioState.unknown
@@ -21,8 +23,8 @@ final class CentralPlayer {
     private var isBegun = false
     /// Whether the run is over.
     private var isEnded = false
-    /// The actions that are still to be carried out.
-    private var waiting: [CentralScript.Action] = []
+    /// The actions that are still to be carried out, with the wake whose event caused them.
+    private var waiting: [(action: CentralScript.Action, wake: Int?)] = []
     private var isCarryingOut = false
     /// The scan as it was reported last.
     private var scan: ScanStatus?
@@ -36,6 +38,8 @@ final class CentralPlayer {
     private let room = ChangeSignal()
     /// Where the device of each entry was last.
     private var addresses: [Int: DeviceAddress] = [:]
+    /// The steps that the app has done on each link.
+    private var progress: [PeripheralIdentifier: WorkProgress] = [:]
 
     /// A value that is written again and again on a link.
     private struct Repetition: Comparable {
@@ -72,7 +76,7 @@ final class CentralPlayer {
     /// Its app's process has started.
     func launched(_ app: App) throws(RadioError) {
         peripherals = [:]
-        waiting = []
+        beginLaunch()
         state = .unknown
         script.launched()
         if let saved = player.appSide.saved { script.recall(saved[link.number]) }
@@ -83,11 +87,27 @@ final class CentralPlayer {
     /// Its app's process is gone.
     func ended(byUser isQuit: Bool) {
         manager = nil
-        waiting = []
+        beginLaunch()
         waits.cancel()
         stopWriting()
         room.signal()
         if isQuit || !isKept { report(nil) }
+    }
+
+    /// Anything that the process before has begun comes to nothing.
+    private func beginLaunch() {
+        launch += 1
+        (waiting, isCarryingOut, asked) = ([], false, nil)
+    }
+
+    /// Queues work of this process of its app.
+    private func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
+        let launch = launch
+        link.enqueue { await $0.carryOut(work, of: launch) }
+    }
+
+    private func carryOut(_ work: (CentralPlayer) async -> Void, of launch: Int) async {
+        if launch == self.launch { await work(self) }
     }
 
     /// The run is under way: it may scan and connect.
@@ -112,9 +132,10 @@ final class CentralPlayer {
         act { $0.userWants(isWanted, into: &$1) }
     }
 
-    private func power() {
+    /// `wake` has the event that caused it.
+    private func power(in wake: Int? = nil) {
         guard isBegun else { return }
-        act { $0.powered(state == .poweredOn, into: &$1) }
+        act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
     }
 
     // MARK: Events
@@ -124,20 +145,24 @@ final class CentralPlayer {
         case .willRestoreState(let state): restore(state)
         case .stateChanged(let new):
             player.introduce(new)
-            reportQueued(new)
+            reportOwn(new)
+            // The state that a launch begins with is no event.
+            let wake = state == .unknown ? nil : player.appSide.wake
             state = new
             if new != .poweredOn {
                 waits.cancel()
                 stopWriting()
                 room.signal()
+                progress = [:]
             }
-            power()
+            power(in: wake)
             reportScan()
         case .discovered(let discovery): discovered(discovery)
         case .connected(let peripheral, let isLocal):
             remember(peripheral)
             reportConnecting()
             report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
+            progress[peripheral.identifier] = WorkProgress(wake: player.appSide.wake)
             act { $0.connected(peripheral.identifier, into: &$1) }
             save()
         case .failedToConnect(let peripheral, let error):
@@ -145,6 +170,7 @@ final class CentralPlayer {
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
             stopWriting { $0 == peripheral.identifier }
+            progress[peripheral.identifier] = nil
             room.signal()
             report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
@@ -163,10 +189,13 @@ final class CentralPlayer {
         }
     }
 
-    /// A change of the Bluetooth state that waited: the phone reported it when it happened.
-    private func reportQueued(_ new: RadioState) {
-        guard link.isFirst, player.appSide.isDeliveringQueued else { return }
-        events.report(.stateChanged, .state(new), isQueued: true)
+    /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
+    /// that woke the app.
+    private func reportOwn(_ new: RadioState) {
+        let hasWoken = player.appSide.takeWakeByState()
+        let isQueued = player.appSide.isDeliveringQueued
+        guard hasWoken || isQueued && link.isFirst else { return }
+        events.report(.stateChanged, .state(new), isQueued: isQueued)
     }
 
     private func discovered(_ discovery: Discovery) {
@@ -184,7 +213,7 @@ final class CentralPlayer {
         }
         keep(peripheral)
         report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
-        carryOut(actions)
+        carryOut(actions, in: player.appSide.wake)
         remember(peripheral)
     }
 
@@ -225,7 +254,7 @@ final class CentralPlayer {
         script.restored(
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
-        for device in connected { script.entry(of: device).map { writeAgain(to: device, $0) } }
+        for device in connected { progress[device, default: WorkProgress()].isResumed = true }
         events.report(
             .appRestored,
             .restoration(
@@ -242,37 +271,43 @@ final class CentralPlayer {
         return actions
     }
 
+    /// An event of this wake caused it.
     private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
-        carryOut(actions(body))
+        act(in: player.appSide.wake, body)
+    }
+
+    private func act(in wake: Int?, _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
+        carryOut(actions(body), in: wake)
     }
 
     /// Carries actions out in their order; what is done on a link waits for nothing else.
-    private func carryOut(_ actions: [CentralScript.Action]) {
+    private func carryOut(_ actions: [CentralScript.Action], in wake: Int?) {
         guard !isEnded else { return }
-        waiting += actions
+        waiting += actions.map { ($0, wake) }
         guard !waiting.isEmpty, !isCarryingOut else { return }
         isCarryingOut = true
-        link.enqueue { await $0.carryOutWaiting() }
+        enqueue { await $0.carryOutWaiting() }
     }
 
-    func carryOutWaiting() async {
-        while !waiting.isEmpty {
+    private func carryOutWaiting() async {
+        let launch = launch
+        while launch == self.launch, !waiting.isEmpty {
             // The code of a suspended app does nothing, and goes on when the app runs.
             await player.appSide.app?.waitWhileSuspended()
-            guard !waiting.isEmpty else { break }
-            let action = waiting.removeFirst()
+            guard launch == self.launch, !waiting.isEmpty else { break }
+            let (action, wake) = waiting.removeFirst()
             do throws(RadioError) {
-                if let manager { try await carryOut(action, manager) }
+                if let manager { try await carryOut(action, in: wake, manager) }
             } catch {
-                guard isBegun, manager != nil else { continue }
+                guard isBegun, launch == self.launch else { continue }
                 events.fail(error.description)
             }
         }
-        isCarryingOut = false
+        if launch == self.launch { isCarryingOut = false }
     }
 
     private func carryOut(
-        _ action: CentralScript.Action, _ manager: CentralManager
+        _ action: CentralScript.Action, in wake: Int?, _ manager: CentralManager
     ) async throws(RadioError) {
         switch action {
         case .startScan:
@@ -282,6 +317,7 @@ final class CentralPlayer {
                 options: ScanOptions(
                     allowsDuplicates: scan.allowsDuplicates, solicitedServiceUUIDs: scan.solicited))
             reportScan()
+            player.appSide.noteExtraneous(.scan, in: wake, to: events)
         case .stopScan:
             await manager.stopScan()
             reportScan()
@@ -289,28 +325,29 @@ final class CentralPlayer {
             guard let peripheral = await peripheral(device, manager) else { return }
             let options = central.peripherals[entry].connection
             asked = peripheral
-            defer { asked = nil }
+            defer { if asked === peripheral { asked = nil } }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
             reportConnecting()
+            player.appSide.noteExtraneous(.connect, in: wake, eventPeripheral(peripheral), to: events)
         case .cancel(let device):
             guard let peripheral = await peripheral(device, manager) else { return }
             await manager.cancelPeripheralConnection(peripheral)
         case .retrieveKnown(let identifiers, let entry):
             let found = await manager.retrievePeripherals(withIdentifiers: identifiers)
-            retrieved(.known, identifiers.map(\.uuid.in128Bits), found, entry, manager)
+            retrieved(.known, identifiers.map(\.uuid.in128Bits), found, entry, wake, manager)
         case .retrieveConnected(let services, let entry):
             let found = try await manager.retrieveConnectedPeripherals(withServices: services)
-            retrieved(.connected, services, found, entry, manager)
-        case .wait(let number, let time, let entry): wait(time, number, entry)
+            retrieved(.connected, services, found, entry, wake, manager)
+        case .wait(let number, let time, let entry): wait(time, number, entry, wake)
         case .work(let device, let entry):
             guard let peripheral = peripherals[device] else { return }
-            link.enqueue { await $0.work(on: peripheral, entry) }
+            enqueue { await $0.work(on: peripheral, entry) }
         }
     }
 
     /// A retrieve call for an entry returned.
     private func retrieved(
-        _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int,
+        _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int, _ wake: Int?,
         _ manager: CentralManager
     ) {
         // Its app may have ended meanwhile.
@@ -321,7 +358,7 @@ final class CentralPlayer {
                 .init(
                     central.peripherals[entry].name, by: way == .known ? "identifiers" : "connected", asked,
                     found: found.map(\.identifier.uuid.in128Bits))))
-        act { script, actions in
+        act(in: wake) { script, actions in
             script.retrieved(
                 way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
         }
@@ -329,16 +366,16 @@ final class CentralPlayer {
     }
 
     /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
-    private func wait(_ time: Duration, _ number: UInt64, _ entry: Int) {
+    private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
         let task = link.enqueue(at: player.clock.now.advanced(by: time), on: player.clock) {
-            $0.waited(number, entry)
+            $0.waited(number, entry, wake)
         }
         waits.begin(entry, task)
     }
 
-    private func waited(_ number: UInt64, _ entry: Int) {
+    private func waited(_ number: UInt64, _ entry: Int, _ wake: Int?) {
         guard isAppRunning else { return waits.hold(entry, number) }
-        act { $0.waited(number, for: entry, into: &$1) }
+        act(in: wake) { $0.waited(number, for: entry, into: &$1) }
     }
 
     /// A connection was asked for, which is on its way to the state directory by now; what comes of it is
@@ -357,26 +394,33 @@ final class CentralPlayer {
     }
 
     private func work(on peripheral: Peripheral, _ entry: Int) async {
-        let work = work(of: entry, on: peripheral)
+        let (work, launch) = (work(of: entry, on: peripheral), launch)
         do throws(RequestError) {
             let isSubscribed = try await work.run()
+            guard launch == self.launch else { return }
             act { $0.done(peripheral.identifier, isSubscribed: isSubscribed, into: &$1) }
             writeAgain(to: peripheral.identifier, entry)
         } catch {
-            await report(error, peripheral)
+            await report(error, peripheral, of: launch)
         }
     }
 
     private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
-        PeripheralWork(central.peripherals[entry], on: peripheral, room) { [unowned self] name, payload in
+        let (launch, device) = (launch, peripheral.identifier)
+        return PeripheralWork(
+            central.peripherals[entry], on: peripheral, progress[device] ?? WorkProgress(), room
+        ) { [unowned self] step in
+            if launch == self.launch { progress[device]?.done.insert(step) }
+        } report: { [unowned self] name, payload in
+            guard launch == self.launch else { return }
             let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
             report(name, peripheral, isQueued: hasWaited, payload)
         }
     }
 
-    private func report(_ error: RequestError, _ peripheral: Peripheral) async {
+    private func report(_ error: RequestError, _ peripheral: Peripheral, of launch: Int) async {
         // A link that ended, or an app, has been reported.
-        guard isBegun, manager != nil, await peripheral.isConnected else { return }
+        guard isBegun, launch == self.launch, await peripheral.isConnected else { return }
         report(.error, peripheral) { .notice(.init(error.description, $0)) }
     }
 
@@ -406,12 +450,16 @@ final class CentralPlayer {
             if !held.contains(repetition) { held.append(repetition) }
             return
         }
-        let entry = central.peripherals[repetition.entry]
+        let write = central.peripherals[repetition.entry].writes[repetition.write]
+        let (work, launch) = (work(of: repetition.entry, on: peripheral), launch)
+        player.appSide.noteExtraneous(
+            .write, in: progress[repetition.device]?.wake, eventPeripheral(peripheral),
+            on: work.attribute(of: write.target), to: events)
         do throws(RequestError) {
-            try await work(of: repetition.entry, on: peripheral).write(entry.writes[repetition.write])
-            again(repetition)
+            try await work.write(write)
+            if launch == self.launch { again(repetition) }
         } catch {
-            await report(error, peripheral)
+            await report(error, peripheral, of: launch)
         }
     }
 
@@ -419,7 +467,9 @@ final class CentralPlayer {
     func appChanged() {
         reportScan()
         guard !held.isEmpty || waits.isHeld, isAppRunning else { return }
-        for (entry, number) in waits.takeHeld() { act { $0.waited(number, for: entry, into: &$1) } }
+        for (entry, number) in waits.takeHeld() {
+            act(in: nil) { $0.waited(number, for: entry, into: &$1) }
+        }
         let all = held
         held = []
         for repetition in all { again(repetition) }

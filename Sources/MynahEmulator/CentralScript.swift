@@ -54,6 +54,8 @@ struct CentralScript {
         var discovered: PeripheralIdentifier?
         /// Whether it has been connected since the app scans.
         var hasConnected = false
+        /// Whether what an earlier process began on its link is to be gone on with.
+        var isToResume = false
         /// The wait of its plan: the number that the player has, and the plan's own.
         var wait: (number: UInt64, own: UInt64)?
 
@@ -145,6 +147,9 @@ struct CentralScript {
     }
 
     /// The system kept a scan, and connections: those that are active, and those that are waited for.
+    ///
+    /// When Bluetooth is on, the app goes on where it stood: with the work on active connections, and with
+    /// the scan. A connection that is waited for is the device of its entry, so it is no reason to scan.
     mutating func restored(
         isScanning: Bool, connected: [PeripheralIdentifier], wanted: [PeripheralIdentifier]
     ) {
@@ -153,10 +158,16 @@ struct CentralScript {
             guard let index = owners[device] else { continue }
             entries[index].link = .connected(device)
             entries[index].hasConnected = true
+            entries[index].isToResume = true
         }
         for device in wanted {
             guard let index = owners[device] else { continue }
             entries[index].link = .wanted(device)
+            entries[index].hasConnected = true
+            entries[index].isToResume = isScanning
+        }
+        for index in entries.indices where isScanning && entries[index].saved == nil {
+            entries[index].isToResume = true
         }
     }
 
@@ -175,8 +186,32 @@ struct CentralScript {
         guard isOn else { return forgetLinks() }
         guard !isPoweredOn else { return }
         isPoweredOn = true
-        for index in entries.indices where entries[index].isIdle { reconnect(index, into: &actions) }
+        for index in entries.indices {
+            if entries[index].isToResume {
+                resume(index, into: &actions)
+            } else if entries[index].isIdle {
+                reconnect(index, into: &actions)
+            }
+        }
         updateScan(into: &actions)
+    }
+
+    /// Goes on with what an earlier process began for an entry.
+    private mutating func resume(_ index: Int, into actions: inout [Action]) {
+        entries[index].isToResume = false
+        switch entries[index].link {
+        case .connected(let device): actions.append(.work(device, entry: index))
+        case .wanted(let device):
+            let ways = ways(to: index)
+            guard ways.joined().contains(.scan) else { break }
+            entries[index].link = .none
+            entries[index].plan = ReconnectPlan(ways)
+            plan(index, into: &actions) { $0.resume(pending: [device], into: &$1) }
+        case .none where connects(index):
+            entries[index].plan = ReconnectPlan(ways(to: index))
+            plan(index, into: &actions) { $0.resume(pending: [], into: &$1) }
+        case .none, .finished: break
+        }
     }
 
     /// A device was heard: it is given the first entry that matches it and has no device.
@@ -232,6 +267,9 @@ struct CentralScript {
         guard let index = owners[device] else { return }
         // One that came about before the plan could cancel it.
         if case .connected(let other) = entries[index].link, other != device { return }
+        // The app was launched for this connection, and goes on with its work already.
+        let isWorking = if case .connected = entries[index].link { !entries[index].isToResume } else { false }
+        entries[index].isToResume = false
         entries[index].saved = device
         entries[index].link = .connected(device)
         entries[index].hasConnected = true
@@ -239,7 +277,7 @@ struct CentralScript {
         plan(index, into: &after) { $0.connected(device, into: &$1) }
         updateScan(into: &actions)
         actions += after
-        actions.append(.work(device, entry: index))
+        if !isWorking { actions.append(.work(device, entry: index)) }
     }
 
     /// A connection failed: the app goes on with the next way, and asks the device again when it is heard
@@ -308,13 +346,17 @@ struct CentralScript {
     /// Begins with the first way to the device of an entry.
     private mutating func reconnect(_ index: Int, into actions: inout [Action]) {
         guard isPoweredOn, connects(index) else { return }
-        let isNew = entries[index].saved == nil
-        var ways = central.reconnect
-        if isNew, !ways.joined().contains(.scan) { ways.append([.scan]) }
-        if central.scan == nil { ways = ways.map { $0.filter { $0 != .scan } } }
-        entries[index].plan = ReconnectPlan(ways)
+        entries[index].plan = ReconnectPlan(ways(to: index))
         entries[index].discovered = nil
         plan(index, into: &actions) { $0.begin(into: &$1) }
+    }
+
+    /// The ways to the device of an entry, in their order.
+    private func ways(to index: Int) -> [[ReconnectWay]] {
+        var ways = central.reconnect
+        if entries[index].saved == nil, !ways.joined().contains(.scan) { ways.append([.scan]) }
+        if central.scan == nil { ways = ways.map { $0.filter { $0 != .scan } } }
+        return ways
     }
 
     /// Lets the plan of an entry take something, and does what it asks for; the scan is one for all entries.
@@ -352,7 +394,12 @@ struct CentralScript {
                 }
             case .cancel(let device): actions.append(.cancel(device))
             case .wait(let number, let time): wait = (number, time)
-            case .startScan, .stopScan, .exhausted: break
+            case .startScan:
+                // One scan is for all entries, and reports a device once.
+                if let device = entries[index].discovered {
+                    entries[index].plan.discovered(device, into: &steps)
+                }
+            case .stopScan, .exhausted: break
             }
         }
         guard let wait else { return }

@@ -100,7 +100,8 @@ extension DevicePlayer {
         do throws(RadioError) {
             try await advertise(with: manager)
         } catch {
-            events.fail(error.description)
+            // Its process may have ended meanwhile.
+            if manager === self.manager { events.fail(error.description) }
         }
     }
 
@@ -135,7 +136,8 @@ extension DevicePlayer {
         case .throttled:
             ticks.stop()
             events.report(.appThrottled)
-        case .extraneous(let attribute?): report(.appExtraneous, on: attribute)
+        case .extraneous(let attribute?):
+            events.report(.appExtraneous, .notice(.init(on: table.eventAttribute(of: attribute))))
         case .extraneous(nil): events.report(.appExtraneous)
         case .terminated(let reason):
             ended(byUser: false)
@@ -147,7 +149,7 @@ extension DevicePlayer {
     }
 
     private func woken(by kind: BluetoothEvent, _ attribute: AttributeKey?, _ central: Central?) {
-        appSide.woken(for: attribute)
+        appSide.woken(by: kind, for: attribute)
         if let attribute {
             report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
         } else {

@@ -64,6 +64,8 @@ final class DevicePlayer {
             }
             try await advertise(with: manager)
         } catch {
+            // Its process may have ended meanwhile, and another may publish.
+            guard manager === self.manager else { return }
             stage.take(before)
             throw error
         }
@@ -71,7 +73,9 @@ final class DevicePlayer {
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
         if let advertisement = device.requestedAdvertisement, !appSide.isStopped(.advertising) {
+            let isNew = await !manager.isAdvertising
             try await manager.startAdvertising(advertisement)
+            if isNew { appSide.noteExtraneous(.advertise, in: appSide.publishingWake, to: events) }
         } else {
             // The restored advertising may be of an older profile.
             await manager.stopAdvertising()
@@ -132,11 +136,12 @@ final class DevicePlayer {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    /// A manager was given the Bluetooth state: the first after a launch is reported.
+    /// A manager was given the Bluetooth state: the first after a launch is reported, and is no event.
     func introduce(_ state: RadioState) {
-        if appSide.takeIntroduction(), stage.isRunning {
-            events.report(.stateChanged, .state(state))
-        }
+        appSide.publishingWake = appSide.wake
+        guard appSide.takeIntroduction() else { return }
+        appSide.publishingWake = nil
+        if stage.isRunning { events.report(.stateChanged, .state(state)) }
     }
 
     private func stateChanged(to state: RadioState) {

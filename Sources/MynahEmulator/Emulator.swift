@@ -363,6 +363,10 @@ extension Emulator {
         }
         if case .advertisingChanged(let report) = event {
             reportAdvertising(report)
+        } else if case .stateChanged = event, !players.isEmpty,
+            players.allSatisfy(\.appSide.isToBeWokenByState)
+        {
+            // Each app reports it after its wake.
         } else if events.isObserved, let (name, payload) = event.reported({ eventPeripheral(at: $0) }) {
             events.report(name, payload)
         }

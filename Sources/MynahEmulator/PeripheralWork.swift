@@ -3,46 +3,76 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
+/// The steps of an app on a link, as its code has noted them: this outlives the app's process.
+struct WorkProgress {
+    /// A read or a write of the profile, by its place.
+    enum Step: Hashable {
+        case read(Int)
+        case write(Int)
+    }
+
+    /// The steps that were answered.
+    var done: Set<Step> = []
+    /// Whether an earlier process began: what that discovered and subscribed to is restored.
+    var isResumed = false
+    /// The wake in which the link began.
+    var wake: Int?
+}
+
 /// An app's work on a link: it discovers, reads, subscribes and writes, in this order.
 ///
-/// Failures are reported, and the rest is still done, unless the link or the app has ended.
+/// Failures are reported, and the rest is still done, unless the link or the app has ended. Work that an
+/// earlier process began goes on where it stopped.
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
-    private let report: (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
+    private let progress: WorkProgress
     private let room: ChangeSignal
+    private let note: (WorkProgress.Step) -> Void
+    private let report: (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
 
     init(
-        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ room: ChangeSignal,
+        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ progress: WorkProgress,
+        _ room: ChangeSignal, note: @escaping (WorkProgress.Step) -> Void,
         report: @escaping (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
     ) {
         self.entry = entry
         self.peripheral = peripheral
+        self.progress = progress
         self.room = room
+        self.note = note
         self.report = report
     }
 
     /// Returns whether values may come.
     func run() async throws(RequestError) -> Bool {
         try await discover()
-        for name in entry.read {
+        for (index, name) in entry.read.enumerated() where !progress.done.contains(.read(index)) {
             guard let characteristic = await find(name) else { continue }
             var value: [UInt8] = []
             let failure = try await failure { () async throws(RequestError) in
                 value = try await peripheral.readValue(for: characteristic)
             }
+            note(.read(index))
             report(.valueRead, characteristic, failure) { if failure == nil { $0.value = value } }
         }
         var isSubscribed = false
         for name in entry.subscribe {
             guard let characteristic = await find(name) else { continue }
+            guard !progress.isResumed || characteristic.delivery == nil else {
+                isSubscribed = true
+                continue
+            }
             let failure = try await failure { () async throws(RequestError) in
                 try await peripheral.setNotifyValue(true, for: characteristic)
             }
             if failure == nil { isSubscribed = true }
             report(.notificationChanged, characteristic, failure) { $0.isOn = failure == nil }
         }
-        for write in entry.writes { try await self.write(write) }
+        for (index, write) in entry.writes.enumerated() where !progress.done.contains(.write(index)) {
+            try await self.write(write)
+            note(.write(index))
+        }
         return isSubscribed
     }
 
@@ -92,19 +122,24 @@ struct PeripheralWork {
     }
 
     private func discover() async throws(RequestError) {
-        let needed = NeededAttributes(entry.names)
-        let services: [DiscoveredService]
-        switch entry.discovery {
-        case .none: return
-        case .all: services = try await peripheral.discoverServices()
-        case .needed:
-            let types = needed.services
-            guard types?.isEmpty != true else { return }
-            services = try await peripheral.discoverServices(types)
+        guard entry.discovery != .none else { return }
+        let restored = progress.isResumed ? await peripheral.services : []
+        let tree = AttributeTree(restored)
+        let missingNames = entry.names.filter { (try? $0.resolve(in: tree)) == nil }
+        let needed = entry.discovery == .all ? nil : NeededAttributes(missingNames)
+        let types = needed?.services
+        var services = restored
+        let missing = types?.filter { type in !restored.contains { $0.uuid == type } }
+        if missing?.isEmpty != true, missing != nil || restored.isEmpty {
+            let found = try await peripheral.discoverServices(missing)
+            report(.servicesDiscovered) { .remote(.init($0, uuids: found.map(\.uuid))) }
+            services = (restored + found).sorted { $0.id < $1.id }
         }
-        report(.servicesDiscovered) { .remote(.init($0, uuids: services.map(\.uuid))) }
         for service in services {
-            let types = entry.discovery == .all ? nil : needed.characteristics(of: service.uuid)
+            let known = service.characteristics.map(\.uuid)
+            // All of them were found at once.
+            if needed == nil, !known.isEmpty { continue }
+            let types = needed?.characteristics(of: service.uuid).filter { !known.contains($0) }
             guard types?.isEmpty != true else { continue }
             var found: [DiscoveredCharacteristic] = []
             let failure = try await failure { () async throws(RequestError) in
@@ -118,6 +153,15 @@ struct PeripheralWork {
                 .remote(.init($0, .init(service: service.uuid), uuids: found.map(\.uuid)))
             }
         }
+    }
+
+    /// The attribute of a name, which is empty if there is none.
+    func attribute(of name: AttributeName) -> EventAttribute {
+        let services = peripheral.look { $0.services }
+        guard let position = try? name.resolve(in: AttributeTree(services)),
+            let index = position.characteristic
+        else { return .init() }
+        return EventAttribute(services[position.service].characteristics[index])
     }
 
     /// The characteristic of a name, or `nil` after a warning.

@@ -75,10 +75,10 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
 
     /// Whether it relaunches an app that the system works for after it has ended it.
     ///
-    /// TN3115 names a scan, a connection and a subscribed value. That a disconnection and an answer relaunch
-    /// too, and that a change of the Bluetooth state does not, are assumptions. A registration for connection
-    /// events is not preserved.
-    package var relaunches: Bool { wakes && self != .state && self != .connectionEvent }
+    /// TN3115 names a scan, a connection and a subscribed value. A request ends with the process that made
+    /// it. That a disconnection relaunches too, and that a change of the Bluetooth state does not, are
+    /// assumptions. A registration for connection events is not preserved.
+    package var relaunches: Bool { wakes && ![.answered, .state, .connectionEvent].contains(self) }
 
     /// Whether an answer is waited for.
     package var wantsAnswer: Bool { self == .read || self == .write }

@@ -98,6 +98,16 @@ package struct ReconnectPlan: Sendable {
         advance(&attempt, into: &actions)
     }
 
+    /// Goes on with the stage that scans, which an earlier process of the app began, with its pending
+    /// connections.
+    package mutating func resume(pending: [PeripheralIdentifier], into actions: inout [Action]) {
+        guard let stage = stages.firstIndex(where: { $0.contains(.scan) }) else { return }
+        var attempt = Attempt(stage: stage)
+        (attempt.isScanning, attempt.pending) = (true, pending)
+        wait(&attempt, into: &actions)
+        state = .trying(attempt)
+    }
+
     /// Ends what is under way.
     package mutating func stop(into actions: inout [Action]) {
         if case .trying(let attempt) = state { cancel(attempt, except: nil, into: &actions) }
@@ -197,12 +207,16 @@ package struct ReconnectPlan: Sendable {
         attempt.stage += 1
         attempt.found = []
         for way in stages[attempt.stage] { begin(way, &attempt, into: &actions) }
-        if attempt.stage + 1 < stages.count {
-            lastWait += 1
-            attempt.wait = lastWait
-            actions.append(.wait(lastWait, Self.patience))
-        }
+        wait(&attempt, into: &actions)
         state = .trying(attempt)
+    }
+
+    /// Gives a stage its time, unless it is the last.
+    private mutating func wait(_ attempt: inout Attempt, into actions: inout [Action]) {
+        guard attempt.stage + 1 < stages.count else { return }
+        lastWait += 1
+        attempt.wait = lastWait
+        actions.append(.wait(lastWait, Self.patience))
     }
 
     private func begin(_ way: ReconnectWay, _ attempt: inout Attempt, into actions: inout [Action]) {

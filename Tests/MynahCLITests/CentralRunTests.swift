@@ -429,6 +429,66 @@ import Testing
         #expect(!events.contains { $0["event"] as? String == "error" })
     }
 
+    /// An app that scans, and goes on in the background.
+    private static func scanner(_ name: String) -> String {
+        """
+        mynah: 1
+        name: \(name)
+        app: {backgroundModes: [bluetooth-central], suspendAfter: 1 h}
+        central: {scan: {services: [180D], until: never}}
+        """
+    }
+
+    @Test func `a change of the Bluetooth state is told after the wake that it causes`() async throws {
+        let (one, two) = (try ProfileFile(Self.scanner("One")), try ProfileFile(Self.scanner("Two")))
+        let plan = ["--at", "2s=poweredOff", "--timeout", "3s", "--events", "json"]
+        func steps(_ result: Program.Result) throws -> [String] {
+            #expect(result.status == .exited(0))
+            return try result.output.split(separator: "\n").map { try json(String($0)) }.compactMap { event in
+                guard let name = event["event"] as? String, ["app.woken", "state.changed"].contains(name),
+                    (event["state"] as? String) != "poweredOn"
+                else { return nil }
+                return (event["device"] as? String).map { "\($0) \(name)" } ?? name
+            }
+        }
+        let alone = try await run(["--at", "1s=suspended", one.path] + plan)
+        #expect(try steps(alone) == ["app.woken", "state.changed"])
+        // The phone tells an app that runs; one that was woken is told by itself.
+        let both = try await run(["--at", "1s=Two:suspended", one.path, two.path] + plan)
+        #expect(try steps(both) == ["state.changed", "Two app.woken", "Two state.changed"])
+    }
+
+    @Test func `a connection that no event of a wake caused is extraneous`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central]}
+            central:
+              - restoreIdentifier: com.example.app
+                scan: {services: [180D]}
+                peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+              - {scan: {services: [FFE0]}, reconnect: [known], peripherals: [{name: Lamp}]}
+            """)
+        let lamp = try ProfileFile(
+            """
+            mynah: 1
+            name: Lamp
+            advertising: {serviceUUIDs: [FFE0], interval: 30 ms}
+            services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read]}]}]
+            """)
+        let result = try await run([
+            "--events", "json", "--at", "3s=App:terminated", app.path, Self.strap, lamp.path, "--timeout",
+            "6s",
+        ])
+        #expect(result.status == .exited(0))
+        let extraneous = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["event"] as? String == "app.extraneous" }
+        // A reconnection to the device that its value woke it for is none.
+        #expect(extraneous.map { $0["by"] as? String } == ["connect"])
+        #expect(extraneous.first?["as"] as? String == "Lamp")
+    }
+
     @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
         func app(_ name: String, _ entry: String) throws -> ProfileFile {
             try ProfileFile(

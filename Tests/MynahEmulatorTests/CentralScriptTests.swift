@@ -305,9 +305,61 @@ import Testing
         #expect(
             Self.actions(&script) { $0.connected(Self.one, into: &$1) }
                 == [.stopScan, .work(Self.one, entry: 0)])
+    }
+
+    @Test func `an app goes on with the work on a restored link, once`() {
+        var script = Self.script()
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        _ = Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+        let work = [Action.work(Self.one, entry: 0)]
+        for _ in 1...2 {
+            script.launched()
+            script.restored(isScanning: false, connected: [Self.one], wanted: [])
+            #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == work)
+            #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+            // The connection that launched the app is told after the Bluetooth state.
+            #expect(Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [])
+        }
+        // Bluetooth was turned off meanwhile: nothing is left to go on with.
         script.launched()
         script.restored(isScanning: false, connected: [Self.one], wanted: [])
+        _ = Self.actions(&script) { $0.powered(false, into: &$1) }
+        #expect(!Self.actions(&script) { $0.powered(true, into: &$1) }.contains(work[0]))
+    }
+
+    @Test func `a restored scan goes on, and what it finds is connected`() {
+        var script = Self.script(reconnect: [[.known], [.connected], [.scan]])
+        script.launched()
+        script.restored(isScanning: true, connected: [], wanted: [])
         #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [.connect(Self.one, entry: 0)])
+        // The device that it waits for may have another address by now.
+        script.launched()
+        script.restored(isScanning: true, connected: [], wanted: [Self.one])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(Self.hear(&script, Self.two, ["180D"]) == [.connect(Self.two, entry: 0)])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.two, into: &$1) }
+                == [.stopScan, .cancel(Self.one), .work(Self.two, entry: 0)])
+    }
+
+    @Test func `a device that was heard before its entry scans is connected when it does`() {
+        var (script, _) = Self.lost([[.connected], [.scan]])
+        _ = Self.hear(&script, Self.one, ["180D"])
+        #expect(
+            Self.retrieve(&script, .connected, []) == [.connect(Self.one, entry: 0), .startScan])
+    }
+
+    @Test func `a restored pending connection is the device of its entry, and no reason to scan`() {
+        var script = Self.script()
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        script.launched()
+        script.restored(isScanning: false, connected: [], wanted: [Self.one])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [.work(Self.one, entry: 0)])
     }
 
     @Test func `a device that the system kept through a restart of the phone has its entry again`() {

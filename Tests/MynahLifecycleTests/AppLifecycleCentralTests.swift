@@ -88,7 +88,7 @@ import Testing
         terminatedRestorable    -        -           -           -           -           -           -
         terminatedWithMode      -        -           -           -           -           -           -
         terminatedOfPeripheral  -        -           -           -           -           -           -
-        terminatedKept          launch   launch      launch      launch      launch      -           -
+        terminatedKept          launch   launch      launch      launch      -           -           -
         quit                    -        -           -           -           -           -           -
         """
 

@@ -265,6 +265,23 @@ import Testing
         return found
     }
 
+    @Test func `services of other types stay when some are looked for`() async throws {
+        let manager = CentralManager(radio: radio)
+        try await manager.start()
+        let peripheral = try await connect(manager)
+        try await peripheral.discoverAll(["180D"])
+        let rate = try #require(await peripheral.characteristic("2A37"))
+        try await peripheral.setNotifyValue(true, for: rate)
+        #expect(try await peripheral.discoverServices(["180F"]).map(\.uuid) == ["180F"])
+        #expect(Set(await peripheral.services.map(\.uuid)) == ["180D", "180F"])
+        #expect(await peripheral.characteristic("2A37")?.delivery == .notification)
+        #expect(try await peripheral.discoverAll(["180F"]).map(\.uuid) == ["180F"])
+        // All of them are what there is.
+        #expect(Set(try await peripheral.discoverServices().map(\.uuid)) == ["180D", "180F"])
+        #expect(await peripheral.characteristic("2A37")?.delivery == .notification)
+        await manager.stop()
+    }
+
     @Test func `room on a link is reported to those that it was refused to, with the peripheral`()
         async throws
     {

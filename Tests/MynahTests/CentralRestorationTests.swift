@@ -172,9 +172,8 @@ import Testing
             await process.radio.lose(strap)
         }
         try await run { process in
-            let restored = try #require(process.restored.first)
-            #expect(restored.scanServices == nil && restored.scanOptions == nil)
-            #expect(restored.peripherals.isEmpty)
+            #expect(process.restored.isEmpty)
+            #expect(process.code.takeWords() == ["launched", "foreground", "state poweredOn"])
             #expect(await process.radio.isQuiet)
         }
     }

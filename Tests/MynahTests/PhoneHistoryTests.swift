@@ -12,6 +12,8 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
     struct State {
         var manager: CentralManager?
         var peripheral: PeripheralManager?
+        /// How often it was launched.
+        var launches = 0
     }
 
     let state = Lock(State())
@@ -46,7 +48,11 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 peripheral: try? $0.makePeripheralManager(
                     restoreIdentifier: self.identifiers[.peripheral], sink: self))
         }
-        state.withLock { $0 = made }
+        state.withLock { state in
+            let launches = state.launches + 1
+            state = made
+            state.launches = launches
+        }
     }
 
     func app(_ app: App, didChange change: AppChange) {
@@ -89,6 +95,9 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         return event.wantsResponse ? .answer(.success([7])) : .none
     }
 
+    /// A call of the process of a launch was answered.
+    func answered(in launch: Int) { put(.answered(launch: launch)) }
+
     private func put(_ output: PhoneWatcher.Output) { watcher.withLock { $0.take(output, of: index) } }
 }
 
@@ -122,6 +131,26 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         #expect(awaited.union(wakes.map { "woken by \($0)" }).subtracting(seen) == [])
     }
 
+    /// A call of an app's process that waits for an answer, which is held.
+    private final class Call: Sendable {
+        /// Whether it may be answered.
+        struct State {
+            /// Answers were let go, so that its own may be on its way.
+            var isReleased = false
+            /// Its process ended before that.
+            var isToFail = false
+            var hasEnded = false
+        }
+
+        let app: Int
+        let launch: Int
+        let state = Lock(State())
+
+        init(of app: Int, in launch: Int) {
+            (self.app, self.launch) = (app, launch)
+        }
+    }
+
     private struct History {
         var random: SeededGenerator
         let radio = FakeCentralRadio()
@@ -131,7 +160,9 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         let devices = (1...2).map { DeviceAddress(value: $0, kind: .public) }
         var sent: UInt16 = 0
         var isOn = true
-        var calls: [Task<Void, Never>] = []
+        var calls: [Call] = []
+        /// The peripheral that an ended process of each app had.
+        var left: [Int: (peripheral: Peripheral, launch: Int)] = [:]
 
         init(seed: UInt64) {
             var random = SeededGenerator(seed: seed)
@@ -179,11 +210,11 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 put(.power(true))
                 await radio.setPower(true)
             }
-            put(.answers)
-            await radio.releaseReads()
+            await releaseReads()
             for (index, app) in apps.enumerated() { await carryOut(.quit, index, app) }
             try await until("nothing is left on the air") { await radio.isQuiet }
-            for call in calls { await call.value }
+            let calls = calls
+            try await until("every call ends") { calls.allSatisfy { $0.state.withLock { $0.hasEnded } } }
             await phone.stop()
             return watcher.withLock { $0.broken }
         }
@@ -225,6 +256,11 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
             case 6..<8: await carryOut(.enterBackground, index, app)
             case 8..<12: await carryOut(.suspend, index, app)
             case 12..<15:
+                let launch = code.state.withLock { $0.launches }
+                if let peripheral, await app.isRunning { left[index] = (peripheral, launch) }
+                for call in calls where call.app == index {
+                    call.state.withLock { if !$0.isReleased { $0.isToFail = true } }
+                }
                 let ends: [AppTransition] = [.terminate, .crash, .quit]
                 await carryOut(ends.randomElement(using: &random) ?? .quit, index, app)
                 // Services that are withdrawn and published again are not told apart.
@@ -280,14 +316,15 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 guard let location = await peripheral?.characteristic("2A38"), await app.isRunning else {
                     break
                 }
-                try await read(location, of: peripheral, by: app)
+                try await read(location, of: peripheral, by: app, code)
+                // A process that has ended asks as if it lived on.
+                if let (old, launch) = left[index], (try? await old.discoverServices()) != nil {
+                    code.answered(in: launch)
+                }
                 guard Bool.random(using: &random) else { break }
                 await carryOut(.suspend, index, app)
-                put(.answers)
-                await radio.releaseReads()
-            case 57..<62:
-                put(.answers)
-                await radio.releaseReads()
+                await releaseReads()
+            case 57..<62: await releaseReads()
             case 62..<64: await advertise(index, app)
             case 64..<69:
                 try await settle()
@@ -302,6 +339,12 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
             }
         }
 
+        private func releaseReads() async {
+            put(.answers)
+            for call in calls { call.state.withLock { $0.isReleased = true } }
+            await radio.releaseReads()
+        }
+
         private func carryOut(_ transition: AppTransition, _ index: Int, _ app: App) async {
             put(.user(index, transition))
             await app.carryOut(transition)
@@ -309,20 +352,26 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
 
         /// Its answer may come while the app is suspended, or not at all.
         private mutating func read(
-            _ characteristic: DiscoveredCharacteristic, of peripheral: Peripheral?, by app: App
+            _ characteristic: DiscoveredCharacteristic, of peripheral: Peripheral?, by app: App,
+            _ code: WatchedApp
         ) async throws {
+            let index = codes.firstIndex { $0 === code } ?? 0
+            let call = Call(of: index, in: code.state.withLock { $0.launches })
             let (radio, before) = (radio, await radio.heldCount)
             await radio.holdReads()
-            let hasEnded = Lock(false)
-            calls.append(
-                Task {
-                    _ = try? await peripheral?.readValue(for: characteristic)
-                    hasEnded.withLock { $0 = true }
-                })
+            calls.append(call)
+            Task {
+                let value = try? await peripheral?.readValue(for: characteristic)
+                let isWrong = call.state.withLock { state in
+                    state.hasEnded = true
+                    return value != nil && state.isToFail
+                }
+                if isWrong { code.answered(in: call.launch) }
+            }
             // An answer to an earlier read may come now; after it the app is suspended, and asks nothing.
             try await until("the read is on its way") {
                 if await radio.heldCount > before { return true }
-                if hasEnded.withLock({ $0 }) { return true }
+                if call.state.withLock({ $0.hasEnded }) { return true }
                 return await !app.isRunning
             }
         }

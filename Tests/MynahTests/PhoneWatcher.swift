@@ -15,6 +15,7 @@ struct PhoneWatcher {
     /// `RuleTableTests` names the tests of the others.
     static let rules: Set<Int> = [
         1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 16, 17, 29, 30, 31, 32, 34, 35, 37, 39, 40, 44, 45, 51, 52,
+        55, 57,
     ]
 
     /// An event of the phone.
@@ -41,6 +42,8 @@ struct PhoneWatcher {
         case foreground, background, suspended, woken(BluetoothEvent), ended
         case restored(Set<Device>, scan: [BluetoothUUID]?), state(Bool)
         case peripheralRestored(advertises: Bool), peripheralState
+        /// An answer to a call of the process that began with this launch.
+        case answered(launch: Int)
         case event(Event)
     }
 
@@ -98,6 +101,8 @@ struct PhoneWatcher {
         var restored: Set<BluetoothRole> = []
         /// The event that relaunched it.
         var isJustLaunched = false
+        /// How often it was launched.
+        var launches = 0
 
         var runs: Bool { place == .foreground || place == .background }
 
@@ -359,7 +364,14 @@ extension PhoneWatcher {
                 [], [], [], []
             )
         case .restored(let devices, let scan): restore(index, devices, scan)
+        case .answered(let launch):
+            if launch != apps[index].launches || !apps[index].runs {
+                note(55, index, "an ended process is answered")
+            }
         case .peripheralRestored(let advertises):
+            if !apps[index].advertises, !apps[index].publishes {
+                note(57, index, "its peripheral manager is restored with nothing")
+            }
             guard apps[index].ready.isDisjoint(with: [.peripheral]),
                 apps[index].restored.insert(.peripheral).inserted
             else { return note(37, index, "its peripheral manager is restored late") }
@@ -399,8 +411,10 @@ extension PhoneWatcher {
         }
         (apps[index].ready, apps[index].restored) = ([], [])
         forgetReports(index)
-        let isRestored = app.place == .terminated && app.isKept(.central)
-        if !isRestored { apps[index].scan = nil }
+        apps[index].launches += 1
+        let isKept = app.place == .terminated && app.isKept(.central)
+        let isRestored = isKept && (app.scan != nil || !preserved(index).isEmpty)
+        if !isKept { apps[index].scan = nil }
         seen.insert(inBackground ? "relaunched" : isRestored ? "launched to be restored" : "launched")
         apps[index].isJustLaunched = inBackground
         // Whether it is to be restored is judged before its state comes.
@@ -431,19 +445,29 @@ extension PhoneWatcher {
 
     private mutating func restore(_ index: AppIndex, _ devices: Set<Device>, _ scan: [BluetoothUUID]?) {
         guard apps[index].restored.remove(.central) != nil else {
+            let isNothing = devices.isEmpty && scan == nil && apps[index].isKept(.central)
+            if isNothing, apps[index].ready.isEmpty {
+                return note(57, index, "it is restored with nothing")
+            }
             return note(37, index, "it is restored, and has nothing to be restored from")
         }
         guard !apps[index].ready.contains(.central) else {
             return note(35, index, "it is restored after its state came")
         }
-        var due = apps[index].asked.union(apps[index].linked)
-        if case .lost(let device) = input, apps[index].owed.contains(.disconnected(device, wasPending: false))
-        {
-            due.insert(device)
-        }
+        let due = preserved(index)
         if devices != due { note(31, index, "restored with \(devices), and not \(due)") }
         if scan != apps[index].scan?.services { note(31, index, "restored with a scan for \(scan ?? [])") }
         seen.insert("restored")
+    }
+
+    /// The devices that the system keeps for an app, with the one whose loss relaunches it.
+    private func preserved(_ index: AppIndex) -> Set<Device> {
+        var devices = apps[index].asked.union(apps[index].linked)
+        if case .lost(let device) = input, apps[index].owed.contains(.disconnected(device, wasPending: false))
+        {
+            devices.insert(device)
+        }
+        return devices
     }
 
     private mutating func changeState(_ index: AppIndex, _ isOn: Bool) {

@@ -127,6 +127,22 @@ import Testing
         ),
         ("R37", [.happens(.lost(device)), .told(0, .restored([], scan: nil))]),
         (
+            "R55",
+            [
+                .happens(.user(0, .quit)), .told(0, .ended), .ends, .happens(.answers),
+                .told(0, .answered(launch: 1)),
+            ]
+        ),
+        (
+            "R57",
+            [
+                .happens(.user(1, .terminate)), .told(1, .ended), .ends,
+                .happens(.user(1, .enterForeground)),
+                .told(1, .launched(inBackground: false, central: [], peripheral: [])),
+                .told(1, .restored([], scan: nil)),
+            ]
+        ),
+        (
             "R39",
             [
                 .happens(.scan(0, services: [], allowsDuplicates: false)),

@@ -72,11 +72,12 @@ final class AppCentrals {
         return CentralManager(manager, radio: radio, on: phone, keepingPhone: false)
     }
 
-    /// Gives new managers what was preserved, and returns them.
+    /// Gives new managers what was preserved, if there is something, and returns them.
     func restore(on phone: isolated Phone) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {
-            _ = manager.deliver(.willRestoreState(phone.central.preservation.restored(manager, on: phone)))
+            let kept = phone.central.preservation.restored(manager, on: phone)
+            if !kept.isEmpty { _ = manager.deliver(.willRestoreState(kept)) }
         }
         return new
     }

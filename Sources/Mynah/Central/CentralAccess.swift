@@ -60,7 +60,7 @@ struct CentralAccess: Sendable {
         var known = KnownPeripherals(seed: 0)
         return Peripheral(
             identifier: known.identifier(of: address), address: address, radio: radio,
-            access: PeripheralAccess(link, manager: reference.number), pairsWhenAsked: false)
+            access: PeripheralAccess(link, of: reference), pairsWhenAsked: false)
     }
 
     /// The last reference to the manager is gone.
@@ -77,10 +77,10 @@ struct CentralAccess: Sendable {
 /// A peripheral's requests to its phone.
 struct PeripheralAccess: Sendable {
     private let link: PhoneLink
-    /// The number of its manager.
-    private let manager: UInt64
+    /// Its manager, as the launch that it is for has it.
+    private let manager: CentralReference
 
-    init(_ link: PhoneLink, manager: UInt64) {
+    init(_ link: PhoneLink, of manager: CentralReference) {
         self.link = link
         self.manager = manager
     }
@@ -118,36 +118,30 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Waits until the app is not suspended, and returns the launch that makes the request.
+    /// Waits until the app is not suspended.
     ///
     /// Throws `invalidState` if the app has ended, even if it was launched again, or if its manager is gone.
-    @discardableResult
-    func waitUntilRunning() async throws(RequestError) -> CentralReference {
-        let asking = look { manager, phone in
-            (CentralReference(manager), manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil })
+    func waitUntilRunning() async throws(RequestError) {
+        let app = look { manager, phone in
+            manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil }
         }
-        guard let (launch, app) = asking else { throw .failed(PhoneCentral.managerIsGone) }
-        await app?.waitWhileSuspended()
+        await (app ?? nil)?.waitWhileSuspended()
         try check()
-        guard look({ manager, _ in CentralReference(manager) }) == launch else {
-            throw .failed(PhoneCentral.managerIsGone)
-        }
-        return launch
     }
 
     /// Waits until the app is not suspended, so that its code gets an answer that has come.
     ///
     /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request
     /// has ended.
-    func answered(to launch: CentralReference) async throws(RequestError) -> Bool {
-        guard let phone = link.phone, let hasWaited = await Self.answered(launch, on: phone) else {
+    func answered() async throws(RequestError) -> Bool {
+        guard let phone = link.phone, let hasWaited = await Self.answered(manager, on: phone) else {
             throw .failed(PhoneCentral.managerIsGone)
         }
         return hasWaited
     }
 
-    private static func answered(_ launch: CentralReference, on phone: isolated Phone) async -> Bool? {
-        guard let manager = phone.central.manager(launch) else { return nil }
+    private static func answered(_ manager: CentralReference, on phone: isolated Phone) async -> Bool? {
+        guard let manager = phone.central.manager(manager) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
             app.receive(PendingResult(continuation), on: phone)
@@ -180,13 +174,27 @@ struct PeripheralAccess: Sendable {
 
     private static func setNotify(
         _ isOn: Bool, _ characteristic: SubscriptionLedger.Characteristic,
-        _ configuration: SubscriptionWriter.Configuration, _ manager: UInt64, on phone: isolated Phone
+        _ configuration: SubscriptionWriter.Configuration, _ manager: CentralReference,
+        on phone: isolated Phone
     ) async throws(RequestError) {
         guard let manager = phone.central.manager(manager) else {
             throw .failed(PhoneCentral.managerIsGone)
         }
         try await phone.central.subscriptions.setNotify(
             isOn, for: characteristic, by: configuration, of: manager.key, on: phone)
+    }
+
+    /// A characteristic is subscribed to from now on, or is not; so it is for the next process, if this one
+    /// has ended meanwhile.
+    func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
+        let number = manager.number
+        link.run { phone in
+            guard let manager = phone.central.managers.first(where: { $0.key.manager == number }),
+                let address = phone.central.connections.ledger.address(of: peer)
+            else { return }
+            manager.asked[address]?.take(.subscription(handle, delivery))
+            phone.central.preservation.save(manager, on: phone)
+        }
     }
 
     /// A channel as the program gets it: while its app is suspended, sending and receiving wait.

@@ -39,7 +39,7 @@ final class CentralManagerState {
 
     /// Names it, for as long as the phone lives.
     let key: ManagerKey
-    /// Changes with each launch of its app: an earlier launch's handle names another epoch.
+    /// Changes when a process of its app ends: what that process holds of the manager names an earlier epoch.
     private(set) var epoch: UInt64 = 0
     /// The app of the manager, or `nil` if no app made it.
     unowned let app: AppProcess?
@@ -121,7 +121,6 @@ final class CentralManagerState {
 
     /// A new launch of its app takes it over.
     func begin(sink: (any CentralManagerSink)?) {
-        epoch += 1
         stage = .new(isRestored: true)
         state = .unknown
         audience = Audience(sink: sink)
@@ -142,6 +141,7 @@ final class CentralManagerState {
     /// Its process is gone, or its program has let go of it.
     func end() {
         stage = .ended
+        epoch += 1
         register(nil)
         audience.sink = nil
         audience.readers.finish()
@@ -233,6 +233,13 @@ final class CentralManagerState {
         let new = make()
         peripherals[identifier] = new
         return new
+    }
+
+    /// Gives the next process peripherals of its own: the ended one's requests are answered to nobody.
+    func renewPeripherals(_ renew: (Peripheral) -> Peripheral) {
+        asked = asked.mapValues(renew)
+        peripherals = [:]
+        for peripheral in askedPeripherals { peripherals[peripheral.identifier] = peripheral }
     }
 
     /// The peripherals that it has connected or waits for, in the order of their addresses.

@@ -112,7 +112,7 @@ final class CentralPreservation {
                     let central = phone.central
                     let address = central.devices.address(of: peripheral)
                     guard central.connections.ledger.link(to: address, of: key) == link else { return }
-                    peripheral.take(.notSubscribed(handle))
+                    central.manager(key)?.asked[address]?.take(.subscription(handle, nil))
                     central.preservation.save(on: phone)
                     phone.warn(
                         "subscriptionNotRestored",

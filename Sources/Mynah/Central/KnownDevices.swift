@@ -56,7 +56,7 @@ final class KnownDevices {
         return manager.peripheral(identifier) {
             Peripheral(
                 identifier: identifier, address: address, radio: radio,
-                access: PeripheralAccess(PhoneLink(phone), manager: manager.key.manager),
+                access: PeripheralAccess(PhoneLink(phone), of: CentralReference(manager)),
                 pairsWhenAsked: manager.options.pairsWhenAsked)
         }
     }

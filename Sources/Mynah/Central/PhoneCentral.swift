@@ -120,11 +120,6 @@ final class PhoneCentral {
         }
     }
 
-    /// Returns the manager of a number, or `nil` if its app or the phone has ended.
-    func manager(_ number: UInt64) -> CentralManagerState? {
-        managers.first { $0.key.manager == number && !$0.isEnded }
-    }
-
     /// Returns a manager, also one whose app has ended and that the system works for.
     func manager(_ key: ManagerKey) -> CentralManagerState? {
         managers.first { $0.key == key }
@@ -162,6 +157,8 @@ final class PhoneCentral {
     /// The process of a manager is gone, and the system works on for it.
     func processEnded(_ manager: CentralManagerState, on phone: isolated Phone) {
         manager.end()
+        let access = PeripheralAccess(PhoneLink(phone), of: CentralReference(manager))
+        manager.renewPeripherals { $0.renewed(access) }
         manager.closeChannels(of: phone)
         connections.endCalls(of: manager)
     }

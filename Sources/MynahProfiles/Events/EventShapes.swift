@@ -13,6 +13,10 @@ enum EventShapes {
         fields(EventShape(noticeShape, \.attribute)) + fields(EventShape(noticeShape, \.peripheral))
         + [noticeShape.optional("code", \.code)] + message + [noticeShape.optional("central", \.central)]
 
+    static let extraneous =
+        [noticeShape.optional("central", \.central)] + fields(EventShape(noticeShape, \.attribute))
+        + fields(EventShape(noticeShape, \.peripheral)) + [noticeShape.optional("by", \.code)]
+
     private static let readyShape = EventShape(EventPayload.ready) {
         if case .ready(let ready) = $0 { ready } else { .init() }
     }

@@ -95,7 +95,7 @@ package enum EventTable {
     private static let ofApp = [
         Row(.appLaunched, .app, Shapes.launch), Row(.appForeground, .app), Row(.appBackground, .app),
         Row(.appSuspended, .app), Row(.appWoken, .backgroundMode, Shapes.attribute + Shapes.cause),
-        Row(.appThrottled, .app), Row(.appExtraneous, .app, Shapes.attribute),
+        Row(.appThrottled, .app), Row(.appExtraneous, .app, Shapes.extraneous),
         Row(.appTerminated, .app, Shapes.termination), Row(.appQuit, .app),
         Row(.appRestored, .restoreIdentifier, Shapes.restoration),
     ]
