@@ -217,8 +217,8 @@ final class ManagerState {
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
     }
 
-    /// Whether the system performs something for it while its app does not run: it advertises for it, or sends
-    /// its subscribers what comes.
+    /// Whether the system performs something for it while its app does not run: it advertises for it, or has
+    /// subscribers.
     ///
     /// That published services alone are none of that is an assumption: TN3115 names "actively advertising".
     var isAtWork: Bool {

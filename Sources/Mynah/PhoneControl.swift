@@ -76,8 +76,9 @@ package enum PhoneControl {
         try await controllable(phone).forgetBond(with: address)
     }
 
-    /// Asks the radio for something at once: it is on the phone's executor. Returns `nil` if it cannot be
-    /// controlled.
+    /// Asks the radio for something at once, because it is on the phone's executor.
+    ///
+    /// Returns `nil` if the radio cannot be controlled.
     @discardableResult
     static func ask<Value: Sendable>(
         _ phone: isolated Phone, _ body: @Sendable (isolated any ControllableRadio) -> Value

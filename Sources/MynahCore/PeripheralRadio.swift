@@ -6,7 +6,7 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var appearance: UInt16?
     /// The IO capability that it reports in pairing.
     public var ioCapability: IOCapability
-    /// The largest ATT_MTU that it offers, in bytes: 517 carries a value of 512 bytes with the longest header.
+    /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
     package var largestMTU = 517
 
     /// The most bytes of a name (Core Specification, Vol 3, Part C, 12.1).

@@ -68,7 +68,7 @@ import Testing
         #expect(rig.sink.refusals.last == "write of 7 with 0E because suspended")
     }
 
-    @Test func `what a radio refuses for an app whose services are disabled is refused for the app's reason`()
+    @Test func `a request that a radio refuses for a disabled app is refused for the app's reason`()
         async throws
     {
         let rig = try await AppRig(background: false)

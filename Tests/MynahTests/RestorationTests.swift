@@ -201,8 +201,7 @@ import Testing
         }
     }
 
-    @Test func `a relaunch names no manager that neither advertises nor has subscribers, but the requested one`()
-        async throws
+    @Test func `a relaunch names a manager that advertises, has subscribers or got the request`() async throws
     {
         try await run { rig in
             let manager = try #require(rig.code.manager)
