@@ -9,17 +9,10 @@ final class AppManagers {
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
-    /// The managers that the system performs something for: it advertises for them, has subscribers of theirs,
-    /// or launches the app for a request to `cause`.
-    func workedFor(besides cause: ManagerState?) -> [ManagerState] {
-        all.filter { $0.isAtWork || $0 === cause }
-    }
-
-    /// Forgets the services of the other managers.
-    func dropIdle(besides cause: ManagerState?, on phone: isolated Phone) {
-        for manager in all where manager.isEnded && !manager.isAtWork && manager !== cause {
-            phone.services.withdrawAll(of: manager, forget: true, on: phone)
-        }
+    /// The restore identifiers of the managers that the system performs something for, sorted: it advertises
+    /// for them, has subscribers of theirs, or launches the app for a request to `cause`.
+    func restoreIdentifiers(launchedFor cause: ManagerState?) -> [String] {
+        all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }
 
     /// Takes what another process preserved, unless there is a manager of that identifier.

@@ -87,11 +87,18 @@ final class AppProcess {
             guard manager.isEnded else { return deliver(event, to: manager, on: phone) }
             phone.report(.answeredRead(request, central, value))
             return .none
+        // With Bluetooth off everything ends without further callbacks.
+        case .unsubscribed where !Self.isOn(phone): return .none
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
         default:
             return handle(.bluetooth(event.kind), .peripheral(manager, event), on: phone)
         }
+    }
+
+    /// Whether Bluetooth is on, and not about to be reported as off.
+    private static func isOn(_ phone: isolated Phone) -> Bool {
+        phone.radioState == .poweredOn && PhoneControl.ask(phone) { $0.isOn } != false
     }
 
     func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
@@ -145,7 +152,10 @@ final class AppProcess {
         setAlarm(on: phone)
         resumeUnlessSuspended()
         if servingMode != before.serving {
-            for manager in managers { phone.services.serve(manager, on: phone) }
+            for manager in managers {
+                let published = manager.added.filter { $0.id != nil }.flatMap(\.services)
+                phone.services.serve(published, of: manager, on: phone)
+            }
         }
         if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
         if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
@@ -295,12 +305,10 @@ final class AppProcess {
     private func launch(inBackground: Bool, for cause: ManagerState?, on phone: isolated Phone) {
         loadPreserved(on: phone)
         loadPreservedCentrals(on: phone)
-        // What the system performed nothing with is not restored: the app adds its services again.
-        if inBackground { ownManagers.dropIdle(besides: cause, on: phone) }
         // The user's own launch names none, and without its mode the system does not work for a manager.
         let identifiers =
             inBackground && rules.isRelaunched(for: .peripheral)
-            ? ownManagers.workedFor(besides: cause).compactMap(\.restoreIdentifier).sorted() : []
+            ? ownManagers.restoreIdentifiers(launchedFor: cause) : []
         let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []
         isLaunching = true
         delegate.app(

@@ -113,13 +113,11 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// From now on its program hears of it; returns what was preserved, or `nil` if that is nothing.
+    /// From now on its program hears of it; returns what was preserved, or `nil` if it was not there before.
     func introduce(on phone: isolated Phone) -> RestoredState? {
         guard case .new(let isRestored) = stage else { return nil }
         stage = .live
-        guard isRestored else { return nil }
-        let kept = restored(on: phone)
-        return kept.isEmpty ? nil : kept
+        return isRestored ? restored(on: phone) : nil
     }
 
     /// Gives its program the handle.
@@ -219,8 +217,8 @@ final class ManagerState {
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
     }
 
-    /// Whether the system performs something for it while its app does not run: it advertises for it, or sends
-    /// its subscribers what comes.
+    /// Whether the system performs something for it while its app does not run: it advertises for it, or has
+    /// subscribers.
     ///
     /// That published services alone are none of that is an assumption: TN3115 names "actively advertising".
     var isAtWork: Bool {

@@ -33,8 +33,7 @@ extension Phone {
         case .advertisingChanged(let report): advertiser.radioChanged(to: report, on: self)
         case .warning(let warning): report(.warning(warning))
         case .connected, .disconnected, .peerChanged, .mtuChanged, .paired, .refused:
-            if case .disconnected(let id) = event { endSubscriptions(of: id) }
-            guard let reports = centrals.take(explained(event)) else { break }
+            guard let reports = centrals.take(services.explained(event)) else { break }
             report(reports.phone)
             if let event = reports.managers { deliverToAll(event) }
             central.linksChanged(on: self)
@@ -48,27 +47,6 @@ extension Phone {
         manager.note(event, on: self)
         guard let app = manager.app else { return manager.deliver(event) }
         return app.receive(event, for: manager, on: self)
-    }
-
-    /// A central has left with subscriptions whose ends were not reported, because the radio is gone.
-    ///
-    /// An accessory learns of each. An app learns of none: with Bluetooth off everything ends without
-    /// callbacks.
-    private func endSubscriptions(of id: Peer.ID) {
-        for manager in managers where manager.app == nil {
-            for attribute in manager.subscriptions.attributes(of: id) {
-                _ = deliver(.unsubscribed(attribute, central(id)), to: manager)
-            }
-        }
-    }
-
-    /// A radio refuses requests for an app whose services are disabled, and does not know why they are.
-    private func explained(_ event: RadioEvent) -> RadioEvent {
-        guard case .refused(var request) = event, request.reason == .other,
-            let app = services.owner(of: request.attribute)?.app, app.servingMode == .disabled
-        else { return event }
-        request.reason = app.refusalReason
-        return .refused(request)
     }
 
     private func deliver(_ event: PeripheralEvent, toOwnerOf attribute: AttributeKey) {

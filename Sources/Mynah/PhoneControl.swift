@@ -76,6 +76,17 @@ package enum PhoneControl {
         try await controllable(phone).forgetBond(with: address)
     }
 
+    /// Asks the radio for something at once, because it is on the phone's executor.
+    ///
+    /// Returns `nil` if the radio cannot be controlled.
+    @discardableResult
+    static func ask<Value: Sendable>(
+        _ phone: isolated Phone, _ body: @Sendable (isolated any ControllableRadio) -> Value
+    ) -> Value? {
+        guard let radio = phone.radio as? any ControllableRadio else { return nil }
+        return radio.onOwnExecutor { body($0) }
+    }
+
     private static func controllable(_ phone: isolated Phone) throws(RadioError) -> any ControllableRadio {
         guard let radio = phone.radio as? any ControllableRadio else {
             throw RadioError(.unsupported, "this radio does not let its links and bonds be controlled")

@@ -1,8 +1,8 @@
 package import MynahLifecycle
 import MynahSupport
 
-/// What an app itself has stored, as an iOS app keeps it in its defaults: the identifiers of its peripherals,
-/// and what its user has stopped.
+/// The data that an app itself has stored, as an iOS app keeps it in its defaults: the identifiers of its
+/// peripherals, and what its user has stopped.
 ///
 /// Unlike what the system preserves, it outlives a quit by the user.
 package struct SavedIdentifiers: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct SavedIdentifiers: Hashable, Sendable {
     package let app: String
     /// For each central manager of the app, the identifiers of its peripherals by their names in the profile.
     package var managers: [[String: PeripheralIdentifier]]
-    /// What its user stopped on its screen and has not started again.
+    /// The activities that its user stopped on its screen and has not started again.
     package var stopped: Set<Activity> = []
 
     /// Something that the user of an app starts and stops on its screen.
@@ -66,9 +66,10 @@ extension SavedIdentifiers: KeptContent {
         }
         self.init(app: app)
         // An earlier version did not write it.
-        stopped = Set((json["stopped"]?.arrayValue ?? []).compactMap {
-            $0.stringValue.flatMap { Activity(rawValue: $0) }
-        })
+        stopped = Set(
+            (json["stopped"]?.arrayValue ?? []).compactMap {
+                $0.stringValue.flatMap { Activity(rawValue: $0) }
+            })
         for (index, manager) in managers.enumerated() {
             guard case .object(let members) = manager else {
                 throw .init(description: "a manager is not an object")

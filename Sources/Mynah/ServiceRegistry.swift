@@ -85,9 +85,7 @@ final class ServiceRegistry {
         defer { settle(services) }
         do throws(RadioError) {
             let published = try await phone.radio.publish(services)
-            if let app = manager.app {
-                phone.radio.onOwnExecutor { [mode = app.servingMode] in $0.serve(services, as: mode) }
-            }
+            serve(services, of: manager, on: phone)
             if accept(published) { return published }
             await phone.radio.withdraw(published.id)
             throw withdrawn
@@ -97,11 +95,19 @@ final class ServiceRegistry {
         }
     }
 
-    /// The app of a manager has left the screen or returned to it.
-    func serve(_ manager: ManagerState, on phone: isolated Phone) {
-        guard let app = manager.app else { return }
-        let (services, mode) = (manager.added.filter { $0.id != nil }.flatMap(\.services), app.servingMode)
-        phone.radio.onOwnExecutor { $0.serve(services, as: mode) }
+    /// Serves services of a manager as its app's state has it.
+    func serve(_ services: [ServiceDefinition], of manager: ManagerState, on phone: isolated Phone) {
+        guard let mode = manager.app?.servingMode else { return }
+        PhoneControl.ask(phone) { $0.serve(services, as: mode) }
+    }
+
+    /// A radio refuses requests for an app whose services are disabled, and does not know why they are.
+    func explained(_ event: RadioEvent) -> RadioEvent {
+        guard case .refused(var request) = event, request.reason == .other,
+            let app = owner(of: request.attribute)?.app, app.servingMode == .disabled
+        else { return event }
+        request.reason = app.refusalReason
+        return .refused(request)
     }
 
     func withdraw(_ added: ManagerState.AddedServices, on phone: isolated Phone) async {
@@ -183,7 +189,7 @@ final class ServiceRegistry {
 
     func unpublish(channel psm: UInt16, on phone: isolated Phone) {
         channelOwners[psm] = nil
-        phone.radio.onOwnExecutor { $0.unpublishL2CAPChannel(psm) }
+        PhoneControl.ask(phone) { $0.unpublishL2CAPChannel(psm) }
     }
 
     func unpublishChannels(of manager: ManagerState, on phone: isolated Phone) {

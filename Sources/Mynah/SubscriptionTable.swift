@@ -48,11 +48,6 @@ struct SubscriptionTable {
     /// Every attribute that has a subscriber.
     var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Every attribute that a central is subscribed to.
-    func attributes(of central: Peer.ID) -> [AttributeKey] {
-        attributes.filter { entries[$0]?.named.contains(central) == true }
-    }
-
     /// Whether there are subscribers that the radio does not name.
     func hasUnnamed(_ attribute: AttributeKey) -> Bool {
         entries[attribute]?.unnamed == true

@@ -41,9 +41,6 @@ public protocol CentralRadio: Radio {
     /// Ends a link.
     func disconnect(_ peer: Peer.ID) async
 
-    /// Uses a link as a central no more that the peripheral has made; it goes on.
-    func leave(_ peer: Peer.ID)
-
     /// How loud the other is now, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
 
@@ -120,9 +117,6 @@ public protocol CentralRadio: Radio {
 }
 
 extension CentralRadio {
-    /// Does nothing: the radio makes every link of its central's half by itself.
-    public func leave(_ peer: Peer.ID) {}
-
     /// The address itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { address }
 

@@ -1,3 +1,15 @@
+/// How a radio serves services, by the program that published them.
+package enum ServingMode: Hashable, Sendable {
+    /// An accessory's: a value that is too long for a link is an error.
+    case accessory
+    /// An iOS app's: a value that is too long for a link is cut to what it carries
+    /// (`maximumUpdateValueLength`).
+    case app
+    /// Those of an app whose services are disabled, because it is not on the screen and has no background
+    /// mode: nothing is served but the values of static characteristics.
+    case disabled
+}
+
 /// A radio whose links and bonds a test controls.
 package protocol ControllableRadio: PeripheralRadio {
     /// Whether the link of a connected central is encrypted, or `nil` if that is not known.
@@ -22,11 +34,32 @@ package protocol ControllableRadio: PeripheralRadio {
     /// It lasts until the radio stops. A layer around the radio that has nothing to change uses it to be no
     /// longer in the way of requests.
     func setRequestSink(_ sink: (any RadioSink)?)
+
+    // MARK: A phone's
+
+    /// Whether it is on the air, as far as it knows: `false` as soon as it is turned off or its controller is
+    /// lost, before it reports that.
+    var isOn: Bool { get }
+
+    /// Serves published services in another way than an accessory's, which is how it begins.
+    func serve(_ services: [ServiceDefinition], as mode: ServingMode)
+
+    /// Uses a link as a central no more that the peripheral has made; it goes on.
+    func leave(_ peer: Peer.ID)
 }
 
 extension ControllableRadio {
     /// Returns `nil`: it is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
+
+    /// Returns `true`: the radio knows no earlier than it reports.
+    package var isOn: Bool { true }
+
+    /// Does nothing: the radio serves all alike.
+    package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {}
+
+    /// Does nothing: each role has links of its own.
+    package func leave(_ peer: Peer.ID) {}
 
     /// Throws `unsupported`.
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {

@@ -1,4 +1,4 @@
-/// What depends on the major version of iOS: one row for each rule.
+/// The rules that depend on the major version of iOS, one row for each.
 package struct IOSVersion: Hashable, Sendable {
     /// The major version.
     package let major: Int
@@ -17,7 +17,7 @@ package struct IOSVersion: Hashable, Sendable {
     package var defersBackgroundChanges: Bool { major >= 14 }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
-    /// The largest ATT_MTU that an iPhone offers, as measured; of iOS 10 and the older phones that it runs on.
+    /// The largest ATT_MTU that an iPhone offers, as measured; with iOS 10, on older phones.
     package var largestMTU: Int {
         switch major {
         case ...9: 158

@@ -6,8 +6,8 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var appearance: UInt16?
     /// The IO capability that it reports in pairing.
     public var ioCapability: IOCapability
-    /// The largest ATT_MTU that it offers, in bytes: 517 carries a value of 512 bytes with the longest header.
-    public var largestMTU = 517
+    /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
+    package var largestMTU = 517
 
     /// The most bytes of a name (Core Specification, Vol 3, Part C, 12.1).
     package static let longestName = 248
@@ -67,18 +67,6 @@ public enum SendResult: Hashable, Sendable {
     case full
 }
 
-/// How a radio serves services, by the program that published them.
-public enum ServingMode: Hashable, Sendable {
-    /// An accessory's: a value that is too long for a link is an error.
-    case accessory
-    /// An iOS app's: a value that is too long for a link is cut to what it carries
-    /// (`maximumUpdateValueLength`).
-    case app
-    /// Those of an app whose services are disabled, because it is not on the screen and has no background
-    /// mode: nothing is served but the values of static characteristics.
-    case disabled
-}
-
 /// A radio in the peripheral role: it advertises, and serves attributes.
 ///
 /// Requests are passed to the sink synchronously on its executor, and events keep one order.
@@ -103,9 +91,6 @@ public protocol PeripheralRadio: Radio {
 
     /// Withdraws a batch.
     func withdraw(_ services: PublishedServices.ID) async
-
-    /// Serves published services in another way than an accessory's, which is how it begins.
-    func serve(_ services: [ServiceDefinition], as mode: ServingMode)
 
     /// Sets the value that the radio answers by itself, or `nil` to ask the sink.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
@@ -150,9 +135,6 @@ extension PeripheralRadio {
     public nonisolated func close() {
         Task(executorPreference: preferredExecutor) { await self.stop() }
     }
-
-    /// Does nothing: the radio's own daemon answers for descriptors, and cuts values.
-    public func serve(_ services: [ServiceDefinition], as mode: ServingMode) {}
 
     /// Throws `unsupported`.
     public func setPower(_ isOn: Bool) async throws(RadioError) {

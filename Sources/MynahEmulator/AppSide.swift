@@ -25,7 +25,7 @@ struct AppSide {
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// What its code has stored, or `nil` before its first launch.
+    /// The data that its code has stored, or `nil` before its first launch.
     var saved: SavedIdentifiers?
     /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []
@@ -47,7 +47,9 @@ struct AppSide {
     }
 
     /// Whether its user has stopped something, also in an earlier launch.
-    func isStopped(_ activity: SavedIdentifiers.Activity) -> Bool { saved?.stopped.contains(activity) == true }
+    func isStopped(_ activity: SavedIdentifiers.Activity) -> Bool {
+        saved?.stopped.contains(activity) == true
+    }
 
     /// Its user starts or stops something, which its code remembers for later launches.
     mutating func setWanted(_ activity: SavedIdentifiers.Activity, _ isWanted: Bool) {

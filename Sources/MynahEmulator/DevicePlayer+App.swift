@@ -44,32 +44,13 @@ extension DevicePlayer {
     func carryOut(_ action: UserAction) async {
         switch action {
         case .transition(let transition):
-            await warnUnlessPossible(transition)
+            let problem = transition.problem(of: device.label, in: await appSide.app?.state)
+            problem.map { events.warn("notRunning", $0) }
             await carryOut(transition)
-        case .startAdvertising: await setAdvertising(true)
-        case .stopAdvertising: await setAdvertising(false)
-        case .startScan: await setScanning(true)
-        case .stopScan: await setScanning(false)
+        case .startAdvertising, .stopAdvertising: await setAdvertising(action == .startAdvertising)
+        case .startScan, .stopScan: await setScanning(action == .startScan)
         // The phone's, which the emulator has.
         case .openAlert, .dismissAlert, .setPower: break
-        }
-    }
-
-    /// A step that an app cannot take because it does not run changes nothing, and is reported.
-    private func warnUnlessPossible(_ transition: AppTransition) async {
-        let what: String
-        switch transition {
-        case .enterBackground: what = "leave the screen"
-        case .suspend: what = "be suspended"
-        case .terminate: what = "be terminated"
-        case .crash: what = "crash"
-        case .enterForeground, .quit, .memoryPressure: return
-        }
-        guard let state = await appSide.app?.state else { return }
-        switch state {
-        case .foreground, .background, .suspended: return
-        case .notRunning, .terminated, .quit:
-            events.warn("notRunning", "\(device.label) does not run, so it cannot \(what)")
         }
     }
 
@@ -113,10 +94,8 @@ extension DevicePlayer {
             launched(
                 device.isPeripheral
                     ? try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link) : nil)
-            for central in centrals {
-                try central.launched(app)
-                if appSide.isStopped(.scan) { central.setScanning(false) }
-            }
+            for central in centrals { try central.launched(app) }
+            if appSide.isStopped(.scan) { centrals.forEach { $0.setScanning(false) } }
         } catch {
             launched(nil)
             events.fail(error.description)

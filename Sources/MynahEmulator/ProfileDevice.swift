@@ -34,8 +34,8 @@ extension EmulatedDevice {
                     characteristics: characteristics))
         }
         self.init(
-            name: profile.name, label: label, identity: Self.identity(of: profile), services: services,
-            table: table, advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
+            name: profile.name, label: label, identity: profile.device, services: services, table: table,
+            advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
             app: profile.app.map { app in
                 // Apps of a phone with a name have their own state, under their own names.
                 let name = profile.phone == nil ? label ?? profile.name : profile.name
@@ -53,13 +53,6 @@ extension EmulatedDevice {
         faults = profile.faults
         scenarios = profile.scenarios
         self.seed = seed
-    }
-
-    /// An app's device is a phone, and offers the ATT_MTU of its version of iOS.
-    private static func identity(of profile: Profile) -> DeviceIdentity {
-        var identity = profile.device
-        if let app = profile.app { identity.largestMTU = IOSVersion(app.iOS).largestMTU }
-        return identity
     }
 
     private static func definition(

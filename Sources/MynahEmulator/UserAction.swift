@@ -56,3 +56,21 @@ package enum UserAction: Hashable, Sendable {
     /// Whether it is about the phone rather than one of its apps.
     package var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
 }
+
+extension AppTransition {
+    /// Why an app in this state cannot take the step, which then changes nothing; `nil` if it can.
+    func problem(of app: String, in state: AppState?) -> String? {
+        let what: String
+        switch self {
+        case .enterBackground: what = "leave the screen"
+        case .suspend: what = "be suspended"
+        case .terminate: what = "be terminated"
+        case .crash: what = "crash"
+        case .enterForeground, .quit, .memoryPressure: return nil
+        }
+        switch state {
+        case .foreground, .background, .suspended, nil: return nil
+        case .notRunning, .terminated, .quit: return "\(app) does not run, so it cannot \(what)"
+        }
+    }
+}

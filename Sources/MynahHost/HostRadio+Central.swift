@@ -17,7 +17,9 @@ extension HostRadio {
     ///
     /// A link that the device made is used in both roles.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
-        if let peer = links.share(withCentral: access.identity(of: address)) { return peer }
+        var shared: Peer?
+        links.change { shared = $0.share(withCentral: access.identity(of: address), &$1) }
+        if let shared { return shared }
         let request = try access.want(address, timeout: timeout)
         return try await withTaskCancellationHandler {
             await access.connection(of: request)
@@ -120,9 +122,6 @@ extension HostRadio {
     ) throws(RadioError) -> Bool {
         try links.writeSigned(value, to: handle, of: peer)
     }
-
-    /// Uses a link as a central no more that the device made.
-    public func leave(_ peer: Peer.ID) { links.table.leave(peer) }
 
     // MARK: Both halves
 

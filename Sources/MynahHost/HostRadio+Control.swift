@@ -13,4 +13,12 @@ extension HostRadio: ControllableRadio {
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
         await links.disconnect(central, HCIStatus(reason))
     }
+
+    package var isOn: Bool { controller.isRunning }
+
+    package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
+        links.server.serve(services, as: mode)
+    }
+
+    package func leave(_ peer: Peer.ID) { links.table.leave(peer) }
 }

@@ -26,11 +26,6 @@ extension HostRadio {
         links.withdraw(services)
     }
 
-    /// Serves services as an accessory's or an app's.
-    public func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
-        links.server.serve(services, as: mode)
-    }
-
     /// Sets the value that the host answers with, or `nil` to ask the sink.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         links.server.setValue(value, of: attribute)

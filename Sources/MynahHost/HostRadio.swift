@@ -43,6 +43,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
         controller.access = access
         controller.links = links
         access.links = links
+        sinks.served = { [weak links] peer in links?.change { $0.served(peer, &$1) } }
     }
 
     /// The radio's phone and managers run on it too.

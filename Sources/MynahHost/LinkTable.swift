@@ -13,7 +13,7 @@ struct LinkTable {
         /// A link began, and the other parts are to begin on it too; with the peer's address on the air.
         case added(Link, onAir: DeviceAddress)
         /// A central has connected, or the peripheral of a link uses this device's services too.
-        case connected(Peer)
+        case connected(Link)
         /// The link that a central made is one to a peripheral too, as a request asked for.
         case shared(Link, Connector.Request?)
         /// A bonded central may have configured what is not sent before the link is encrypted (Core
@@ -26,8 +26,8 @@ struct LinkTable {
         case reached(Peer, Connector.Request)
         /// A link is to be ended.
         case end(link: ConnectionHandle)
-        /// A link ended, and the other parts are to end on it too; `isRadioGone` if that is why.
-        case removed(Link, isRadioGone: Bool)
+        /// A link ended, and the other parts are to end on it too.
+        case removed(Link)
         /// The link that ended was reported as connected to these halves; the central's hears the reason.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
         /// A connection that was lost before the peripheral was heard is to be tried again.
@@ -123,7 +123,7 @@ struct LinkTable {
         switch connection.role {
         case .peripheral:
             links[handle]?.halves = .peripheral
-            actions.append(.connected(peer))
+            actions.append(.connected(link))
             if let request = context.request { share(handle, request, &actions) }
             if peer.isPaired { actions.append(.askToEncrypt(link: handle)) }
         case .central:
@@ -185,7 +185,7 @@ struct LinkTable {
         }
         guard let index else { return }
         links[at: index].halves.insert(.peripheral)
-        actions.append(.connected(links[at: index].peer))
+        actions.append(.connected(links[at: index]))
     }
 
     /// A request for a connection was given up: the link that it asked for ends, if it began and was not
@@ -237,7 +237,7 @@ struct LinkTable {
     /// A link ended.
     mutating func ended(_ handle: ConnectionHandle, _ reason: HCIStatus, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: handle) else { return }
-        actions.append(.removed(link, isRadioGone: isLeaving))
+        actions.append(.removed(link))
         guard !isLeaving else { return left.append(link) }
         switch link.stage {
         case .givenUp: break
@@ -264,7 +264,7 @@ struct LinkTable {
         (left, links, isLeaving) = ([], SortedMap(), false)
         for link in ended { reportLost(link, error, &actions) }
         for link in all.values {
-            actions.append(.removed(link, isRadioGone: true))
+            actions.append(.removed(link))
             reportLost(link, error, &actions)
         }
     }

@@ -95,9 +95,9 @@ enum RoomLimits {
     static let assumptions: [String: Int] = [
         "Sources/Mynah/Peripheral.swift": 1,
         "Sources/Mynah/Phone+Services.swift": 2,
+        "Sources/Mynah/PhoneControl.swift": 1,
         "Sources/Mynah/PhoneLink.swift": 1,
         "Sources/Mynah/PhoneMeter.swift": 1,
-        "Sources/Mynah/ServiceRegistry.swift": 1,
         "Sources/MynahBlueZ/BlueZRadio.swift": 1,
         "Sources/MynahCore/Actor+OwnExecutor.swift": 2,
         "Sources/MynahCore/Faults/FaultyRadio.swift": 2,

@@ -425,7 +425,8 @@ import Testing
         for transition in [AppTransition.enterBackground, .suspend, .terminate, .crash] {
             await emulator.carryOut(.transition(transition))
         }
-        let warnings = log.all.filter { $0.string("code") == "notRunning" }.compactMap { $0.string("message") }
+        let warnings = log.all.filter { $0.string("code") == "notRunning" }
+            .compactMap { $0.string("message") }
         #expect(
             warnings == [
                 "Test does not run, so it cannot leave the screen",

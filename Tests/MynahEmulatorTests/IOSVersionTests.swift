@@ -25,7 +25,8 @@ import Testing
                 mynah: 1
                 name: Test
                 \(app)
-                services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read], value: {hex: 00}}]}]
+                services:
+                  - {uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read], value: {hex: 00}}]}
                 """, file: "version.yaml")
         #expect(EmulatedDevice(profile, seed: 1).identity.largestMTU == mtu)
     }

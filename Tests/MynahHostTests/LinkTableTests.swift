@@ -73,7 +73,7 @@ import Testing
                 case .added(let link, let onAir):
                     onAir == address
                         ? "added \(link.handle.rawValue)" : "added \(link.handle.rawValue) at \(onAir)"
-                case .connected(let peer): "connected \(peer.id.rawValue)"
+                case .connected(let link): "connected \(link.peer.id.rawValue)"
                 case .shared(let link, let request):
                     "shared \(link.peer.id.rawValue)" + (request.map { " by \($0.number)" } ?? "")
                 case .askToEncrypt(let link): "ask to encrypt \(link.rawValue)"
@@ -82,8 +82,7 @@ import Testing
                 case .exchangeMTU(let link): "exchange MTU on \(link.rawValue)"
                 case .reached(let peer, let request): "reached \(peer.id.rawValue) by \(request.number)"
                 case .end(let link): "end \(link.rawValue)"
-                case .removed(let link, let isRadioGone):
-                    "removed \(link.handle.rawValue)" + (isRadioGone ? " with the radio" : "")
+                case .removed(let link): "removed \(link.handle.rawValue)"
                 case .disconnected(let peer, let halves, let error):
                     "disconnected \(peer.rawValue)" + (halves == [.peripheral, .central] ? " for both" : "")
                         + ": \(error?.message ?? "as asked for")"
@@ -235,9 +234,8 @@ import Testing
         scene.links[at: scene.links.index(of: 4)!].stage = .givenUp
         #expect(
             scene.removeAll() == [
-                "removed 1 with the radio", "disconnected 1: as asked for", "removed 2 with the radio",
-                "disconnected 2: the radio is gone", "removed 3 with the radio", "failed 5: gone",
-                "removed 4 with the radio",
+                "removed 1", "disconnected 1: as asked for", "removed 2",
+                "disconnected 2: the radio is gone", "removed 3", "failed 5: gone", "removed 4",
             ])
         #expect(scene.links.isEmpty && scene.removeAll() == [])
         // A number names no other peer.
@@ -251,15 +249,15 @@ import Testing
         _ = scene.hear(2)
         _ = scene.begin(3)
         scene.links.leave()
-        #expect(scene.end(1) == ["removed 1 with the radio"])
-        #expect(scene.end(2) == ["removed 2 with the radio"])
+        #expect(scene.end(1) == ["removed 1"])
+        #expect(scene.end(2) == ["removed 2"])
         #expect(scene.begin(4) == ["end 4"])
         #expect(scene.beginCentral(5) == ["failed 5: the radio is gone", "end 5"])
         #expect(scene.links.handles == [3])
         #expect(
             scene.removeAll() == [
-                "disconnected 1: as asked for", "disconnected 2: the radio is gone",
-                "removed 3 with the radio", "disconnected 3: as asked for",
+                "disconnected 1: as asked for", "disconnected 2: the radio is gone", "removed 3",
+                "disconnected 3: as asked for",
             ])
         #expect(scene.removeAll() == [])
         #expect(scene.begin(1) == ["added 1", "connected 4"])

@@ -168,8 +168,15 @@ extension LifeWatcher {
     private mutating func keepFromApp(_ action: AppAction, _ event: AppEvent) -> String? {
         guard !isHandled else { return "handled twice" }
         isHandled = true
-        let wantsAnswer = event == .bluetooth(.read) || event == .bluetooth(.write)
-        guard (action == .refuse) == wantsAnswer else { return "a request is answered, and nothing else is" }
+        let isThere =
+            switch place {
+            case .onScreen, .offScreen, .asleep: true
+            case .nowhere, .gone: false
+            }
+        let isRefused =
+            event == .bluetooth(.read) || event == .bluetooth(.write)
+            || event == .bluetooth(.writeCommand) && isThere
+        guard (action == .refuse) == isRefused else { return "a request is refused, and nothing else is" }
         switch place {
         case .onScreen: return "it is there to be told"
         case .offScreen, .asleep:

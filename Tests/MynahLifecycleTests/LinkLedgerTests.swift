@@ -191,7 +191,8 @@ import Testing
             seen == [
                 "connecting", "connected", "connected:local", "failed", "lost", "reconnecting",
                 "cancelled:pending",
-                "cancelled:local", "cancelled", "forgotten", "end", "leave", "kept", "ended", "wait", "wanted",
+                "cancelled:local", "cancelled", "forgotten", "end", "leave", "kept", "ended", "wait",
+                "wanted",
             ])
     }
 }

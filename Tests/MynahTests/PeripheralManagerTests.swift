@@ -49,24 +49,6 @@ import Testing
         }
     }
 
-    @Test func `an accessory learns of each subscription that ends with its central`() async throws {
-        let manager = try await phone().makePeripheralManager()
-        try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
-        var events = await manager.events().makeAsyncIterator()
-        await radio.simulate(.connected(peer))
-        await radio.simulate(.subscribed(rate.key, peer.id, .indication))
-        await radio.simulate(.disconnected(peer.id))
-        var words: [String] = []
-        while words.last != "disconnected", let event = await events.next()?.event {
-            switch event {
-            case .unsubscribed: words.append("unsubscribed")
-            case .disconnected: words.append("disconnected")
-            default: break
-            }
-        }
-        #expect(words == ["unsubscribed", "disconnected"])
-    }
-
     @Test func `a subscription ends with its central`() async throws {
         let manager = try await phone().makePeripheralManager()
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))

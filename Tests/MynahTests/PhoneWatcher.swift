@@ -329,7 +329,8 @@ extension PhoneWatcher {
         for index in apps.indices {
             let isAlive = apps[index].runs || apps[index].place == .suspended
             if !isOn {
-                let kept = apps[index].asked.union(apps[index].linked)
+                // A link that was up is no pending connection.
+                let kept = apps[index].asked.subtracting(apps[index].linked)
                 apps[index].maySubscribe.formUnion(apps[index].subscribed)
                 apps[index].subscribed = []
                 apps[index].linked = []
@@ -399,8 +400,13 @@ extension PhoneWatcher {
                 let identifiers = app.isKept(role) ? app.identifiers[role].map { [$0] } ?? [] : []
                 // A manager for which the system does nothing is not named.
                 let isIdle =
-                    role == .peripheral || app.scan == nil && app.asked.isEmpty && app.linked.isEmpty
-                let isAllowed = named[role] == identifiers || isIdle && named[role] == []
+                    switch role {
+                    case .peripheral: !app.advertises && input != .read(index)
+                    case .central: app.scan == nil && app.asked.isEmpty && app.linked.isEmpty
+                    }
+                let isAllowed =
+                    named[role] == (isIdle ? [] : identifiers)
+                    || role == .central && named[role] == identifiers
                 if !isAllowed { note(34, index, "launched for \(named[role] ?? []), \(role)") }
             }
         } else {

@@ -72,7 +72,7 @@ import Testing
             "each app finds what it stored",
         ],
         69: ["a restorable one stays on the air, and the next event relaunches it, restored"],
-        70: ["a relaunch names no manager that neither advertises nor has subscribers, but the requested one"],
+        70: ["a relaunch names a manager that advertises, has subscribers or got the request"],
         71: ["a suspended app is shown an alert if it asked for one, and only then"],
         72: ["of disabled services nothing is served but static values"],
         73: ["an app discovers no service that iOS keeps for itself, and a program does"],

@@ -27,6 +27,7 @@ package actor FakeRadio: VanishingRadio {
     package private(set) var isRunning = false
     /// The batches that are published now, in order.
     package private(set) var published: [(id: PublishedServices.ID, services: [ServiceDefinition])] = []
+    package private(set) var isOn = true
     /// How services are served, by their types.
     package private(set) var modes: [BluetoothUUID: ServingMode] = [:]
     /// The current advertisement.
@@ -192,6 +193,9 @@ package actor FakeRadio: VanishingRadio {
         }
         published.removeAll { $0.id == services }
     }
+
+    /// Is turned off: what it simulates then is the end of everything.
+    package func turnOff() { isOn = false }
 
     package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
         for service in services { modes[service.uuid] = mode }

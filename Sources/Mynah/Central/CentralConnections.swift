@@ -236,10 +236,7 @@ final class CentralConnections {
             central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
             PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
         case .leaveLink(let address, let link):
-            links[link] = nil
-            central.linkEnded(link, to: address, on: phone)
-            central.radio?.onOwnExecutor { $0.leave(link) }
-            central.linksChanged(on: phone)
+            central.connector.leave(link, to: address, on: phone)
         case .linkKept(let address, let apps):
             let names = apps.compactMap { phone.app($0)?.description.name }
             phone.report(.linkKept(address, by: names))

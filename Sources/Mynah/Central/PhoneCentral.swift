@@ -242,9 +242,7 @@ final class PhoneCentral {
 
     /// A link of either role began or ended.
     func linksChanged(on phone: isolated Phone) {
-        let others = phone.centrals.all.filter { connections.links[$0.id] == nil }
-        connector.has(
-            links: connections.links.count + others.count, madeBy: others.compactMap(\.address), on: phone)
+        connector.linksChanged(on: phone)
         listen(on: phone)
     }
 }

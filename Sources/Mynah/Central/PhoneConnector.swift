@@ -61,10 +61,21 @@ final class PhoneConnector {
         change(on: phone) { $0.heard(report, into: &$1) }
     }
 
-    /// The number of the phone's links, of either role, is now `count`; these devices have made one of which
-    /// the central's half makes no use yet.
-    func has(links count: Int, madeBy devices: [DeviceAddress], on phone: isolated Phone) {
-        change(on: phone) { $0.has(links: count, madeBy: devices, into: &$1) }
+    /// A link of either role began or ended.
+    func linksChanged(on phone: isolated Phone) {
+        let links = phone.central.connections.links
+        let others = phone.centrals.all.filter { links[$0.id] == nil }
+        change(on: phone) {
+            $0.has(links: links.count + others.count, madeBy: others.compactMap(\.address), into: &$1)
+        }
+    }
+
+    /// The phone uses a link as a central no more that the device made.
+    func leave(_ link: Peer.ID, to address: DeviceAddress, on phone: isolated Phone) {
+        phone.central.connections.links[link] = nil
+        phone.central.linkEnded(link, to: address, on: phone)
+        PhoneControl.ask(phone) { $0.leave(link) }
+        phone.central.linksChanged(on: phone)
     }
 
     /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and

@@ -220,7 +220,7 @@ enum OpenAPI {
         (
             "Central",
             .object([
-                .init("central", .string(), isRequired: true), .init("mtu", .integer(23...517)),
+                .init("central", .string(), isRequired: true), .init("mtu", .integer(23...527)),
                 .init("encrypted", .bool), .init("bonded", .bool), .init("subscriptions", .array(.string())),
             ])
         ),

@@ -28,6 +28,10 @@ extension FaultyRadio {
         services.shown(definitions) { rules.concerns(.read, of: $0) }
     }
 
+    package var isOn: Bool { inner { $0.isOn } }
+
+    package func leave(_ peer: Peer.ID) { inner { $0.leave(peer) } }
+
     package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
         inner { $0.serve(services, as: mode) }
     }

@@ -82,15 +82,9 @@ extension LinkDriver {
     private func carryOut(_ action: LinkTable.Action) {
         switch action {
         case .added(let link, let onAir): added(link, onAir)
-        case .connected(let peer):
-            sinks.tell(.connected(peer))
-            // A link that was there has agreed on one.
-            let mtu = (try? table.handle(of: peer.id)).map(server.mtu) ?? GATT.defaultMTU
-            if mtu != GATT.defaultMTU { sinks.tell(.mtuChanged(peer.id, mtu)) }
+        case .connected(let link): sinks.connected(link.peer, .peripheral, mtu: server.mtu(of: link.handle))
         case .shared(let link, let request):
-            sinks.tellCentral(.connected(link.peer))
-            let mtu = server.mtu(of: link.handle)
-            if mtu != GATT.defaultMTU { sinks.tellCentral(.mtuChanged(link.peer.id, mtu)) }
+            sinks.connected(link.peer, .central, mtu: server.mtu(of: link.handle))
             if let request { access.ended(request.number, .success(link.peer)) }
         case .askToEncrypt(let link): secure(link) { $0.askSubscriberToEncrypt(link, at: $1, &$2) }
         case .readFeatures(let link, let peer):
@@ -104,10 +98,8 @@ extension LinkDriver {
             sinks.tellCentral(.connected(peer))
             access.ended(request.number, .success(peer))
         case .end(let link): end(link)
-        case .removed(let link, let isRadioGone): removed(link, isRadioGone)
-        case .disconnected(let peer, let halves, let error):
-            if halves.contains(.peripheral) { sinks.tell(.disconnected(peer)) }
-            if halves.contains(.central) { sinks.tellCentral(.disconnected(peer, error)) }
+        case .removed(let link): removed(link)
+        case .disconnected(let peer, let halves, let error): sinks.disconnected(peer, halves, error)
         case .connectAgain(let request): access.connectAgain(request)
         case .connectionFailed(let request, let error): access.ended(request.number, .failure(error))
         }
@@ -123,7 +115,7 @@ extension LinkDriver {
         channels.began(link)
     }
 
-    private func removed(_ link: Link, _ isRadioGone: Bool) {
+    private func removed(_ link: Link) {
         controller.meter.ended(link, at: environment.now())
         outbound.linkEnded(link.handle)
         client.end(link.handle)
@@ -131,21 +123,11 @@ extension LinkDriver {
         timer[.request(link.handle)] = nil
         secure(link.handle) { $0.linkEnded(link.handle, &$2) }
         channels.ended(link.handle)
-        // A bonded client's subscriptions come back with it. With the radio gone the end of the link says it.
-        let subscribed = server.end(link.handle)
-        guard !isRadioGone else { return }
-        for key in subscribed { sinks.tell(.unsubscribed(key, link.peer.id)) }
+        // A bonded client's subscriptions come back with it.
+        for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
     }
 
     // MARK: Requests of the user
-
-    /// The central's half uses a link to a device that the device made; returns the peer, or `nil` if there
-    /// is none.
-    func share(withCentral address: DeviceAddress) -> Peer? {
-        var peer: Peer?
-        change { peer = $0.share(withCentral: address, &$1) }
-        return peer
-    }
 
     /// How far the link to the peripheral with an address is known, or `nil` if there is none.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }

@@ -65,16 +65,7 @@ extension LinkDriver {
         case .peerChanged(let peer, let link):
             table[link]?.peer = peer
             server.peerChanged(peer, on: link)
-        case .paired(let peer, let link):
-            let halves = table[link]?.halves ?? []
-            if halves.contains(.peripheral) {
-                sinks.tell(.peerChanged(peer))
-                sinks.tell(.paired(peer.id))
-            }
-            if halves.contains(.central) {
-                sinks.tellCentral(.peerChanged(peer))
-                sinks.tellCentral(.paired(peer.id))
-            }
+        case .paired(let peer, let link): sinks.paired(peer, table[link]?.halves ?? [])
         case .secured(let link, let bond): clientSecured(link, by: bond)
         case .restore(let bond, let link):
             serve { $0.restore(bond, link, at: environment.now(), &$1, &$2) }

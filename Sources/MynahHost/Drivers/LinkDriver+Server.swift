@@ -58,34 +58,20 @@ extension LinkDriver {
 
     private func carryOut(_ action: GATTServer.Action, _ actions: inout [GATTServer.Action]) {
         switch action {
-        case .event(let event):
-            introduce(event)
-            sinks.tell(event)
-        case .request(let request):
-            introduce(request)
-            sinks.ask(request)
+        case .event(let event): sinks.tell(event)
+        case .request(let request): sinks.ask(request)
         case .watchConfirmation(let link, let due): timer[.confirmation(link)] = due
         case .remember(let link): remember(link)
         case .ask(let link, let request):
-            introduce(request)
             guard let outcome = outcome(of: sinks.ask(request), link) else { return }
             server.answered(outcome, link, security[link], at: environment.now(), &outbound, &actions)
         case .signedWrite(let link, let pdu, let request):
-            guard secure(link, { $0.verify(signed: pdu, link, &$2) }) else { return }
-            introduce(.write(request))
-            sinks.ask(.write(request))
+            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.ask(.write(request)) }
         case .mtuChanged(let link, let mtu):
             guard let index = table.index(of: link) else { return }
             client.agreed(on: mtu, link)
             sinks.tell(mtu: mtu, of: table[at: index])
         }
-    }
-
-    /// A device that this one connected to is a central too from its first request for a published
-    /// attribute on.
-    private func introduce(_ event: RadioEvent) {
-        guard let peer = event.requester else { return }
-        change { $0.served(peer, &$1) }
     }
 
     // MARK: Answers
@@ -114,19 +100,6 @@ extension LinkDriver {
     private func remember(_ handle: ConnectionHandle) {
         secure { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }
-        }
-    }
-}
-
-extension RadioEvent {
-    /// The central whose request came to this event, or `nil` if none did.
-    fileprivate var requester: Peer.ID? {
-        switch self {
-        case .read(let request), .answeredRead(let request, _): request.central
-        case .write(let request): request.central
-        case .subscribed(_, let central, _), .unsubscribed(_, let central): central
-        case .refused(let request): request.central
-        default: nil
         }
     }
 }

@@ -64,7 +64,9 @@ final class LinkFaults {
         guard let central = links.table[link]?.peer.id, let opcode = pdu.first else { return true }
         switch verdict {
         case .proceed:
-            if opcode == ATTOpcode.exchangeMTURequest { links.server.setOwnMTU(links.server.largestMTU, link) }
+            if opcode == ATTOpcode.exchangeMTURequest {
+                links.server.setOwnMTU(links.server.largestMTU, link)
+            }
             return false
         case .mtu(let mtu):
             links.server.setOwnMTU(mtu, link)

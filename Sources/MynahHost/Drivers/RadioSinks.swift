@@ -16,22 +16,59 @@ final class RadioSinks {
     /// The faults below the sinks, or `nil` without a layer of faults around the radio.
     var faults: LinkFaults?
 
+    /// Takes who sends a request for a published attribute: a device that this one connected to is a central
+    /// too from then on.
+    var served: (Peer.ID) -> Void = { _ in }
+
     /// Reports to the peripheral's half.
     @discardableResult
     func tell(_ event: RadioEvent) -> RadioAnswer {
-        peripheral?.handle(event) ?? .none
+        if let peer = event.requester { served(peer) }
+        return peripheral?.handle(event) ?? .none
     }
 
     /// Passes on a read or a write of a central.
     @discardableResult
     func ask(_ request: RadioEvent) -> RadioAnswer {
-        requests?.handle(request) ?? .none
+        if let peer = request.requester { served(peer) }
+        return requests?.handle(request) ?? .none
     }
 
     /// Reports to the central's half.
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
         central?.handle(event) ?? .none
+    }
+
+    // MARK: Links
+
+    /// Reports a link to one half, and its MTU if that was agreed on before.
+    func connected(_ peer: Peer, _ half: Link.Halves, mtu: Int) {
+        if half == .peripheral { tell(.connected(peer)) } else { tellCentral(.connected(peer)) }
+        guard mtu != GATT.defaultMTU else { return }
+        if half == .peripheral {
+            tell(.mtuChanged(peer.id, mtu))
+        } else {
+            tellCentral(.mtuChanged(peer.id, mtu))
+        }
+    }
+
+    /// Reports the end of a link to the halves that it was reported to.
+    func disconnected(_ peer: Peer.ID, _ halves: Link.Halves, _ error: RadioError?) {
+        if halves.contains(.peripheral) { tell(.disconnected(peer)) }
+        if halves.contains(.central) { tellCentral(.disconnected(peer, error)) }
+    }
+
+    /// Reports that the peer of a link has paired.
+    func paired(_ peer: Peer, _ halves: Link.Halves) {
+        if halves.contains(.peripheral) {
+            tell(.peerChanged(peer))
+            tell(.paired(peer.id))
+        }
+        if halves.contains(.central) {
+            tellCentral(.peerChanged(peer))
+            tellCentral(.paired(peer.id))
+        }
     }
 
     /// Reports the MTU of a link, in bytes.
@@ -59,5 +96,18 @@ final class RadioSinks {
     /// Warns the peripheral's half, or the central's if that alone is started.
     func warn(_ warning: RadioWarning) {
         if peripheral == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
+    }
+}
+
+extension RadioEvent {
+    /// The central whose request came to this event, or `nil` if none did.
+    fileprivate var requester: Peer.ID? {
+        switch self {
+        case .read(let request), .answeredRead(let request, _): request.central
+        case .write(let request): request.central
+        case .subscribed(_, let central, _), .unsubscribed(_, let central): central
+        case .refused(let request): request.central
+        default: nil
+        }
     }
 }

@@ -19,7 +19,7 @@ struct AttributeDatabase: Sendable {
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
     /// Descriptors that nobody may access now, and characteristics whose configuration nobody may.
-    private var disabled: (descriptors: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
+    private var disabled: (texts: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
 
     /// The handle of a published attribute.
     func handle(of key: AttributeKey) -> AttributeHandle? { handles[key] }
@@ -90,10 +90,10 @@ struct AttributeDatabase: Sendable {
     mutating func setDisabled(_ isDisabled: Bool, _ characteristic: CharacteristicDefinition) {
         let descriptors = characteristic.descriptors.map(\.key)
         if isDisabled {
-            disabled.descriptors.formUnion(descriptors)
+            disabled.texts.formUnion(descriptors)
             disabled.configurations.insert(characteristic.key)
         } else {
-            disabled.descriptors.subtract(descriptors)
+            disabled.texts.subtract(descriptors)
             disabled.configurations.remove(characteristic.key)
         }
     }
@@ -101,7 +101,7 @@ struct AttributeDatabase: Sendable {
     /// Whether nobody may access an attribute now.
     func isDisabled(_ attribute: Attribute) -> Bool {
         switch attribute.content {
-        case .value(let key, _): disabled.descriptors.contains(key)
+        case .value(let key, _): disabled.texts.contains(key)
         case .configuration(let key, _): disabled.configurations.contains(key)
         case .constant, .service, .clientFeatures, .databaseHash: false
         }

@@ -428,8 +428,9 @@ struct GATTServer: Sendable {
         warnOnce(value, at: index, "it is sent to the others", &actions)
     }
 
-    /// What a link carries of an app's value, as `updateValue(_:for:onSubscribedCentrals:)` cuts it; that is
-    /// a warning once for each link.
+    /// The part of an app's value that a link carries, as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
+    ///
+    /// It is a warning once for each link.
     private mutating func cut(_ value: [UInt8], at index: Int, _ actions: inout [Action]) -> [UInt8] {
         let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
         guard value.count > room else { return value }

@@ -70,6 +70,7 @@ enum ProfileSection {
             origin: reader.origin, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
+        if let app { profile.device.largestMTU = IOSVersion(app.iOS).largestMTU }
         profile.phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
         OnSection.read(read.rules, into: &profile, reader)
         RecordedDefinition.complete(&profile, reader)

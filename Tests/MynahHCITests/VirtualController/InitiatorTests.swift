@@ -24,7 +24,8 @@ import Testing
     ) -> Initiator.Match? {
         initiator.match(
             AirAdvertisement(properties, address: AirRig.address(number), target: target),
-            Identity(address: AirRig.address(number)), acceptList, connections, &addresses, at: .zero, &random)
+            Identity(address: AirRig.address(number)), acceptList, connections, &addresses, at: .zero, &random
+        )
     }
 
     @Test mutating func `it connects once, to the device that it waits for, at the shortest interval`() {

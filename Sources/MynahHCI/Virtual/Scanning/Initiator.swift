@@ -89,7 +89,9 @@ struct Initiator: Sendable {
     // MARK: Hearing
 
     /// Returns how to connect to an advertiser, and ends the request, if the host waits for it; or else
-    /// returns `nil`. An advertiser that has a connection already is ignored.
+    /// returns `nil`.
+    ///
+    /// An advertiser that has a connection already is ignored.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
         _ connections: Connections, _ addresses: inout ControllerAddresses, at now: AirTime,
