@@ -252,8 +252,7 @@ import Testing
 
     enum Order: CaseIterable { case centralFirst, centralConnectedFirst, peripheralFirst, advertisedFirst }
 
-    /// Both radios are peripheral and central at once, and each connects to the other while it is connected
-    /// to.
+    /// Both radios are peripheral and central at once, and each connects to the other: over one link.
     @Test(arguments: [false, true], Order.allCases)
     func `one radio plays a central and a peripheral at once, whichever it began with`(
         isExtended: Bool, order: Order
@@ -290,6 +289,10 @@ import Testing
             try await rig.phone.start(both, central: rig.phoneSink)
         }
         if order != .advertisedFirst { try await advertise() }
+        let value = CharacteristicDefinition(uuid: "FFE1", properties: .read, value: [7])
+        let published = try await rig.phone.publish([
+            ServiceDefinition(uuid: "FFE0", characteristics: [value])
+        ])
         try await rig.device.start(DeviceIdentity(name: "Mynah"), central: deviceSink)
         try await rig.device.scan(ScanOptions())
         try await until("the device hears the phone advertise") {
@@ -304,7 +307,12 @@ import Testing
         #expect(try await rig.device.discoverServices("180D", of: away).isEmpty)
         let name = try await rig.device.read(3, of: away)
         #expect(name == Array("Both".utf8))
-        // It can be found again, beside both links.
+        // A peripheral is a central too when it asks for what is published.
+        #expect(sink.words.contains { $0.hasPrefix("connected") } == (order != .centralConnectedFirst))
+        #expect(try await rig.device.read(try #require(published.handles[value.key]), of: away) == [7])
+        #expect(await rig.phone.look { $0.table.handles.count } == 1)
+        #expect(await rig.device.look { $0.table.handles.count } == 1)
+        // It can be found again, after the link.
         try await until("the connection is reported") { sink.words.contains { $0.hasPrefix("connected") } }
         await rig.device.disconnect(away)
         try await until("the disconnection is reported") { sink.words.contains("disconnected") }
