@@ -113,11 +113,13 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// From now on its program hears of it; returns what was preserved, or `nil` if it was not there before.
+    /// From now on its program hears of it; returns what was preserved, or `nil` if that is nothing.
     func introduce(on phone: isolated Phone) -> RestoredState? {
         guard case .new(let isRestored) = stage else { return nil }
         stage = .live
-        return isRestored ? restored(on: phone) : nil
+        guard isRestored else { return nil }
+        let kept = restored(on: phone)
+        return kept.isEmpty ? nil : kept
     }
 
     /// Gives its program the handle.

@@ -26,6 +26,9 @@ public struct RestoredState: Hashable, Sendable {
         }
     }
 
+    /// Whether the system kept nothing.
+    var isEmpty: Bool { services.isEmpty && advertisement == nil && subscribers.isEmpty }
+
     /// A state.
     package init(services: [ServiceDefinition], advertisement: Advertisement?, subscribers: [Subscriber]) {
         self.services = services

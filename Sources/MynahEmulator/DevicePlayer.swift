@@ -83,9 +83,7 @@ final class DevicePlayer {
     }
 
     /// The run is under way.
-    func started() {
-        stage.started()
-    }
+    func started() { stage.started() }
 
     /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is
     /// preserved.
@@ -98,9 +96,7 @@ final class DevicePlayer {
     }
 
     /// The radio's trouble is over or has begun: what was reported once may be reported again.
-    func forgetReports() {
-        ticks.forgetReports()
-    }
+    func forgetReports() { ticks.forgetReports() }
 
     // MARK: Requests
 
