@@ -255,13 +255,7 @@ package final class RadioMaker: Sendable {
     /// Hints about runs that are not heard on the air, because each has an air of its own.
     package var hintsAboutPrivateRuns: [String] {
         guard let airDirectory else { return [] }
-        return AirNote.contents(in: airDirectory).map {
-            """
-            the run of \($0.devices) (process \($0.process)) has --clock \($0.clock), and so a time and an \
-            air of its own, which no other process can join: add the phone to that run, as an app with \
-            central:, or play it with --clock real
-            """
-        }
+        return AirNote.contents(in: airDirectory).map(\.hint)
     }
 
     private func recorded(
