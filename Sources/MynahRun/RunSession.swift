@@ -154,6 +154,7 @@ package final class RunSession: Sendable {
         do throws(RadioError) {
             let radios = try await chooseRadios()
             radioMaker.withLock { $0 = radios }
+            plan.stateDirectory?.takeWarning().map(events.warn)
             try radios.begin()
             if let address = try await control?.serve(self) {
                 events.served(at: address, isServer: plan.isServer)

@@ -165,7 +165,7 @@ extension RunLog {
 
 extension TemporaryDirectory {
     /// The names of what is in a folder of it, sorted.
-    fileprivate func files(of folder: String) -> [String] {
+    func files(of folder: String) -> [String] {
         (Directory.names(in: "\(path)/\(folder)") ?? []).filter { $0 != "." && $0 != ".." }.sorted()
     }
 }

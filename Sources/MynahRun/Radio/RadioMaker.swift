@@ -92,6 +92,7 @@ package final class RadioMaker: Sendable {
     ) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
+            stateDirectory?.takeWarning().map(options.notice)
             var bluez = BlueZRadio.Options()
             if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
             bluez.notificationRate = options.notificationRate
@@ -188,6 +189,7 @@ package final class RadioMaker: Sendable {
         var host = HostRadio.Options()
         host.address = address.policy
         host.bonds = (stateDirectory ?? options.stateDirectory).map { directory in
+            directory.takeWarning().map(options.notice)
             // A device that is only looked for changes no bonds, and must not take them from another.
             if owner != .connect, let message = directory.takeOverBonds(for: owner, at: index) {
                 options.notice(RadioWarning("bondsRenamed", message))
