@@ -50,8 +50,8 @@ import Testing
         ("3s=Ana:poweredOff", "there is no device \"Ana\"; did you mean \"Anna\"?"),
         (
             "3s=Zacharias:poweredOff",
-            "the devices are \"One\", \"Two\", \"Three\", \"Four\", \"Dora\", \"Bob\", and the phones \"Anna\", "
-                + "\"Bob\", \"Dora\""
+            "the devices are \"One\", \"Two\", \"Three\", \"Four\", \"Dora\", \"Bob\", "
+                + "and the phones \"Anna\", \"Bob\", \"Dora\""
         ),
         ("3s=accessory:openAlert", "\"Bob\" is an accessory, and this state is for apps"),
     ])
