@@ -27,6 +27,17 @@ struct PreservedStateProblem: Error, CustomStringConvertible {
 }
 
 extension JSON {
+    private static let simulated = "simulated"
+
+    /// Whether it is what a run with virtual time kept; the files of bonds have the same mark.
+    var isSimulated: Bool { self[Self.simulated]?.boolValue == true }
+
+    /// An object with the mark of a run with virtual time.
+    var markedAsSimulated: JSON {
+        guard case .object(let members) = self else { return self }
+        return .object(members + [.init(Self.simulated, .bool(true))])
+    }
+
     /// Throws unless it is an object of this version.
     func checkVersion(_ known: Int) throws(PreservedStateProblem) {
         guard case .object = self else { throw .init(description: "it is not a JSON object") }

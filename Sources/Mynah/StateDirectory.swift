@@ -10,6 +10,10 @@ import Glibc
 /// Only one process can use it at a time, and only its owner may write to it. A file is replaced as a whole:
 /// if the process is killed, either the old or the new file is there. A file that cannot be read is renamed,
 /// never deleted.
+///
+/// The files of a run with virtual time are marked as simulated, because their addresses and keys follow from
+/// a seed. A run with the machine's time renames all of them, so that no app looks for a device that does not
+/// exist.
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
@@ -17,6 +21,10 @@ public final class StateDirectory: Sendable {
     private let givenAway = Lock<[String: String]>([:])
     /// The folders of phones that have been asked for, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
+    /// The warning about the files that were found in it, until it is taken.
+    private let warning: Lock<String?>
+    /// Whether what is kept is of a run with virtual time.
+    private let isSimulated: Bool
     /// Writes the files; `settle()` returns when they are as they should be.
     package let writer: FileWriter
 
@@ -30,11 +38,12 @@ public final class StateDirectory: Sendable {
 
     /// Opens the directory for a run with this clock; throws as `init(path:)` does.
     package convenience init(path: String, clock: RunClock) throws(RadioError) {
-        try self.init(path: path, writer: FileWriter(clock))
+        try self.init(path: path, isSimulated: clock.virtual != nil, writer: FileWriter(clock))
     }
 
-    private init(path: String, writer: FileWriter) throws(RadioError) {
+    private init(path: String, isSimulated: Bool, writer: FileWriter) throws(RadioError) {
         self.path = path
+        self.isSimulated = isSimulated
         self.writer = writer
         try Self.make(path)
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -44,6 +53,10 @@ public final class StateDirectory: Sendable {
         defer { close(directory) }
         try Self.checkIsPrivate(directory, path)
         lock = try Self.takeLock(in: directory, path)
+        warning = Lock(nil)
+        guard !isSimulated else { return }
+        let warning = try Self.setAsideSimulated(in: path)
+        self.warning.withLock { $0 = warning }
     }
 
     deinit {
@@ -60,7 +73,7 @@ public final class StateDirectory: Sendable {
             Result<StateDirectory, RadioError> { () throws(RadioError) in
                 if let phone = phones[name] { return phone }
                 let path = "\(path)/phone+\(FileNamePart.escape(name, 200))"
-                let new = try StateDirectory(path: path, writer: writer)
+                let new = try StateDirectory(path: path, isSimulated: isSimulated, writer: writer)
                 phones[name] = new
                 return new
             }
@@ -123,6 +136,40 @@ public final class StateDirectory: Sendable {
                 "the state directory \(path) cannot be used: \(reason)", "give each run its own directory")
         }
         return descriptor
+    }
+
+    /// Renames the files of runs with virtual time; returns a warning if there were any.
+    ///
+    /// They belong together: an app knows a device by an address that goes with the device's own file.
+    private static func setAsideSimulated(in path: String) throws(RadioError) -> String? {
+        var places: [String] = []
+        for name in (Directory.names(in: path) ?? []).sorted() where name.hasSuffix(".json") {
+            let file = KeptFile(path: "\(path)/\(name)")
+            // A file that cannot be read is reported when it is used.
+            guard let bytes = try? file.read(), let json = try? JSON(parsing: bytes), json.isSimulated else {
+                continue
+            }
+            guard let place = file.setAside() else {
+                throw error(
+                    "\(file.path) is of a run with --clock fast or manual, and cannot be renamed: \(reason)",
+                    "remove it, or give each clock its own directory")
+            }
+            places.append(String(place.dropFirst(path.count + 1)))
+        }
+        guard !places.isEmpty else { return nil }
+        return """
+            a run with --clock fast or manual left files in \(path), whose addresses and keys follow from \
+            its seed; they are not used, and were renamed to \(NameList.text(places)); apps find their \
+            devices anew, and pair again
+            """
+    }
+
+    /// The warning about the files that were found in it, the first time that it is asked for.
+    package func takeWarning() -> RadioWarning? {
+        warning.withLock { warning in
+            defer { warning = nil }
+            return warning.map { RadioWarning("simulatedState", $0) }
+        }
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
@@ -212,8 +259,9 @@ public final class StateDirectory: Sendable {
     /// Replaces what a file holds, soon; `failed` is called on another thread, once while the reason is the
     /// same.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
-        writer.replace(file(content.fileName)) {
-            Array((content.json.prettyText + "\n").utf8)
+        writer.replace(file(content.fileName)) { [isSimulated] in
+            let json = isSimulated ? content.json.markedAsSimulated : content.json
+            return Array((json.prettyText + "\n").utf8)
         } failed: {
             failed(Self.error($0.description))
         }

@@ -80,9 +80,8 @@ final class Keyboard: Sendable {
         state.withLock { $0.passkeys.remove(device) }
     }
 
-    /// Hears the keys that are about apps, digits among them unless a number is asked for; `nil` if there are
-    /// no apps any more.
-    func onAppKey(_ handler: (@Sendable (AppKey) -> Void)?) {
+    /// Hears the keys that are about apps, digits among them unless a number is asked for.
+    func onAppKey(_ handler: @escaping @Sendable (AppKey) -> Void) {
         state.withLock { $0.onAppKey = handler }
     }
 

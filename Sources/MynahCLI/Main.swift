@@ -58,7 +58,7 @@ struct MynahCommand: AsyncParsableCommand {
         return end.status
     }
 
-    /// Plays a command by its words; returns its status, and what its user is still to be told.
+    /// Plays a command by its words; returns its exit status, and the text that the caller has to print.
     static func play(
         _ words: [String], in surroundings: Surroundings
     ) async -> (status: Int32, text: String) {
@@ -79,7 +79,7 @@ struct MynahCommand: AsyncParsableCommand {
     }
 }
 
-/// An error that ends a command, with what its user is told.
+/// An error that ends a command, with the text that is printed.
 struct CommandFailure: Error {
     var text: String
     var code: ExitCode

@@ -181,9 +181,8 @@ struct RunCommand: StagedCommand {
     // Not in `validate()`, which runs before the parser reports an unknown option: its value would be
     // taken for a profile.
     private func wishes() throws -> Wishes {
-        if Set(adapter.map { $0.uppercased() }).count < adapter.count {
-            throw Exit.wrongUsage(
-                "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
+        if let problem = RadioPlan.problem(withAdapters: adapter) {
+            throw Exit.wrongUsage(problem, of: Self.self)
         }
         if let problem = scenarioOptions.problem(hasUntil: !until.isEmpty) {
             throw Exit.wrongUsage(problem, of: Self.self)
@@ -218,8 +217,7 @@ struct RunCommand: StagedCommand {
     private func plan(_ wishes: Wishes, in surroundings: Surroundings, _ time: RunTime) throws -> RunPlan {
         let profiles = try ProfileLoading.load(profiles) { surroundings.say($0) }
         var plan = RunPlan(try played(profiles), version: MynahCommand.configuration.version)
-        // With virtual time everything follows from a seed, if only from a random one.
-        (plan.state, plan.seed, plan.timeout) = (state, timeOptions.seed ?? time.seed, wishes.timeout)
+        (plan.state, plan.seed, plan.timeout) = (state, timeOptions.seed(in: time), wishes.timeout)
         let hasEnd = wishes.timeout != nil || !until.isEmpty || scenarioOptions.scenario != nil
         let isControlled = controlOptions.control.map { $0 != .off } ?? false
         if let misuse = plan.misuse(of: clock, options.radio, hasEnd: hasEnd, isControlled: isControlled) {
@@ -258,7 +256,7 @@ struct RunCommand: StagedCommand {
     func play(in surroundings: Surroundings) async throws {
         let wishes = try wishes()
         let signals = surroundings.hearSignals()
-        let time = surroundings.time(clock, seed: timeOptions.seed)
+        let time = timeOptions.time(in: surroundings)
         defer { surroundings.end(time) }
         var plan = try plan(wishes, in: surroundings, time)
         // The report of an earlier run must not stay if this one is killed.
@@ -267,13 +265,7 @@ struct RunCommand: StagedCommand {
         for issue in issues { surroundings.say(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
         surroundings.beginLogs(options.logLevel)
-        plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
-            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
-        }
-        plan.control = try Exit.reportingErrors { () throws(ControlError) in
-            try controlOptions.plan(isServer: false)
-        }
-        plan.leaveNote = clock.note(about: NameList.text(plan.names))
+        try timeOptions.complete(&plan, in: time, stateDir: stateDir, controlOptions)
         let output = RunOutput(
             format: events ?? (options.capture == .standardOutput ? .off : .text), for: plan,
             in: surroundings, hasScreen: time.clock.virtual?.pace != .fast,

@@ -22,7 +22,7 @@ final class RunOutput: RunObserver, RunKeys {
     /// The phones that the keys are for.
     private struct Keys {
         var apps: AppKeys
-        /// Takes the actions for each phone.
+        /// Takes what is typed for each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
@@ -133,20 +133,22 @@ final class RunOutput: RunObserver, RunKeys {
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>? {
         guard let keyboard else { return nil }
         let id = ObjectIdentifier(emulator)
+        let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
+        keys.withLock { $0.asked[id] = asked }
         keyboard.onPasskey(of: id) {
             emulator.asksForPasskey
-        } entered: { number in
-            let clock = self.clock.withLock { $0 }
-            Task { await clock.carryOut { _ = await emulator.enter(passkey: number) } }
+        } entered: {
+            asked.yield(.passkey($0))
         }
-        guard emulator.playsApps else { return nil }
-        let (stream, asked) = AsyncStream.makeStream(of: KeyedAction.self)
-        keys.withLock { keys in
-            keys.apps.add(id, apps: apps)
-            keys.asked[id] = asked
+        if emulator.playsApps {
+            change(emulator, apps: apps)
+            keyboard.onAppKey { [weak self] in self?.take($0) }
         }
-        keyboard.onAppKey { [weak self] in self?.take($0) }
         return stream
+    }
+
+    func change(_ emulator: Emulator, apps: [String]) {
+        keys.withLock { $0.apps.set(apps, of: ObjectIdentifier(emulator)) }
     }
 
     private func take(_ key: AppKey) {
@@ -157,7 +159,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
         switch outcome {
         case .nothing: break
-        case .action(let action, let target, _): asked?.yield((action, target))
+        case .action(let action, let target, _): asked?.yield(.action(action, target))
         case .ambiguous(let phones):
             surroundings.say(
                 "this run has \(phones) phones: press the number of an app first, and then a key for it")

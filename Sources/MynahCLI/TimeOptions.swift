@@ -1,6 +1,10 @@
 import ArgumentParser
+import Mynah
+import MynahControl
+import MynahCore
 import MynahHCI
 import MynahRun
+import MynahSupport
 
 /// The options about the time of a run and what repeats in it.
 struct TimeOptions: ParsableArguments {
@@ -25,14 +29,32 @@ struct TimeOptions: ParsableArguments {
             """),
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
     var clock: ClockChoice = .real
-}
 
-extension ClockChoice {
-    /// Leaves a note about a run of these devices, whose air no other process can join; `nil` if it has no
-    /// such air.
-    func note(about devices: String) -> (@Sendable () -> AirNote?)? {
-        guard isVirtual else { return nil }
-        let content = AirNote.Content(clock: rawValue, devices: devices)
+    /// The time of a run with these options.
+    func time(in surroundings: Surroundings) -> RunTime { surroundings.time(clock, seed: seed) }
+
+    /// The seed of a run in this time: with virtual time everything follows from one, if only from a random
+    /// one.
+    func seed(in time: RunTime) -> UInt64? { seed ?? time.seed }
+
+    /// Leaves a note about a run whose air no other process can join; `nil` if it has no such air.
+    private func note(about plan: RunPlan) -> (@Sendable () -> AirNote?)? {
+        guard clock.isVirtual else { return nil }
+        let devices = plan.isServer ? "mynah serve" : NameList.text(plan.names)
+        let content = AirNote.Content(clock: clock.rawValue, devices: devices)
         return { AirNote.leave(content) }
+    }
+
+    /// Adds what a run has besides devices and radios: its state directory, its control API and its note.
+    func complete(
+        _ plan: inout RunPlan, in time: RunTime, stateDir: String?, _ control: ControlOptions
+    ) throws {
+        plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
+            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
+        }
+        plan.control = try Exit.reportingErrors { [isServer = plan.isServer] () throws(ControlError) in
+            try control.plan(isServer: isServer)
+        }
+        plan.leaveNote = note(about: plan)
     }
 }

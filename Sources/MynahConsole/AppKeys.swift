@@ -92,10 +92,17 @@ package struct AppKeys: Sendable {
         self.apps = apps
     }
 
-    /// A phone plays: the keys are for its apps too.
-    package mutating func add(_ phone: ObjectIdentifier, apps: [String]) {
-        phones.append(KeyedPhone(id: phone, apps: apps))
+    /// A phone plays these apps from now on, and the keys are for them.
+    ///
+    /// The number of an app never changes.
+    package mutating func set(_ apps: [String], of phone: ObjectIdentifier) {
+        if let index = phones.firstIndex(where: { $0.id == phone }) {
+            phones[index].apps = apps
+        } else {
+            phones.append(KeyedPhone(id: phone, apps: apps))
+        }
         self.apps += apps.filter { !self.apps.contains($0) }
+        if chosen.map({ self.phone(of: $0) == nil }) == true { chosen = nil }
     }
 
     /// A phone does not play any more.

@@ -73,7 +73,12 @@ package enum ControlText {
     /// A line for each event of an answer, after one for those that are not kept any more.
     package static func events(_ answer: JSON) -> [String] {
         (answer["lost"]?.integerValue.map { [lost($0)] } ?? [])
-            + (answer["events"]?.arrayValue ?? []).map(event)
+            + (answer["events"]?.arrayValue ?? []).map { event($0, isVirtual: isVirtual(answer)) }
+    }
+
+    /// Whether the times of an answer are virtual, by the `clock` that was added to it.
+    package static func isVirtual(_ answer: JSON) -> Bool {
+        answer["clock"].map { $0 != "real" } ?? false
     }
 
     private static func lost(_ count: Int) -> String {
@@ -83,11 +88,13 @@ package enum ControlText {
     /// The line of an event; an event that this version does not know is JSON.
     ///
     /// `{"event": "lost", "count": N}` is what a stream has in place of events that are not kept any more.
-    package static func event(_ json: JSON) -> String {
+    package static func event(_ json: JSON, isVirtual: Bool = false) -> String {
         if json["event"]?.stringValue == "lost", let count = json["count"]?.integerValue {
             return lost(count)
         }
-        return DeviceEvent(json: json).map { EventText.line(of: $0) } ?? PrintableText.of(json.text)
+        guard var event = DeviceEvent(json: json) else { return PrintableText.of(json.text) }
+        event.time.isVirtual = isVirtual
+        return EventText.line(of: event)
     }
 
     /// `error: ` and the sentence of a problem document, and the nearest events below it.
@@ -97,7 +104,7 @@ package enum ControlText {
             let differs = (near["differs"]?.arrayValue ?? []).compactMap(\.stringValue)
             // An event that should not have happened, or not in this order.
             let note = differs.isEmpty ? "matches" : "differs in \(differs.joined(separator: ", "))"
-            lines.append("  nearest: \(event(near))  (\(note))")
+            lines.append("  nearest: \(event(near, isVirtual: isVirtual(problem)))  (\(note))")
         }
         if case .object(let seen)? = problem["seen"], !seen.isEmpty {
             lines.append("  seen: " + seen.map { "\($0.value.text) \($0.key)" }.joined(separator: ", "))
@@ -173,6 +180,13 @@ extension ControlText {
     /// The names of the devices of a list.
     package static func deviceNames(_ answer: JSON) -> [String] {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["device"]?.stringValue }
+    }
+
+    /// The names of the phones that the devices of a list are on, each once.
+    package static func phoneNames(_ answer: JSON) -> [String] {
+        (answer["devices"]?.arrayValue ?? []).compactMap { $0["phone"]?.stringValue }.reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
     }
 
     /// The numbers of the requests among events that nobody has answered.

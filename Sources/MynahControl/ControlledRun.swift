@@ -43,7 +43,8 @@ package protocol ControlledRun: Sendable {
     /// Begins the run anew, at the first instant of its time and with another seed or its own.
     func beginAnew(seed: UInt64?) async throws(ControlProblem)
 
-    /// The time of the run is another one, without any event.
+    /// The time of the run is another one, without any event: its outputs and the readers of its journal
+    /// learn it.
     func clockMoved()
 
     /// Returns when the events that have happened are in the journal, also if they wait for files.

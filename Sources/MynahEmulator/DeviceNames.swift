@@ -88,7 +88,7 @@ public struct DeviceNames: Sendable {
     /// The device that a name is for: what events call it, or its file's stem.
     public func device(named name: String) throws(Problem) -> Device { try device(named: name, or: []) }
 
-    /// The device that a name is for; `others` are names that may be meant too.
+    /// The device that a name is for; `others` are names of phones, which may be meant too.
     private func device(named name: String, or others: [String]) throws(Problem) -> Device {
         let found = devices.filter { $0.label == name || $0.stem == name }
         guard let first = found.first else {
@@ -96,8 +96,8 @@ public struct DeviceNames: Sendable {
             let hint =
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
                 ?? (devices.isEmpty
-                    ? "; there are no devices"
-                    : "; the devices are \(NameList.text(devices.map { "\"\($0.label)\"" }))")
+                    ? "; there are no devices" : "; the devices are \(Self.list(devices.map(\.label)))")
+                + (others.isEmpty ? "" : ", and the phones \(Self.list(others))")
             throw Problem(message: "there is no device \"\(name)\"\(hint)")
         }
         guard found.count == 1 else {
@@ -106,4 +106,6 @@ public struct DeviceNames: Sendable {
         }
         return first
     }
+
+    private static func list(_ names: [String]) -> String { NameList.text(names.map { "\"\($0)\"" }) }
 }

@@ -53,6 +53,9 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
+    /// Whether it is for a whole phone if there is one, rather than for one of its apps.
+    package var isForPhone: Bool { isOfPhone || isAboutRadio }
+
     /// Whether it is about the phone rather than one of its apps.
     package var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
 }

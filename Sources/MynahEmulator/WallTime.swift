@@ -5,6 +5,8 @@ package import MynahSupport
 public struct WallTime: Hashable, Sendable {
     /// Microseconds since 1970 began in UTC.
     public var microseconds: Int64
+    /// Whether it is of a run with virtual time, whose times are in UTC for everybody.
+    package var isVirtual = false
 
     /// So many microseconds since 1970 began in UTC.
     public init(microseconds: Int64) {
@@ -12,7 +14,11 @@ public struct WallTime: Hashable, Sendable {
     }
 
     /// The time of a run.
-    package static func now(_ clock: RunClock) -> WallTime { WallTime(microseconds: clock.wallMicroseconds) }
+    package static func now(_ clock: RunClock) -> WallTime {
+        var time = WallTime(microseconds: clock.wallMicroseconds)
+        time.isVirtual = clock.virtual != nil
+        return time
+    }
 
     /// The time of the machine.
     public static func now() -> WallTime {
@@ -48,12 +54,13 @@ public struct WallTime: Hashable, Sendable {
             + Self.pad(fraction, 6) + "Z"
     }
 
-    /// Hours, minutes and seconds where the user is: `06:15:00.123`.
+    /// Hours, minutes and seconds where the user is, or in UTC with virtual time: `06:15:00.123`.
     public var localClock: String {
         let (seconds, fraction) = split
         var clock = time_t(seconds)
         var parts = tm()
-        guard localtime_r(&clock, &parts) != nil else { return "00:00:00.000" }
+        let isKnown = (isVirtual ? gmtime_r(&clock, &parts) : localtime_r(&clock, &parts)) != nil
+        guard isKnown else { return "00:00:00.000" }
         return Self.clock(parts) + "." + Self.pad(fraction / 1000, 3)
     }
 

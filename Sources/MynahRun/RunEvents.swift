@@ -9,6 +9,7 @@ final class RunEvents: Sendable {
     private let outputs: RunOutputs
     /// The outputs, and then what the run itself needs of the events.
     private let observers: [any RunObserver]
+    private let journal: Journal?
     private let clock: RunClock
     /// The address of the control API, once it is served.
     private let control = Lock<String?>(nil)
@@ -16,6 +17,7 @@ final class RunEvents: Sendable {
     /// `journal` takes all events if there is a control API.
     init(_ outputs: RunOutputs, _ watch: RunWatch, _ journal: Journal?, clock: RunClock) {
         self.outputs = outputs
+        self.journal = journal
         self.clock = clock
         observers = outputs.observers + [watch] + (journal.map { [JournalKeeper(journal: $0)] } ?? [])
         for observer in outputs.observers { observer.begin { watch.outputClosed() } }
@@ -61,11 +63,12 @@ final class RunEvents: Sendable {
         if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
     }
 
-    /// The time of a run on `manual` may have moved.
+    /// A request or a key may have moved the time of a run on `manual`, or changed it without an event.
     func clockMoved() {
         guard clock.manual != nil else { return }
         let now = WallTime.now(clock)
         for observer in outputs.observers { observer.take(now) }
+        journal?.noteChange()
     }
 
     /// Reports a warning of the run itself, as a message if no events are shown.

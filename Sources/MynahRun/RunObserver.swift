@@ -35,17 +35,23 @@ extension RunObserver {
 
 /// The keys that the user of a run presses.
 package protocol RunKeys: Sendable {
-    /// Lets numbers that are typed go to the devices of an emulator, and returns what is asked of its apps.
-    ///
-    /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there are no keys.
+    /// Returns what is typed for the devices of an emulator, in order, or `nil` if there are no keys.
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>?
+
+    /// The phone that an emulator plays has these apps from now on.
+    func change(_ emulator: Emulator, apps: [String])
 
     /// Gives keys and numbers no more to devices that have been removed.
     func detach(_ emulator: Emulator)
 }
 
-/// The action of a key, and the apps that it is for.
-package typealias KeyedAction = (action: UserAction, target: AppTarget)
+/// Something that was typed for the devices of an emulator.
+package enum KeyedAction: Sendable {
+    /// An action on these apps.
+    case action(UserAction, AppTarget)
+    /// The number that a pairing asks for.
+    case passkey(UInt32)
+}
 
 /// Where a run reports, and from where it is controlled by hand.
 package struct RunOutputs: Sendable {

@@ -54,6 +54,7 @@ extension RunSession: ControlledRun {
             throw ControlProblem(409, error.description)
         }
         _ = change(playing.index) { run, _ in run.forget(label) }
+        changeKeys(of: playing)
     }
 
     package func awaitEvents() async { await maker.writer.settle() }
@@ -112,7 +113,14 @@ extension RunSession: ControlledRun {
             _ = change(phone.index) { run, _ in run.forget(device.label) }
             throw Self.problem(error, check)
         }
+        changeKeys(of: phone)
         return device.label
+    }
+
+    /// The apps of a phone have changed: the keys of the terminal are for those that it has now.
+    private func changeKeys(of phone: Playing) {
+        guard let now = played.first(where: { $0.index == phone.index }) else { return }
+        outputs.keys?.change(now.emulator, apps: now.run.apps)
     }
 
     // MARK: Profiles

@@ -154,6 +154,7 @@ package final class RunSession: Sendable {
         do throws(RadioError) {
             let radios = try await chooseRadios()
             radioMaker.withLock { $0 = radios }
+            plan.stateDirectory?.takeWarning().map(events.warn)
             try radios.begin()
             if let address = try await control?.serve(self) {
                 events.served(at: address, isServer: plan.isServer)
@@ -261,7 +262,10 @@ package final class RunSession: Sendable {
             Task(executorPreference: clock.taskExecutor) { [clock, events] in
                 for await each in keys {
                     await clock.carryOut {
-                        await emulator.carryOut(each.action, on: each.target)
+                        switch each {
+                        case .action(let action, let target): await emulator.carryOut(action, on: target)
+                        case .passkey(let number): _ = await emulator.enter(passkey: number)
+                        }
                         events.clockMoved()
                     }
                 }

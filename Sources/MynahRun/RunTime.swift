@@ -1,3 +1,4 @@
+import MynahHCI
 import MynahHost
 package import MynahSupport
 
@@ -16,7 +17,8 @@ package enum ClockChoice: String, CaseIterable, Sendable {
 
 /// The clock of a run and, with virtual time, the air that its radios are on.
 ///
-/// The one who makes it also ends it: several sessions may share it, also one after the other.
+/// Several sessions may share it, also one after the other. The command that makes it calls `end()`, and no
+/// session does.
 package struct RunTime: Sendable {
     /// The clock of everything in the run.
     package let clock: RunClock
@@ -56,4 +58,18 @@ package struct RunTime: Sendable {
 
     /// Its sessions are over: the time does not move any more.
     package func end() { clock.virtual?.end() }
+}
+
+extension AirNote.Content {
+    /// A hint for a user whose command hears nothing of the run.
+    var hint: String {
+        let way =
+            clock == ClockChoice.manual.rawValue
+            ? "which no other process can join: add a device to it with `mynah ctl add`, such as an app"
+            : "and nobody can join it while it plays: start it with the phone, as an app"
+        return """
+            the run of \(devices) (process \(process)) has --clock \(clock), and so a time and an air of its \
+            own, \(way) with central:, or play it with --clock real
+            """
+    }
 }

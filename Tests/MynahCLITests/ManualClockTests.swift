@@ -21,8 +21,29 @@ import Testing
         return program
     }
 
-    private func ctl(_ words: [String]) async throws -> Program.Result {
-        try await Program(["ctl", "--control", address] + words).end()
+    private func ctl(
+        _ words: [String], environment: [String: String] = [:]
+    ) async throws -> Program.Result {
+        try await Program(["ctl", "--control", address] + words, environment: environment).end()
+    }
+
+    @Test func `times of a virtual run are in UTC, and not where the user is`() async throws {
+        let zone = ["TZ": "XYZ-05:30"]
+        let fast = try Program(
+            ["run", RunTests.profile, "--clock", "fast", "--timeout", "1s", "--events", "text"],
+            environment: zone)
+        let lines = try await fast.end().output.split(separator: "\n")
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("00:00:0") }, "\(lines)")
+        let run = try await start(["run", RunTests.profile])
+        #expect(try await ctl(["advance", "15min"]).status == .exited(0))
+        for words in [["events", "ready"], ["wait", "ready"]] {
+            let events = try await ctl(words, environment: zone).output
+            #expect(events.hasPrefix("00:00:00.") && events.contains("ready"), "\(events)")
+        }
+        let problem = try await ctl(["verify", "ready", "--never"], environment: zone).error
+        #expect(problem.contains("nearest: 00:00:00."), "\(problem)")
+        run.child.send(SIGTERM)
+        #expect(try await run.child.end() == .exited(0))
     }
 
     @Test func `an advance prints the time, and SIGINT in the middle of a long one ends the run`()

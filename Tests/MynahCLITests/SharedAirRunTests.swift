@@ -98,7 +98,10 @@ import Testing
             ["run", profile, "--clock", "fast", "--timeout", "8000h", "--events", "json"], air: air)
         #expect(try await run.output.line(containing: "ready") != nil)
         let process = "process \(run.child.identifier)"
-        let hint = "the run of Heart rate monitor (\(process)) has --clock fast, and so a time and an air"
+        let hint = """
+            the run of Heart rate monitor (\(process)) has --clock fast, and so a time and an air \
+            of its own, and nobody can join it
+            """
         let scan = try await Program(["scan", "--timeout", "10 ms"], air: air).end()
         #expect(scan.error.contains("hint: \(hint)"))
         let phone = try await Program(["connect", "Mynah HRM", "--timeout", "10 ms"], air: air).end()

@@ -60,7 +60,7 @@ import Testing
     @Test func `keys act on the app that was last in front until one is chosen`() {
         var keys = AppKeys(apps: ["One", "Two"])
         #expect(take("bo", &keys) == ["-", "-"])
-        keys.add(ObjectIdentifier(anna), apps: ["One", "Two"])
+        keys.set(["One", "Two"], of: ObjectIdentifier(anna))
         #expect(
             take("b2f9q1sto", &keys) == [
                 "background lastInFront Anna", "-", #"foreground named("Two") Anna"#, "-",
@@ -72,8 +72,8 @@ import Testing
 
     @Test func `with several phones keys act on the chosen app, and on its phone`() {
         var keys = AppKeys(apps: ["One", "Two", "Three"])
-        keys.add(ObjectIdentifier(anna), apps: ["One", "Three"])
-        keys.add(ObjectIdentifier(bob), apps: ["Two"])
+        keys.set(["One", "Three"], of: ObjectIdentifier(anna))
+        keys.set(["Two"], of: ObjectIdentifier(bob))
         #expect(take("bo", &keys) == ["which of 2", "which of 2"])
         #expect(take("2bo", &keys) == ["-", #"background named("Two") Bob"#, "openAlert every Bob"])
         #expect(take("3b", &keys) == ["-", #"background named("Three") Anna"#])
@@ -81,5 +81,18 @@ import Testing
         keys.remove(ObjectIdentifier(anna))
         #expect(keys.chosen == nil && !keys.canChoose)
         #expect(take("3b", &keys) == ["-", "background lastInFront Bob"])
+    }
+
+    @Test func `an app that joins its phone later has a key, and one that is removed has none`() {
+        var keys = AppKeys(apps: ["One"])
+        keys.set(["One"], of: ObjectIdentifier(anna))
+        #expect(take("2b", &keys) == ["-", "background lastInFront Anna"] && !keys.canChoose)
+        keys.set(["One", "Two"], of: ObjectIdentifier(anna))
+        #expect(take("2b", &keys) == ["-", #"background named("Two") Anna"#] && keys.canChoose)
+        keys.set(["One"], of: ObjectIdentifier(anna))
+        #expect(take("2b", &keys) == ["-", "background lastInFront Anna"] && keys.chosen == nil)
+        // The number of an app stays its own.
+        keys.set(["One", "Three"], of: ObjectIdentifier(anna))
+        #expect(take("3b", &keys) == ["-", #"background named("Three") Anna"#])
     }
 }

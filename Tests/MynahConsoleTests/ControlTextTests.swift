@@ -151,6 +151,9 @@ import Testing
              {"device": "B", "attributes": [{"path": "180F/2A19"}, {"path": "180F/2A19/2901"}]}]}
             """#)
         #expect(ControlText.deviceNames(answer) == ["A", "B"])
+        let phones = try Self.parse(
+            #"{"devices": [{"phone": "Bob"}, {}, {"phone": "A"}, {"phone": "Bob"}]}"#)
+        #expect(ControlText.phoneNames(phones) == ["Bob", "A"])
         #expect(
             ControlText.attributeNames(answer, of: ["ctl", "get", "B"]) == ["180F/2A19", "180F/2A19/2901"])
         #expect(ControlText.attributeNames(answer, of: ["ctl", "get", "C"]).count == 3)

@@ -15,6 +15,12 @@ import Testing
         #expect(WallTime(rfc3339: time.rfc3339) == time, "\(time.rfc3339)")
     }
 
+    @Test func `the time of a virtual clock is in UTC, wherever the user is`() {
+        let clock = RunClock(VirtualTime(.manual))
+        #expect(WallTime.now(clock).localClock == "00:00:00.000")
+        #expect(WallTime.now(clock).isVirtual && !WallTime.now().isVirtual)
+    }
+
     @Test(arguments: [
         "", "Z", "2026-01-01T12:00:00Z", "2026-01-01T12:00:00.000000", "2026-01-01T12:00:00.000000+",
         "2026-13-01T12:00:00.000000Z", "2026-02-30T12:00:00.000000Z", "2026-01-01T25:00:00.000000Z",

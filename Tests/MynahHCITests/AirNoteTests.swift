@@ -41,6 +41,18 @@ import Testing
         #expect(directory.files.isEmpty)
     }
 
+    @Test func `many leftovers do not hide the note of a process that lives`() throws {
+        for number in 0..<100 {
+            try directory.write("{}", to: "private-0000000000000\(100 + number)")
+        }
+        // A random name comes after them.
+        let note = try leave("Lock")
+        defer { note.remove() }
+        let own = try #require(directory.files.first { !$0.hasPrefix("private-0000000000000") })
+        #expect(found.map(\.devices) == ["Lock"])
+        #expect(directory.files == [own])
+    }
+
     @Test(arguments: [
         "", "{", "[]", "{\"mynahNote\": 1}", "{\"mynahNote\": 2, \"process\": 1}", "\0\u{1B}[2J",
     ])

@@ -49,6 +49,20 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             "mynah: 1\nname: \"a\\Nb\"\ndevice: {name: Test}\n",
             "2:7: error: the name has a control character in it"),
+        Broken("mynah: 1\nname: \" \"\n", "2:7: error: the device's name has no visible character"),
+        Broken(
+            "mynah: 1\nname: \"\\u00A0\\u200B\"\ndevice: {name: Test}\n",
+            "2:7: error: the name has no visible character"),
+        Broken(
+            "mynah: 1\nname: \"\"\ndevice: {name: Test}\n", "2:7: error: the name has no visible character"),
+        Broken(
+            head("device: {name: \"\\u3164\"}\n"), "3:16: error: the device's name has no visible character"),
+        Broken(
+            head("scenarios: [{name: \"  \", steps: [{after: 1 s}]}]\n"),
+            "3:20: error: the name of the scenario has no visible character"),
+        Broken(
+            head("app: {restoreIdentifier: \" \"}\n"),
+            "3:26: error: restoreIdentifier has no visible character"),
         Broken(
             head("advertising: {localName: \"\\x80\"}\n"),
             "3:26: error: localName has a control character in it"),
@@ -249,6 +263,9 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             head("app: {}\nphone: {name: \"A\\e[1m\"}\n"),
             "4:15: error: phone.name has a control character in it"),
+        Broken(
+            head("app: {}\nphone: {name: \"\\u202e\"}\n"),
+            "4:15: error: phone.name has no visible character"),
         Broken(
             head("app: {}\nphone: {nam: Anna}\n"),
             "4:8: error: phone needs a name, as in phone: {name: Anna}",

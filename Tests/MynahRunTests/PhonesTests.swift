@@ -142,6 +142,34 @@ import Testing
         await rig.stop()
     }
 
+    @Test func `a request turns a phone off by its name, and all its apps see it`() async throws {
+        let rig = try await APIRig([
+            Self.profile(of: "Anna"), Self.profile(of: "Anna", name: "Other"), Self.profile(of: "Bob"),
+            RunRig.lock,
+        ])
+        func send(_ device: String, _ state: String) async throws -> APIRig.Answer {
+            try await rig.send("POST /v1/devices/\(device)/app", #"{"state": "\#(state)"}"#)
+        }
+        func states() async throws -> [String] {
+            try await rig.send("GET /v1/devices").json["devices"]?.arrayValue?.map {
+                $0["state"]?.stringValue ?? ""
+            } ?? []
+        }
+        #expect(try await send("Anna", "poweredOff").json["device"] == "App")
+        #expect(try await states() == ["poweredOff", "poweredOff", "poweredOn", "poweredOn"])
+        // An app's name is its phone's there, and an accessory has power too.
+        #expect(try await send("Other", "poweredOn").json["device"] == "Other")
+        #expect(try await send("Lock", "poweredOff").status == 200)
+        #expect(try await states() == ["poweredOn", "poweredOn", "poweredOn", "poweredOff"])
+        #expect(try await send("Bob", "openAlert").status == 200)
+        let refused = try await send("Anna", "background")
+        #expect(refused.status == 409)
+        #expect(refused.detail == #""Anna" is a phone, and background is for an app on it, such as "App""#)
+        #expect(try await send("Lock", "openAlert").detail == "Lock is an accessory: no app plays it")
+        #expect(try await send("Zoe", "poweredOff").status == 404)
+        await rig.stop()
+    }
+
     @Test func `an app that describes its phone otherwise is not added to it`() async throws {
         let rig = try await APIRig([Self.profile(of: "Anna")])
         func body(_ phone: String) -> String {
@@ -165,7 +193,7 @@ extension RunLog {
 
 extension TemporaryDirectory {
     /// The names of what is in a folder of it, sorted.
-    fileprivate func files(of folder: String) -> [String] {
+    func files(of folder: String) -> [String] {
         (Directory.names(in: "\(path)/\(folder)") ?? []).filter { $0 != "." && $0 != ".." }.sorted()
     }
 }

@@ -48,6 +48,11 @@ import Testing
         ("3s=poweredOn", "the run has 4 phones"),
         ("3s=Bob:poweredOff", "\"Bob\" fits \"Bob\" (accessory.yaml) and the phone \"Bob\""),
         ("3s=Ana:poweredOff", "there is no device \"Ana\"; did you mean \"Anna\"?"),
+        (
+            "3s=Zacharias:poweredOff",
+            "the devices are \"One\", \"Two\", \"Three\", \"Four\", \"Dora\", \"Bob\", "
+                + "and the phones \"Anna\", \"Bob\", \"Dora\""
+        ),
         ("3s=accessory:openAlert", "\"Bob\" is an accessory, and this state is for apps"),
     ])
     func `with several phones what is for one needs a name`(text: String, message: String) {

@@ -1,3 +1,4 @@
+import MynahControl
 import MynahCore
 import MynahEmulator
 import MynahHCI
@@ -221,15 +222,18 @@ import Testing
     /// Keys that a test presses.
     private final class Keys: RunKeys {
         private let continuation = Lock<AsyncStream<KeyedAction>.Continuation?>(nil)
+        let changed = Mailbox<String>("the apps of a phone that have keys")
         let detached = Mailbox<Void>("emulators without keys")
 
         func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>? {
             AsyncStream { made in continuation.withLock { $0 = made } }
         }
 
+        func change(_ emulator: Emulator, apps: [String]) { changed.put(apps.joined(separator: ", ")) }
+
         func detach(_ emulator: Emulator) { detached.put(()) }
 
-        func press(_ action: UserAction) { _ = continuation.withLock { $0 }?.yield((action, .every)) }
+        func type(_ action: KeyedAction) { _ = continuation.withLock { $0 }?.yield(action) }
     }
 
     @Test func `keys act on apps, until these are removed`() async throws {
@@ -241,11 +245,61 @@ import Testing
             outputs: outputs, until: interruption)
         async let end = session.play()
         try await log.wait(for: .ready)
-        keys.press(.transition(.enterBackground))
+        keys.type(.action(.transition(.enterBackground), .every))
         try await log.wait(for: .appBackground)
         try await session.remove(try #require(session.devices.first))
         _ = try await keys.detached.take()
         interruption.interrupt()
         #expect(await end.failure == nil)
+    }
+
+    @Test func `an app that joins a phone that plays has a key until it is removed`() async throws {
+        let (keys, log, interruption) = (Keys(), RunLog(), Interruption())
+        var outputs = RunOutputs([log]) { _ in }
+        outputs.keys = keys
+        let session = RunSession(
+            try RunRig.plan([RunRig.app]), radios: RadioPlan(.virtual, on: LiveAir(seed: 1)),
+            outputs: outputs, until: interruption)
+        async let end = session.play()
+        try await log.wait(for: .ready)
+        let folder = try TemporaryDirectory()
+        try folder.write("{mynah: 1, name: Other, app: {}}", to: "other.yaml")
+        #expect(try await session.add(.file(folder.path + "/other.yaml"), seed: nil) == "Other")
+        #expect(try await keys.changed.take() == ["App, Other"])
+        try await session.remove(try #require(session.devices.last))
+        #expect(try await keys.changed.take() == ["App"])
+        interruption.interrupt()
+        #expect(await end.failure == nil)
+    }
+
+    @Test(arguments: [KeyedAction.passkey(123_456), .action(.openAlert, .every)])
+    func `pages learn what was typed in a time that moves with requests`(typed: KeyedAction) async throws {
+        let (keys, log, interruption) = (Keys(), RunLog(), Interruption())
+        var outputs = RunOutputs([log]) { _ in }
+        outputs.keys = keys
+        let session = RunSession(
+            try RunRig.plan([RunRig.app], isControlled: true), radios: RadioPlan(.virtual),
+            outputs: outputs, time: RunTime(.manual, seed: 7), until: interruption)
+        async let end = session.play()
+        try await log.wait(for: .ready)
+        let journal = try #require(session.control?.journal)
+        // The start of the run is a change, too.
+        try await until("the run has started") { journal.changes > 0 }
+        let before = journal.changes
+        keys.type(typed)
+        try await until("the change is noted") { journal.changes > before }
+        interruption.interrupt()
+        #expect(await end.failure == nil)
+    }
+
+    @Test(arguments: [
+        ("fast", "nobody can join it", "`mynah ctl"),
+        ("manual", "add a device to it with `mynah ctl add`", "nobody"),
+    ])
+    func `a hint about a run with an air of its own says how to take part`(
+        clock: String, way: String, other: String
+    ) {
+        let hint = AirNote.Content(clock: clock, devices: "Lock", process: 1).hint
+        #expect(hint.contains("--clock \(clock)") && hint.contains(way) && !hint.contains(other), "\(hint)")
     }
 }

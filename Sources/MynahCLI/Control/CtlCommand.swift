@@ -93,6 +93,8 @@ protocol CtlVerb: AsyncParsableCommand {
     var codeOfWrongRequest: ExitCode { get }
     /// How long the answer may take.
     var limit: Duration { get }
+    /// Whether it prints events, whose times are in UTC if the instance has virtual time.
+    var printsEvents: Bool { get }
 }
 
 extension CtlVerb {
@@ -100,6 +102,8 @@ extension CtlVerb {
     var limit: Duration { .seconds(90) }
 
     var codeOfWrongRequest: ExitCode { Exit.usage }
+
+    var printsEvents: Bool { false }
 
     func lines(_ answer: JSON) -> [String] { [] }
     func errorLines(_ problem: JSON) -> [String] { ControlText.error(problem) }
@@ -110,14 +114,26 @@ extension CtlVerb {
     func sendAndShow() async throws {
         let request = try request()
         let options = options.after(parent.options)
+        let format = options.format ?? .text
         let response: ControlClient.Response
+        var clock = JSON.object([])
         do throws(ControlError) {
             let client = try options.client()
             response = try await client.send(request, limit: limit)
+            if printsEvents { clock = await Self.clock(of: client, for: format) }
         } catch {
             throw failure(error)
         }
-        try show(response, options.format ?? .text)
+        try show(response, format, clock)
+    }
+
+    /// The members of the instance's clock if the text of events needs them, or none.
+    static func clock(of client: ControlClient, for format: CtlFormat) async -> JSON {
+        guard format == .text,
+            let response = try? await client.send(Self.request("GET", "/v1/clock"), limit: .seconds(90)),
+            response.status == 200
+        else { return .object([]) }
+        return (try? JSON(parsing: response.body)) ?? .object([])
     }
 
     /// Reports that the instance was not reached, or did not answer.
@@ -126,12 +142,15 @@ extension CtlVerb {
         return error.code == .invalidAddress ? Exit.usage : Exit.problems
     }
 
-    /// Prints an answer; throws if it is an error.
-    func show(_ response: ControlClient.Response, _ format: CtlFormat) throws {
+    /// Prints an answer of an instance with this clock; throws if it is an error.
+    func show(
+        _ response: ControlClient.Response, _ format: CtlFormat, _ clock: JSON = .object([])
+    ) throws {
         let json = try? JSON(parsing: response.body)
         guard response.status < 400 else {
             let lines =
-                json.map(errorLines) ?? ["error: the instance answered with status \(response.status)"]
+                json.map { errorLines($0.adding(clock)) }
+                ?? ["error: the instance answered with status \(response.status)"]
             StandardError.print(lines.joined(separator: "\n"))
             if format == .json, let json { StandardOutput.print(json.text) }
             throw response.status == 400 ? codeOfWrongRequest : Exit.problems
@@ -139,14 +158,14 @@ extension CtlVerb {
         guard let json else {
             return StandardOutput.print(String(decoding: response.body, as: UTF8.self))
         }
-        show(json, format)
+        show(json, format, clock)
     }
 
-    /// Prints the document of an answer.
-    func show(_ json: JSON, _ format: CtlFormat) {
+    /// Prints the document of an answer of an instance with this clock.
+    func show(_ json: JSON, _ format: CtlFormat, _ clock: JSON) {
         switch format {
         case .json: StandardOutput.print(json.text)
-        case .text: for line in lines(json) { StandardOutput.print(line) }
+        case .text: for line in lines(json.adding(clock)) { StandardOutput.print(line) }
         }
     }
 
@@ -165,5 +184,13 @@ extension CtlVerb {
         if members != nil { headers.append(HTTPField("Content-Type", "application/json")) }
         return ControlClient.Request(
             method, target, headers: headers, body: members.map { Array(JSON.object($0).text.utf8) })
+    }
+}
+
+extension JSON {
+    /// An object with the members of another too.
+    fileprivate func adding(_ other: JSON) -> JSON {
+        guard case .object(let members) = self, case .object(let others) = other else { return self }
+        return .object(members + others)
     }
 }

@@ -25,6 +25,8 @@ struct CtlEvents: CtlVerb {
         try CtlHelp.check(match: match.joined(separator: " "))
     }
 
+    var printsEvents: Bool { true }
+
     func request() -> ControlClient.Request { Self.request("GET", query.streamTarget) }
     func lines(_ answer: JSON) -> [String] { ControlText.events(answer) }
 
@@ -55,19 +57,21 @@ struct CtlEvents: CtlVerb {
             }
             pages.take(page)
         }
-        show(pages.answer, format)
+        show(pages.answer, format, await Self.clock(of: client, for: format))
     }
 
     /// Prints events as they happen, while somebody reads them.
     private func print(as format: CtlFormat, from client: ControlClient) async throws {
         let target = query.streamTarget
+        let isVirtual = ControlText.isVirtual(await Self.clock(of: client, for: format))
         let result = await withTaskGroup { group in
             group.addTask { () -> Result<ControlClient.Response?, ControlError> in
                 do throws(ControlError) {
                     return .success(
                         try await client.events(target) { event in
                             guard let json = try? JSON(parsing: Array(event.data.utf8)) else { return true }
-                            StandardOutput.print(format == .json ? json.text : ControlText.event(json))
+                            StandardOutput.print(
+                                format == .json ? json.text : ControlText.event(json, isVirtual: isVirtual))
                             return !StandardOutput.isOver
                         })
                 } catch {

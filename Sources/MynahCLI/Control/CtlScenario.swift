@@ -18,15 +18,18 @@ struct CtlScenario: CtlVerb {
         let options = options.after(parent.options)
         let format = options.format ?? .text
         let outcome: Outcome
+        let isVirtual: Bool
         do throws(ControlError) {
-            outcome = try await play(with: try options.client())
+            let client = try options.client()
+            outcome = try await play(with: client)
+            isVirtual = ControlText.isVirtual(await Self.clock(of: client, for: format))
         } catch {
             throw failure(error)
         }
         switch outcome {
         case .refused(let response): try show(response, format)
         case .ended(let end):
-            StandardOutput.print(format == .json ? end.text : ControlText.event(end))
+            StandardOutput.print(format == .json ? end.text : ControlText.event(end, isVirtual: isVirtual))
             if !ControlText.isPass(end) { throw Exit.problems }
         case .lost:
             throw Exit.failure("the end of the scenario is not in the journal, which was emptied meanwhile")

@@ -133,6 +133,7 @@ struct CtlWait: CtlVerb {
     var limit: Duration {
         min((try? EventWait.duration(within)) ?? .zero, EventWait.longest(on: .real)) + .seconds(90)
     }
+    var printsEvents: Bool { true }
 
     func validate() throws {
         try CtlHelp.check(match: match.joined(separator: " "))
@@ -180,6 +181,8 @@ struct CtlVerify: CtlVerb {
         transform: { try Choice.number($0, in: 0...Int.max) })
     var since: Int?
     @OptionGroup var options: CtlOptions
+
+    var printsEvents: Bool { true }
 
     func validate() throws {
         if !match.isEmpty { try CtlHelp.check(match: match.joined(separator: " ")) }
@@ -338,12 +341,19 @@ struct CtlAdvertise: CtlVerb {
 
 struct CtlApp: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "Changes the state of a device's app.")
+        commandName: "app", abstract: "Changes the state of a device's app, or of its phone.",
+        discussion: """
+            poweredOff, poweredOn, openAlert and dismissAlert are for the whole phone: name it as phone: in \
+            the profile does, or by an app on it. poweredOff and poweredOn are for accessories too, and not \
+            for BlueZ.
+            """)
     @ParentCommand var parent: CtlCommand
-    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(
-        help: "\(AppTransition.allCases.map(\.rawValue).joined(separator: ", ")).",
-        completion: .list(AppTransition.allCases.map(\.rawValue)))
+        help: "The device: its name in events, or its profile's file without .yaml; or a phone's name.",
+        completion: CtlHelp.devicesAndPhones)
+    var device: String
+    @Argument(
+        help: "\(UserAction.words.joined(separator: ", ")).", completion: .list(UserAction.words))
     var state: String
     @OptionGroup var options: CtlOptions
 
@@ -446,6 +456,9 @@ enum CtlHelp {
     static let device = ArgumentHelp("The device: its name in events, or its profile's file without .yaml.")
     static let attribute = ArgumentHelp("The attribute, as in 180D/2A37, heart-rate-measurement or @18.")
     static let devices = CompletionKind.custom { words, _, _ in await names(words, attributes: false) }
+    static let devicesAndPhones = CompletionKind.custom { words, _, _ in
+        await get("/v1/devices", words).map { ControlText.deviceNames($0) + ControlText.phoneNames($0) } ?? []
+    }
     static let attributes = CompletionKind.custom { words, _, _ in await names(words, attributes: true) }
 
     static let variables = CompletionKind.custom { words, _, _ in

@@ -1,12 +1,9 @@
 import ArgumentParser
-import Mynah
-import MynahControl
-import MynahCore
 import MynahRun
 import MynahSupport
 
 /// `mynah serve`.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: StagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serves the control API, over which clients add devices.",
@@ -45,60 +42,39 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var timeOptions: TimeOptions
 
-    private var clock: ClockChoice { timeOptions.clock }
-
-    /// The error of a clock that it cannot have, or `nil`.
-    private var misuse: String? {
+    /// The error of options that do not fit together, or `nil`.
+    private func misuse(of plan: RunPlan, _ radios: RadioPlan) -> String? {
+        let clock = timeOptions.clock
         if clock == .fast {
             return "--clock fast does not wait for clients, and serve has only clients: choose --clock manual"
         }
-        return RunPlan([], version: "").misuse(of: clock, options.radio, hasEnd: false, isControlled: true)
+        if controlOptions.control == .off { return "--control off leaves serve nothing to do" }
+        return plan.misuse(of: clock, options.radio, hasEnd: false, isControlled: true)
+            ?? RadioPlan.problem(withAdapters: adapter)
+            ?? plan.misuse(of: radios, [], hasStateDirectory: false) ?? options.capture?.problem(with: events)
     }
 
-    func run() async throws {
-        if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
-        if Set(adapter.map { $0.uppercased() }).count < adapter.count {
-            throw Exit.wrongUsage(
-                "--adapter names an adapter twice, but each radio needs its own adapter", of: Self.self)
-        }
-        if !options.radio.usesAdapters, !adapter.isEmpty {
-            throw Exit.wrongUsage(RadioChoice.isForBlueZ("--adapter"), of: Self.self)
-        }
-        if controlOptions.control == .off {
-            throw Exit.wrongUsage("--control off leaves serve nothing to do", of: Self.self)
-        }
-        if let problem = options.capture?.problem(with: events) {
-            throw Exit.wrongUsage(problem, of: Self.self)
-        }
-        if options.radio == .bluez, options.capture != nil {
-            throw Exit.wrongUsage(RadioMaker.noCaptureOfBlueZ.description, of: Self.self)
-        }
+    func play(in surroundings: Surroundings) async throws {
+        let time = timeOptions.time(in: surroundings)
+        defer { surroundings.end(time) }
+        var plan = RunPlan([], version: MynahCommand.configuration.version)
+        plan.isServer = true
+        plan.seed = timeOptions.seed(in: time)
+        var radios = RadioPlan(options.radio.chosen(in: time))
+        radios.adapters = adapter
+        radios.capture = options.capture
+        if let misuse = misuse(of: plan, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let events = events ?? (options.capture == .standardOutput ? .off : .text)
         // Nobody would learn where it listens.
         if events != .off, Descriptor.isOutputClosed {
             throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
-        let surroundings = Surroundings.process
         let signals = surroundings.hearSignals()
         surroundings.beginLogs(options.logLevel)
-        var plan = RunPlan([], version: MynahCommand.configuration.version)
-        // With virtual time everything follows from a seed, if only from a random one.
-        plan.seed = timeOptions.seed ?? (clock.isVirtual ? .random(in: 0...UInt64.max) : nil)
-        plan.isServer = true
-        plan.leaveNote = clock.note(about: "mynah serve")
-        let time = RunTime(clock, seed: plan.seed ?? 0)
-        plan.stateDirectory = try Exit.reportingErrors { () throws(RadioError) in
-            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path, clock: time.clock) }
-        }
-        plan.control = try Exit.reportingErrors { () throws(ControlError) in
-            try controlOptions.plan(isServer: true)
-        }
-        var radios = RadioPlan(clock.isVirtual ? .virtual : options.radio)
-        radios.adapters = adapter
-        radios.capture = options.capture
+        try timeOptions.complete(&plan, in: time, stateDir: stateDir, controlOptions)
         let output = RunOutput(
-            format: events, for: plan, in: surroundings, hasScreen: false, isPatient: clock.isVirtual,
-            signals: signals)
+            format: events, for: plan, in: surroundings, hasScreen: false,
+            isPatient: time.clock.virtual != nil, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
         let end = await output.play(plan, radios, time)

@@ -1,6 +1,5 @@
 import MynahCore
 import MynahEmulator
-import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
@@ -234,16 +233,36 @@ extension ControlAPI {
     }
 
     func setAppState(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
-        let device = try device(call)
-        let body = try call.body()
-        let word = try body.text("state") ?? ""
-        guard let transition = AppTransition(rawValue: word) else {
-            throw .unknown("state", word, among: Route.appStates)
+        let name = call.parameter("device")
+        let app = try phone(named: name)
+        let device = if let app { app } else { try device(named: name) }
+        let word = try call.body().text("state") ?? ""
+        guard let action = UserAction(word) else {
+            throw .unknown("state", word, among: UserAction.words)
+        }
+        guard app == nil || action.isForPhone else {
+            throw ControlProblem(
+                409, "\"\(name)\" is a phone, and \(word) is for an app on it, such as \"\(device.label)\"")
         }
         try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.carryOut(transition, inAppOf: device.label)
+            try await device.emulator.carryOut(action, of: device.label)
         }
         return try await response(for: device)
+    }
+
+    /// The first app of the phone with a name; `nil` if a device has that name, or no phone.
+    private func phone(named name: String) throws(ControlProblem) -> ControlledDevice? {
+        let devices = run.devices
+        let names = DeviceNames(devices.map(\.names))
+        guard names.phones.contains(where: { $0.phone == name }),
+            !devices.contains(where: { $0.label == name })
+        else { return nil }
+        do throws(DeviceNames.Problem) {
+            guard case .phone(let app) = try names.meaning(of: name) else { return nil }
+            return devices.first { $0.label == app.label }
+        } catch {
+            throw ControlProblem(409, error.message)
+        }
     }
 
     private static func isPasskey(_ text: String) -> Bool {

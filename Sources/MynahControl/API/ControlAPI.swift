@@ -56,10 +56,7 @@ package final class ControlAPI: Sendable {
             }
             let start = clock.now
             let response = await answer(call)
-            if clock.now != start {
-                run.clockMoved()
-                journal.noteChange()
-            }
+            if clock.now != start { run.clockMoved() }
             return response
         }
     }

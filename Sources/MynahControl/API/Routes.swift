@@ -1,4 +1,4 @@
-import MynahLifecycle
+import MynahEmulator
 import MynahSupport
 
 /// Every request of the API.
@@ -129,9 +129,13 @@ extension Route {
                 ]), example: .object([.init("on", .bool(false))])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
-            "POST", "/v1/devices/{device}/app", .setAppState, "Changes the state of the device's app",
+            "POST", "/v1/devices/{device}/app", .setAppState,
+            """
+            Changes the state of the device's app. With poweredOff, poweredOn, openAlert and dismissAlert, \
+            the device can also be the name of a phone, and poweredOff and poweredOn are for accessories too
+            """,
             body: Body(
-                schema: .object([.init("state", .word(Self.appStates), isRequired: true)]),
+                schema: .object([.init("state", .word(UserAction.words), isRequired: true)]),
                 example: .object([.init("state", "background")])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
@@ -260,7 +264,4 @@ extension Route {
                 200: Answer("A case for each mark", .named("Report"), example: Examples.report)
             ]),
     ]
-
-    /// The words for the steps of an app's life, as in `run --at`.
-    static let appStates = AppTransition.allCases.map(\.rawValue)
 }

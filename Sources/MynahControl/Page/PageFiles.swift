@@ -530,6 +530,7 @@ async function readDevices() {
   const instance = await call('GET', '/v1');
   state.version = instance.mynah;
   state.devices = instance.devices;
+  state.isVirtual = instance.clock !== 'real';
   $('clock').hidden = instance.clock !== 'manual';
   setText($('now'), instance.now);
   if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
@@ -1182,14 +1183,16 @@ function fillRow(element, row, index) {
   const { event } = row;
   element.className = 'row';
   tint(element, kind(event.event));
-  time.textContent = (event.time ? localTime(event.time) : '');
+  time.textContent = (event.time ? clockTime(event.time) : '');
   what.textContent = event.event;
   who.textContent = event.device ?? '';
   rest.textContent = detail(event);
 }
 
-function localTime(text) {
+/** The time where the user is, or in UTC with virtual time. */
+function clockTime(text) {
   const date = new Date(text);
+  if (state.isVirtual) return date.toISOString().slice(11, 23);
   return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 

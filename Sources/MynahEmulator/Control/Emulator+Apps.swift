@@ -1,6 +1,6 @@
 import Mynah
 package import MynahCore
-package import MynahLifecycle
+import MynahLifecycle
 import MynahProfiles
 
 // Devices that come and go while others play: the apps of a phone.
@@ -67,12 +67,16 @@ extension Emulator {
         await stop()
     }
 
-    /// Moves the app that plays a device in its life.
-    package func carryOut(_ transition: AppTransition, inAppOf label: String) async throws(ControlRefusal) {
+    /// Carries out an action on the app that plays a device, or on its phone; of an accessory, only its power
+    /// can be changed.
+    package func carryOut(_ action: UserAction, of label: String) async throws(ControlRefusal) {
         let player = try player(named: label)
+        if case .setPower(let isOn) = action {
+            return try await attempt { () async throws(RadioError) in try await phone.setPower(isOn) }
+        }
         guard player.device.app != nil else {
             throw .conflict("\(label) is an accessory: no app plays it")
         }
-        await carryOut(transition, on: .named(label))
+        await carryOut(action, on: action.isForPhone ? .phone(of: label) : .named(label))
     }
 }

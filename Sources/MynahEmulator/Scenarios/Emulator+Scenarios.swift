@@ -100,7 +100,7 @@ extension Emulator {
             switch effect {
             case .set(let changes): try set(changes, of: label)
             case .turn(let fault, let isOn): _ = try await turnFault(fault, isOn: isOn, of: label)
-            case .move(let transition): try await carryOut(transition, inAppOf: label)
+            case .move(let transition): try await carryOut(.transition(transition), of: label)
             }
             return nil
         } catch {

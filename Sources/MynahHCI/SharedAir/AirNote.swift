@@ -4,10 +4,10 @@ import MynahSupport
 /// A note in the directory of the shared air about a run that is not on it: the run has an air of its own,
 /// which no other process can join.
 ///
-/// Its process holds a lock on it, which ends with the process. A note without a lock is a leftover, and is
-/// deleted by the next process that looks for notes.
+/// The run's process holds a lock on its note, and the system releases the lock when the process ends. A note
+/// without a lock is a leftover, and is deleted by the next process that looks for notes.
 package final class AirNote: Sendable {
-    /// The words of a note.
+    /// The content of a note.
     package struct Content: Hashable, Sendable {
         /// The value of `--clock`.
         package var clock: String
@@ -24,9 +24,9 @@ package final class AirNote: Sendable {
         }
     }
 
-    /// No note comes near it, in bytes.
+    /// The most bytes of a note; a larger file is ignored.
     private static let sizeLimit = 4096
-    /// The most notes that are read.
+    /// The most notes of living processes that are read.
     private static let limit = 64
     private static let prefix = "private-"
 
@@ -95,8 +95,12 @@ package final class AirNote: Sendable {
     /// Leftovers are deleted. Anything else that is named like a note is left alone.
     package static func contents(in directory: String) -> [Content] {
         let names = (Directory.names(in: directory) ?? []).filter { $0.hasPrefix(prefix) }.sorted()
-        return names.prefix(limit).compactMap { read("\(directory)/\($0)") }
-            .sorted { ($0.process, $0.devices) < ($1.process, $1.devices) }
+        var contents: [Content] = []
+        // Leftovers do not count: they must not hide the note of a process that lives.
+        for name in names where contents.count < limit {
+            if let content = read("\(directory)/\(name)") { contents.append(content) }
+        }
+        return contents.sorted { ($0.process, $0.devices) < ($1.process, $1.devices) }
     }
 
     private static func read(_ path: String) -> Content? {

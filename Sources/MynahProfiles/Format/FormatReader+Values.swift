@@ -98,6 +98,19 @@ extension FormatReader {
         }
     }
 
+    /// Events, screens and messages print names, and a reader cannot tell an invisible one from none.
+    func checkName(_ name: String, _ what: String, at node: YAMLNode?) {
+        checkIsPrintable(name, what, at: node)
+        let isVisible = name.unicodeScalars.contains { scalar in
+            switch scalar.properties.generalCategory {
+            case .spaceSeparator, .lineSeparator, .paragraphSeparator, .format, .unassigned: false
+            // A control character is reported above. BRAILLE PATTERN BLANK has no dots.
+            default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
+            }
+        }
+        if !isVisible { error(at: node, "\(what) has no visible character") }
+    }
+
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
     func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code

@@ -28,8 +28,9 @@ extension Kind<String> {
             guard let name = reader.text(node, "the name of a \(kind)") else { return nil }
             if name.isEmpty || name.utf8.count > 64 {
                 reader.error(at: node, "the name of a \(kind) must have 1 to 64 bytes")
+            } else {
+                reader.checkName(name, "the name of the \(kind)", at: node)
             }
-            reader.checkIsPrintable(name, "the name of the \(kind)", at: node)
             return name
         }
     }

@@ -79,8 +79,9 @@ extension Kind<String> {
             guard let text = reader.text(node, what) else { return nil }
             if text.isEmpty || text.utf8.count > 128 {
                 reader.error(at: node, "\(what) must have 1 to 128 bytes")
+            } else {
+                reader.checkName(text, what, at: node)
             }
-            reader.checkIsPrintable(text, what, at: node)
             return text
         }
     }

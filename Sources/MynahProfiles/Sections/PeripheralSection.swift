@@ -32,7 +32,7 @@ enum PeripheralSection {
     static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> Peripheral? {
         guard let fields = reader.fields(node, table) else { return nil }
         guard let word = fields.read(name) else { return nil }
-        reader.checkIsPrintable(word, "the name", at: fields[name])
+        reader.checkName(word, "the name", at: fields[name])
         var peripheral = Peripheral(name: word)
         if let node = fields[match] { peripheral.match = MatchSection.read(node, reader) }
         if let node = fields[connect] {

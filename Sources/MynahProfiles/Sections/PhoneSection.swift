@@ -25,7 +25,7 @@ enum PhoneSection {
                 "phone.name must have 1 to \(longestName) bytes in UTF-8, and has \(count)")
             return nil
         }
-        reader.checkIsPrintable(name, "phone.name", at: fields[Self.name])
+        reader.checkName(name, "phone.name", at: fields[Self.name])
         return Profile.PhoneDescription(name: name, marks: fields.marks)
     }
 }

@@ -98,7 +98,7 @@ enum ProfileSection {
         identity.appearance = device?.appearance
         checkDeviceName(identity.name, at: device?.fields[DeviceSection.name] ?? fields[Self.name], reader)
         if let name, identity.name != name {
-            reader.checkIsPrintable(name, "the name", at: fields[Self.name])
+            reader.checkName(name, "the name", at: fields[Self.name])
         }
         let security = fields[security].flatMap {
             SecuritySection($0, usual: identity.ioCapability, reader)
@@ -118,7 +118,7 @@ enum ProfileSection {
         if count > limit {
             reader.error(at: node, "the device's name has \(count) bytes in UTF-8; it can have \(limit)")
         }
-        reader.checkIsPrintable(name, "the device's name", at: node)
+        if !name.isEmpty { reader.checkName(name, "the device's name", at: node) }
     }
 }
 

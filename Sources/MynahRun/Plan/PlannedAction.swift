@@ -125,7 +125,7 @@ package struct PlannedAction: Hashable, Sendable {
 
     /// Whether it is for a phone rather than for an app, if there is a phone.
     private var isOfPhone: Bool {
-        if case .action(let action) = effect { action.isOfPhone || action.isAboutRadio } else { false }
+        if case .action(let action) = effect { action.isForPhone } else { false }
     }
 
     /// The error for something that could be for any of these phones, each with its first app.

@@ -73,7 +73,7 @@ extension RunPlan {
         if radio == .bluez, actions.contains(where: \.setsPower) {
             return RadioMaker.noPowerOfBlueZ.description
         }
-        if radios.adapters.count > groups.count {
+        if radios.adapters.count > groups.count, !isServer {
             let needed = "\(groups.count) radio\(groups.count == 1 ? "" : "s")"
             return "--adapter is given \(radios.adapters.count) times for \(needed)"
         }
@@ -85,5 +85,13 @@ extension RunPlan {
         return options.first { $0.1 }.map {
             "\($0.0) needs a profile with app:, and no profile here has one"
         }
+    }
+}
+
+extension RadioPlan {
+    /// The error if an adapter has two radios, else `nil`.
+    package static func problem(withAdapters adapters: [String]) -> String? {
+        Set(adapters.map { $0.uppercased() }).count < adapters.count
+            ? "--adapter names an adapter twice, but each radio needs its own adapter" : nil
     }
 }

@@ -92,6 +92,7 @@ package final class RadioMaker: Sendable {
     ) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
+            stateDirectory?.takeWarning().map(options.notice)
             var bluez = BlueZRadio.Options()
             if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
             bluez.notificationRate = options.notificationRate
@@ -188,6 +189,7 @@ package final class RadioMaker: Sendable {
         var host = HostRadio.Options()
         host.address = address.policy
         host.bonds = (stateDirectory ?? options.stateDirectory).map { directory in
+            directory.takeWarning().map(options.notice)
             // A device that is only looked for changes no bonds, and must not take them from another.
             if owner != .connect, let message = directory.takeOverBonds(for: owner, at: index) {
                 options.notice(RadioWarning("bondsRenamed", message))
@@ -255,13 +257,7 @@ package final class RadioMaker: Sendable {
     /// Hints about runs that are not heard on the air, because each has an air of its own.
     package var hintsAboutPrivateRuns: [String] {
         guard let airDirectory else { return [] }
-        return AirNote.contents(in: airDirectory).map {
-            """
-            the run of \($0.devices) (process \($0.process)) has --clock \($0.clock), and so a time and an \
-            air of its own, which no other process can join: add the phone to that run, as an app with \
-            central:, or play it with --clock real
-            """
-        }
+        return AirNote.contents(in: airDirectory).map(\.hint)
     }
 
     private func recorded(

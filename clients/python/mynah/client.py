@@ -363,7 +363,10 @@ class Device:
         self._act("advertise", {"on": on, "localName": local_name, "serviceUUIDs": service_uuids})
 
     def app(self, state: str) -> None:
-        """Changes the state of its app: `foreground`, `background`, `suspended`, `terminated`, `quit`."""
+        """Changes the state of its app, with a word of `mynah run --at`, as `background`.
+
+        `poweredOff`, `poweredOn`, `openAlert` and `dismissAlert` are for the app's phone.
+        """
         self._act("app", {"state": state})
 
     def enter_passkey(self, passkey: int | str, central: str) -> None:
