@@ -49,7 +49,7 @@ extension DevicePlayer {
         case .startScan: await setScanning(true)
         case .stopScan: await setScanning(false)
         // The phone's, which the emulator has.
-        case .openAlert, .dismissAlert, .setPower: break
+        case .openAlert, .dismissAlert, .setPower, .alert: break
         }
     }
 
