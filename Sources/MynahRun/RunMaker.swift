@@ -45,7 +45,7 @@ struct RunMaker: Sendable {
         return RunSession.Run(
             devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) },
             phone: EmulatedDevice(
-                described, label: DeviceLabels.next(phone ?? "phone", after: labels),
+                described, label: RunGroups.label(ofPhone: phone, with: labels),
                 clockStart: clockStart(seed)),
             profiles: profiles,
             // Each phone gives a device an identifier of its own.

@@ -72,6 +72,19 @@ import Testing
         }
     }
 
+    @Test func `a run can wait for an event of a phone by its name`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.app("phone: {services: [battery]}"), to: "app.yaml")
+        try directory.write(
+            Self.accessory.replacing("[FFE0/FFE1]", with: "[180F/2A19]")
+                .replacing("app: {}", with: "app: {}\nphone: {name: Watch}"), to: "accessory.yaml")
+        let result = try await VirtualStage.run([
+            "--until", "read device=phone", directory.path + "/app.yaml", directory.path + "/accessory.yaml",
+        ])
+        #expect(result.status == .exited(0), "\(result.error)")
+        #expect(result.output.contains("read                 battery-level"))
+    }
+
     @Test func `an alert without notifications is a warning`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write(Self.app("phone: {name: Anna, services: [battery]}"), to: "app.yaml")

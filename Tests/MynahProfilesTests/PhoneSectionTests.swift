@@ -15,6 +15,8 @@ import Testing
         }
     }
 
+    private static let many = (0..<256).map { _ in "{app: a}" }.joined(separator: ", ")
+
     private static let wrong: [(phone: String, message: String)] = [
         ("{services: [anvs]}", "4:20: error: unknown service of a phone \"anvs\"; did you mean \"ancs\"?"),
         ("{services: [ams, ams]}", "4:25: error: the service ams is repeated"),
@@ -40,7 +42,7 @@ import Testing
         ("{services: [ancs], notifications: [{app: a, flags: [loud]}]}", "flag of a notification \"loud\""),
         ("{services: [ancs], notifications: [{app: a, title: \"a\\u0001\"}]}", "error: title has a control"),
         (
-            "{services: [ancs], notifications: [\((0..<256).map { _ in "{app: a}" }.joined(separator: ", "))]}",
+            "{services: [ancs], notifications: [\(many)]}",
             "error: a phone shows up to 255 notifications"
         ),
         (
@@ -52,7 +54,7 @@ import Testing
         ("{services: [ams], media: {elapsed: 25 h}}", "error: elapsed must be at most"),
     ]
 
-    @Test(arguments: 0..<19) func `what is wrong is said where it is`(_ number: Int) {
+    @Test(arguments: 0..<19) func `each mistake is said where it is`(_ number: Int) {
         let (phone, message) = Self.wrong[number]
         let issues = Self.issues(phone)
         #expect(issues.contains { $0.contains(message) }, "\(issues)")

@@ -36,6 +36,10 @@ import Testing
             let answer = try await send(each.name, each.body)
             #expect(answer.status == each.status && answer.uid == each.uid, "\(each): \(answer)")
         }
+        // A reset takes away what came since the start.
+        #expect(try await rig.send("POST /v1/reset", #"{"values": true}"#).status == 200)
+        #expect(try await send("App", #"{"remove": 2}"#).status == 404)
+        #expect(try await send("App", #"{"message": "Hello"}"#).uid == 3)
         await rig.stop()
     }
 

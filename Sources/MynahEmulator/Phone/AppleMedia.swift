@@ -31,7 +31,7 @@ struct AppleMedia: ServiceBehavior {
 
     /// The phone starts, or plays again what it did then.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
-        let first = MediaPlayer(media)
+        let first = MediaPlayer(media, at: service.now)
         return changing(service) { $0 = first }
     }
 

@@ -58,14 +58,14 @@ struct MediaPlayer {
     private var elapsed: (place: Duration, at: Duration)
 
     /// The player at the start; without media it is nobody's.
-    init(_ media: Profile.PhoneMedia?) {
+    init(_ media: Profile.PhoneMedia?, at now: Duration = .zero) {
         self.media = media
         isPlaying = media?.state == .playing
         volume = Double(media?.volume ?? 0)
         index = media?.index ?? 0
         shuffle = media?.shuffle ?? .off
         `repeat` = media?.repeat ?? .off
-        elapsed = (media?.elapsed ?? .zero, .zero)
+        elapsed = (media?.elapsed ?? .zero, now)
     }
 
     /// The commands that it supports now.

@@ -45,6 +45,15 @@ final class ServicePlayer {
         }
     }
 
+    /// Its behaviors begin anew, and tell their subscribers.
+    func restart() {
+        for index in services.indices {
+            let state = state(of: index)
+            carryOut(services[index].behavior.begin(state), of: index)
+        }
+        deliver()
+    }
+
     /// The app does not run, or nothing can be sent: what is under way waits.
     func stop() {
         sleeping?.cancel()

@@ -68,7 +68,7 @@ import Testing
         _ center: inout AppleNotifications, to characteristic: BluetoothUUID, _ service: TestService
     ) -> [ServiceEffect] { center.subscribed(TestService.phone, to: characteristic, service) }
 
-    /// What a write to the Control Point makes the Data Source send, or the error.
+    /// The values that a write to the Control Point makes the Data Source send, or the error.
     static func answer(
         _ value: [UInt8], _ center: inout AppleNotifications, _ service: inout TestService
     ) -> Result<[UInt8], ATTError> {
