@@ -3,13 +3,15 @@ import MynahCore
 /// The connected centrals of a phone.
 struct CentralTable {
     private var connected: [Peer.ID: Central] = [:]
+    /// The peripherals that the phone is connected to: they may use its services on the same links.
+    private var peripherals: [Peer.ID: Central] = [:]
 
     /// The centrals that are connected now, in the order of their numbers.
     var all: [Central] { connected.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
     /// The name and address of a central, which may have left.
     subscript(id: Peer.ID) -> Central {
-        connected[id] ?? Central(Peer(id: id))
+        connected[id] ?? peripherals[id] ?? Central(Peer(id: id))
     }
 
     /// Whether a central is connected now.
@@ -17,6 +19,20 @@ struct CentralTable {
 
     mutating func removeAll() {
         connected = [:]
+        peripherals = [:]
+    }
+
+    /// Takes an event of a link to a peripheral; returns the peripheral if the link has ended.
+    mutating func take(_ event: CentralEvent) -> Central? {
+        switch event {
+        case .connected(let peer): peripherals[peer.id] = Central(peer)
+        case .peerChanged(let peer): peripherals[peer.id] = Central(peer, mtu: peripherals[peer.id]?.mtu)
+        case .mtuChanged(let id, let mtu): peripherals[id]?.mtu = mtu
+        case .paired(let id): peripherals[id]?.isPaired = true
+        case .disconnected(let id, _): return peripherals.removeValue(forKey: id)
+        default: break
+        }
+        return nil
     }
 
     /// Takes an event of a link or a central; returns what the phone reports, and what its managers hear of

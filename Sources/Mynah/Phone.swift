@@ -110,7 +110,7 @@ public actor Phone {
         }
         stage = .starting
         let capabilities = try await startRadio(check)
-        for app in apps { await services.republish(app, on: self) }
+        await services.republishAll(on: self, withOwn: capabilities.playsPhoneServices)
         guard isRunning else { throw Self.stoppedMeanwhile }
         advertiser.update(on: self)
         central.startSoon(on: self)

@@ -30,6 +30,17 @@ package enum PhoneControl {
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
     }
 
+    /// Makes the manager of the phone's own services, which are published when the radio starts, before
+    /// those that are preserved of its apps.
+    package static func makeOwnManager(
+        of services: [ServiceDefinition], sink: any PeripheralSink, on phone: isolated Phone
+    ) -> PeripheralManager {
+        let manager = ManagerState(number: phone.nextNumber(), state: phone.radioState, sink: sink)
+        manager.added = [.init(id: nil, services: services)]
+        phone.add(manager)
+        return PeripheralManager(manager, on: phone)
+    }
+
     /// Advertises nothing until `Phone.releaseAdvertising()`, and returns when nothing is on the air.
     package static func silence(_ phone: isolated Phone) async {
         await phone.advertiser.silence(on: phone)

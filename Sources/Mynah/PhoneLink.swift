@@ -19,7 +19,10 @@ final class PhoneLink: RadioSink, CentralSink {
 
     /// Routes an event of the central half on the radio's executor.
     func handle(_ event: CentralEvent) -> RadioAnswer {
-        run { $0.central.route(event, on: $0) } ?? .none
+        run { phone in
+            phone.services.noteClient(event, on: phone)
+            return phone.central.route(event, on: phone)
+        } ?? .none
     }
 
     /// Runs `body` at once for a caller that already runs on the phone's executor.

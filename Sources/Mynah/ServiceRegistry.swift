@@ -23,6 +23,18 @@ final class ServiceRegistry {
         return request.parts.allSatisfy { owners[$0.attribute] === owner } ? owner : nil
     }
 
+    // MARK: Peripherals as clients
+
+    /// A peripheral may use the phone's services on the link that the phone made to it.
+    ///
+    /// Managers of apps hear of its subscriptions alone.
+    func noteClient(_ event: CentralEvent, on phone: isolated Phone) {
+        guard let gone = phone.centrals.take(event), phone.isRunning, !phone.apps.isEmpty else { return }
+        for manager in phone.managers where manager.app == nil {
+            _ = phone.deliver(.disconnected(gone), to: manager)
+        }
+    }
+
     // MARK: Services
 
     /// Throws `servicesRefused` if one of the attributes is published.
@@ -135,6 +147,14 @@ final class ServiceRegistry {
     }
 
     // MARK: Preserved services
+
+    /// Puts everything onto a radio that has started, the phone's own services first.
+    func republishAll(on phone: isolated Phone, withOwn: Bool) async {
+        if withOwn {
+            for manager in phone.managers where manager.app == nil { await republish(manager, on: phone) }
+        }
+        for app in phone.apps { await republish(app, on: phone) }
+    }
 
     /// Puts preserved services of an app that are on no radio yet onto this one.
     func republish(_ app: AppProcess, on phone: isolated Phone) async {

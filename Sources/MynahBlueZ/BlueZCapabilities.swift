@@ -34,6 +34,7 @@ package enum BlueZCapabilities {
         result.publishesL2CAPChannels = false
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
+        result.playsPhoneServices = false
         result.faults = .bluez
         return result
     }

@@ -46,6 +46,9 @@ package struct ControlBody: Sendable {
         self.members = members
     }
 
+    /// The names of its members, in their order.
+    var keys: [String] { members.map(\.key) }
+
     /// The value of a member, or `nil` if it is missing.
     package subscript(key: String) -> JSON? { members.first { $0.key == key }?.value }
 

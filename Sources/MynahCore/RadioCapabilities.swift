@@ -18,6 +18,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var requestsConnectionLatency = true
     /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
+    /// Whether its GATT server is its own, so that the services of an iPhone itself can be in it.
+    package var playsPhoneServices = true
     /// The faults that it can carry out.
     package var faults = FaultSupport.ownHost
 

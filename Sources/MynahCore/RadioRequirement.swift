@@ -47,6 +47,8 @@ package enum RadioNeed: Hashable, Sendable {
     case advertisedWidth(BluetoothUUID)
     /// To advertise a company or a service with no data after its identifier.
     case emptyAdvertisingData
+    /// To have the services of an iPhone itself in its GATT server.
+    case phoneServices
 }
 
 /// A requirement that a radio does not meet.
@@ -143,6 +145,14 @@ extension RadioCapabilities {
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
         case .emptyAdvertisingData where !advertising.sendsEmptyData:
             (true, "\(name) does not advertise \(subject) without a byte of data")
+        case .phoneServices where !playsPhoneServices:
+            (
+                false,
+                """
+                \(name) leaves out \(subject), because its GATT server has services of its own; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
         default: nil
         }
     }

@@ -50,7 +50,7 @@ extension DevicePlayer {
         case .startAdvertising, .stopAdvertising: await setAdvertising(action == .startAdvertising)
         case .startScan, .stopScan: await setScanning(action == .startScan)
         // The phone's, which the emulator has.
-        case .openAlert, .dismissAlert, .setPower: break
+        case .openAlert, .dismissAlert, .setPower, .alert: break
         }
     }
 

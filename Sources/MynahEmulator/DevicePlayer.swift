@@ -51,6 +51,12 @@ final class DevicePlayer {
         forgetWrites()
     }
 
+    /// It is the phone itself, whose services are published when the radio starts.
+    func beginAsPhone() async {
+        manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
+        stage.take(.done)
+    }
+
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
         await asks.prepare()
@@ -111,6 +117,7 @@ final class DevicePlayer {
             ticks.subscribe(attribute)
             report(.subscribed, on: attribute, central) { $0.delivery = delivery }
             reactions.subscribed(to: attribute, by: central)
+            if let central { requests.behaviors?.subscribed(central, to: attribute) }
         case .unsubscribed(let attribute, let central):
             noteWake(attribute)
             report(.unsubscribed, on: attribute, central)

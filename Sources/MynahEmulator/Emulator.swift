@@ -31,6 +31,9 @@ public actor Emulator {
     /// How many devices it has played.
     private var count = 0
     private(set) var players: [DevicePlayer] = []
+    /// The player of what the phone has in its GATT server by itself, or `nil` if that is nothing.
+    private(set) var own: DevicePlayer?
+    private let ownDevice: EmulatedDevice?
     private var state = State.idle
     nonisolated let passkey = PasskeyEntry()
     /// The peripheral that pairing asked for last.
@@ -83,10 +86,22 @@ public actor Emulator {
         wallTime: (@Sendable () -> WallTime)? = nil,
         observer: Observer? = nil
     ) {
+        self.init(
+            devices, phone: nil, on: radio, clock: clock, stateDirectory: stateDirectory, seed: seed,
+            wallTime: wallTime, observer: observer)
+    }
+
+    /// `phone` is what the phone of apps has in its GATT server by itself.
+    package init(
+        _ devices: [EmulatedDevice], phone own: EmulatedDevice?, on radio: any PeripheralRadio,
+        clock: some Clock<Duration>, stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
+        wallTime: (@Sendable () -> WallTime)? = nil, observer: Observer? = nil
+    ) {
         precondition(
             devices.count == 1 || devices.count > 1 && devices.allSatisfy { $0.app != nil },
             "one radio plays one accessory, or apps")
         self.devices = devices
+        ownDevice = own
         playsApps = devices[0].app != nil
         let clock = RunClock(clock)
         self.clock = clock
@@ -123,7 +138,9 @@ public actor Emulator {
             // The others follow when the phone is on, unless none is opened.
             for player in players where player === players[0] || player.isTerminated { await player.launch() }
             for player in players { player.begin() }
+            await beginPhone()
             let capabilities = try await phone.start(check: check)
+            if !capabilities.playsPhoneServices { own = nil }
             // Nothing that a fault could apply to has happened yet.
             for player in players { try await addFaults(of: player.device) }
             try await open()
@@ -175,6 +192,7 @@ public actor Emulator {
 
     private func makePlayers() {
         players = devices.map { makePlayer($0, label: devices.count > 1 ? $0.label : nil) }
+        own = ownDevice.map { makePlayer($0, label: $0.label) }
     }
 
     private func makePlayer(_ device: EmulatedDevice, label: String?) -> DevicePlayer {
@@ -206,7 +224,7 @@ public actor Emulator {
         ready.profile = devices.map(\.name).joined(separator: ", ")
         ready.radio = capabilities.name
         ready.address = capabilities.address
-        ready.services = players.flatMap(\.served).map(\.uuid)
+        ready.services = ((own.map { [$0] } ?? []) + players).flatMap(\.served).map(\.uuid)
         events.report(.ready, .ready(ready))
     }
 
@@ -225,9 +243,11 @@ public actor Emulator {
         scenarios.end("the run ended first")
         if wasRunning { await reportRadioUse() }
         for player in players { await player.stop() }
+        await own?.stop()
         await phone.stop(forgetting: forgetting)
         if isOnAir { reportAdvertising(.silent) }
         players = []
+        own = nil
         link.emulator = nil
         changes.signal()
     }
@@ -253,6 +273,7 @@ public actor Emulator {
         case .openAlert: if !players.isEmpty { await phone.openAlert() }
         case .dismissAlert: if !players.isEmpty { await phone.dismissAlert() }
         case .setPower(let isOn): if !players.isEmpty { await setPower(isOn) }
+        case .alert(let text): if let app = target.app(of: players) { alert(text, of: app.device.label) }
         default: for player in players { await player.carryOut(action) }
         }
     }
@@ -385,7 +406,7 @@ extension Emulator {
     }
 
     private func player(with attribute: AttributeKey) -> DevicePlayer? {
-        players.first { $0.table.contains(attribute) }
+        players.first { $0.table.contains(attribute) } ?? own
     }
 
     private func take(

@@ -56,6 +56,7 @@ extension Emulator {
     /// Every request asks. Numbers ascend, so a player is at the place of its number, or before it if others
     /// have left.
     func player(_ index: Int) -> DevicePlayer? {
+        if let own, own.link.index == index { return own }
         var place = min(index, players.count - 1)
         while place >= 0, players[place].link.index != index { place -= 1 }
         return place < 0 ? nil : players[place]

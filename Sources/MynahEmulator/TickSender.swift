@@ -38,7 +38,10 @@ final class TickSender {
     }
 
     func unsubscribe(_ central: Central?, from attribute: AttributeKey) {
-        if let central { ticker.forget(attribute, of: central.id) }
+        if let central {
+            ticker.forget(attribute, of: central.id)
+            player.requests.behaviors?.unsubscribed(central, from: attribute)
+        }
         if targets(of: attribute).isEmpty { ticker.stop(attribute) }
         player.answers.unsubscribe(central, from: attribute)
         room.signal()

@@ -18,6 +18,8 @@ package enum UserAction: Hashable, Sendable {
     case dismissAlert
     /// The user turns Bluetooth off or on, for all that is on the phone; an accessory's too.
     case setPower(Bool)
+    /// The phone shows a text as a notification of the app.
+    case alert(String)
 
     /// Those that are no step of an app's life.
     private static let others: [(word: String, action: UserAction)] = [
@@ -29,6 +31,9 @@ package enum UserAction: Hashable, Sendable {
     /// The words for all of them.
     package static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
 
+    /// The begin of an action with a text.
+    package static let alertPrefix = "alert "
+
     /// Whether it is about the whole radio, and so about an accessory too.
     package var isAboutRadio: Bool {
         if case .setPower = self { true } else { false }
@@ -36,7 +41,9 @@ package enum UserAction: Hashable, Sendable {
 
     /// Reads one of the words; `nil` if it is none of them.
     package init?(_ word: String) {
-        if let transition = AppTransition(rawValue: word) {
+        if word.hasPrefix(Self.alertPrefix), word != Self.alertPrefix {
+            self = .alert(String(word.dropFirst(Self.alertPrefix.count)))
+        } else if let transition = AppTransition(rawValue: word) {
             self = .transition(transition)
         } else if let other = Self.others.first(where: { $0.word == word }) {
             self = other.action
@@ -49,7 +56,7 @@ package enum UserAction: Hashable, Sendable {
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
-        case .transition, .openAlert, .dismissAlert, .setPower: false
+        case .transition, .openAlert, .dismissAlert, .setPower, .alert: false
         }
     }
 
@@ -57,7 +64,12 @@ package enum UserAction: Hashable, Sendable {
     package var isForPhone: Bool { isOfPhone || isAboutRadio }
 
     /// Whether it is about the phone rather than one of its apps.
-    package var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
+    package var isOfPhone: Bool {
+        switch self {
+        case .openAlert, .dismissAlert, .alert: true
+        default: false
+        }
+    }
 }
 
 extension AppTransition {

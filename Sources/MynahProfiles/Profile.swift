@@ -174,21 +174,6 @@ public struct Profile: Sendable {
         public var marks: [String: SourceMark] = [:]
     }
 
-    /// The phone that apps are on.
-    public struct PhoneDescription: Sendable {
-        /// The name of its owner: apps with the same name are on one phone.
-        public var name: String
-        /// The position of each field by its key.
-        public var marks: [String: SourceMark]
-
-        /// The differences from how the profile of another app describes the same phone, by the key.
-        package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
-            // Such names are equal, and name two folders of a state directory.
-            guard !name.utf8.elementsEqual(other.name.utf8) else { return [] }
-            return [("name", "phone.name looks the same, but has other bytes: copy the name")]
-        }
-    }
-
     /// Its attributes, for names that lead to them.
     package var attributeTree: AttributeTree {
         AttributeTree(

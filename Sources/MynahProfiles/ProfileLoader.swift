@@ -38,6 +38,15 @@ public enum ProfileLoader {
         }.result
     }
 
+    /// Reads a notification of a phone from JSON, as in the list `phone.notifications` of a profile.
+    package static func notification(
+        _ json: JSON, name: String
+    ) throws(ProfileIssues) -> Profile.PhoneNotification {
+        try read(YAMLNode(json), FormatReader(json, name: name)) {
+            PhoneNotificationSection.read($0, $1)
+        }.result
+    }
+
     private static func load(
         bytes: [UInt8], file: String, files: NamedFiles? = nil
     ) throws(ProfileIssues) -> Profile {

@@ -5,6 +5,10 @@ extension Profile {
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
+        if let phone, !phone.services.isEmpty {
+            let mark = phone.marks["services"] ?? .start
+            list.append(RadioRequirement(.phoneServices, of: "phone.services", at: mark))
+        }
         var hasSaidWrites = false
         for service in services {
             for error in service.behavior?.errors ?? [] {

@@ -26,20 +26,28 @@ struct RunMaker: Sendable {
 
     /// The device of a profile; `label` is what events call it.
     func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
-        let isRepeatable = (seed ?? plan.seed) != nil
         var device = EmulatedDevice(
-            profile, seed: seed ?? valueSeed, label: label,
-            clockStart: isRepeatable ? GeneratorRun.repeatableStart : clock.wallMicroseconds / 1_000_000)
+            profile, seed: seed ?? valueSeed, label: label, clockStart: clockStart(seed))
         plan.state?.apply(to: &device.app)
         device.requestNumbers = requestNumbers
         return device
     }
 
+    private func clockStart(_ seed: UInt64?) -> Int64 {
+        (seed ?? plan.seed) == nil ? clock.wallMicroseconds / 1_000_000 : GeneratorRun.repeatableStart
+    }
+
     /// The devices of one radio: an accessory, or the apps of a phone.
     func run(_ profiles: [Profile], labels: [String], seed: UInt64? = nil) -> RunSession.Run {
         let phone = profiles[0].phone?.name
+        // The apps describe it alike, or one of them does.
+        let described = profiles.compactMap(\.phone).first { !$0.services.isEmpty }
         return RunSession.Run(
-            devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) }, profiles: profiles,
+            devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) },
+            phone: EmulatedDevice(
+                described, label: RunGroups.label(ofPhone: phone, with: labels),
+                clockStart: clockStart(seed)),
+            profiles: profiles,
             // Each phone gives a device an identifier of its own.
             seed: (seed ?? plan.seed).map { seed in
                 phone.map { ValueSeed.of(seed, "phone " + $0) } ?? seed

@@ -96,6 +96,12 @@ extension RunSession: ControlledRun {
         let issues = RunGroups(apps + [profile]).issues
         // It could be played if other apps were not.
         guard issues.isEmpty else { throw Self.problem(issues, status: 409) }
+        guard phone.run.phone != nil || profile.phone?.services.isEmpty != false else {
+            throw ControlProblem(
+                409,
+                "the phone plays already, and without services of its own: phone.services has to be in a "
+                    + "profile that it begins with")
+        }
         let device = change(phone.index) { [maker] run, labels in
             let label = DeviceLabels.next(profile.name, after: labels)
             let device = maker.device(profile, label: label, seed: seed)

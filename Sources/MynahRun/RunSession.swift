@@ -21,6 +21,8 @@ package final class RunSession: Sendable {
     /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
+        /// The services that the phone of its apps has by itself.
+        var phone: EmulatedDevice?
         var profiles: [Profile]
         /// For the identifiers of peripherals; `nil` if they are random.
         var seed: UInt64?
@@ -95,8 +97,8 @@ package final class RunSession: Sendable {
             let radio = try radios.peripheralRadio(
                 index, run.devices.map(\.label), isPhone: run.isPhone, stateDirectory)
             emulator = Emulator(
-                run.devices, on: radio, clock: clock, stateDirectory: run.isPhone ? stateDirectory : nil,
-                seed: run.seed, observer: run.observer)
+                run.devices, phone: run.phone, on: radio, clock: clock,
+                stateDirectory: run.isPhone ? stateDirectory : nil, seed: run.seed, observer: run.observer)
         }
     }
 

@@ -71,6 +71,9 @@ def narrow(document: dict[str, Any]) -> None:
             {"name": "lost", "after": "1 min", "do": "disconnect", "reason": "0x13"},
         ]
     }
+    bodies["alert"]["schema"] = {
+        "enum": [{"message": "Hello"}, {"title": "Hi", "flags": ["silent"], "uid": 1}, {"remove": 1}]
+    }
     member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
     for operation in ("disconnect", "forget", "enterPasskey"):
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})

@@ -141,6 +141,7 @@ package final class ControlAPI: Sendable {
         case .getValue: try await getValue(call)
         case .setValue: try await setValue(call)
         case .setVariable: try await setVariable(call)
+        case .alert: try await alert(call)
         case .disconnect: try await disconnect(call)
         case .forget: try await forget(call)
         case .advertise: try await advertise(call)

@@ -4,7 +4,7 @@ import MynahSupport
 /// Every request of the API.
 extension Route {
     static let all: [Route] =
-        instance + clock + devices + values + actions + faults + scenarios + requests + events
+        instance + clock + devices + values + actions + phone + faults + scenarios + requests + events
 
     private static let instance: [Route] = [
         Route(

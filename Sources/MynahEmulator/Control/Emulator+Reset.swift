@@ -20,6 +20,10 @@ extension Emulator {
         await beginTurn()
         defer { endTurn() }
         guard isRunning else { return }
+        // What the phone itself shows is reset once, with its first app.
+        if parts.contains(.values), label == nil || label == self.players.first?.device.label {
+            own?.requests.behaviors?.restart()
+        }
         let players = if let label { [try player(named: label)] } else { self.players }
         // A device that is coming back after a fault cannot be reset yet.
         await faultyRadio?.settle()

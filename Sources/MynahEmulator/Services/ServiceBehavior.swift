@@ -21,6 +21,16 @@ protocol ServiceBehavior: Sendable {
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect]
+    /// A central reads the whole value; `nil` is the value that is kept. Throws the error that it gets.
+    func read(
+        _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [UInt8]?
+    /// A central has subscribed.
+    mutating func subscribed(
+        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect]
+    /// A central has unsubscribed.
+    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID)
     /// It is due.
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
     /// A central's link has ended.
@@ -32,6 +42,13 @@ extension ServiceBehavior {
     var sent: [BluetoothUUID] { [] }
     func due(_ service: some ServiceState) -> Duration? { nil }
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] { [] }
+    func read(
+        _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [UInt8]? { nil }
+    mutating func subscribed(
+        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect] { [] }
+    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID) {}
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] { [] }
     mutating func disconnected(_ central: Peer.ID) {}
 }

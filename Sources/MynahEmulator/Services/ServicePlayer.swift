@@ -45,6 +45,15 @@ final class ServicePlayer {
         }
     }
 
+    /// Its behaviors begin anew, and tell their subscribers.
+    func restart() {
+        for index in services.indices {
+            let state = state(of: index)
+            carryOut(services[index].behavior.begin(state), of: index)
+        }
+        deliver()
+    }
+
     /// The app does not run, or nothing can be sent: what is under way waits.
     func stop() {
         sleeping?.cancel()
@@ -63,9 +72,65 @@ final class ServicePlayer {
         sleep()
     }
 
+    /// A central has subscribed.
+    func subscribed(_ central: Central, to key: AttributeKey) {
+        guard let place = place(of: key) else { return }
+        let state = state(of: place.service)
+        let follows = services[place.service].behavior.subscribed(central.id, to: place.characteristic, state)
+        carryOut(follows, of: place.service)
+        // After the response to the write of its configuration.
+        deliverLater()
+    }
+
+    /// A central has unsubscribed.
+    func unsubscribed(_ central: Central, from key: AttributeKey) {
+        guard let place = place(of: key) else { return }
+        services[place.service].behavior.unsubscribed(central.id, from: place.characteristic)
+    }
+
+    private func place(of key: AttributeKey) -> Place? {
+        for (index, service) in services.enumerated() {
+            guard let found = service.attributes.first(where: { $0.value == key }) else { continue }
+            return Place(service: index, characteristic: found.key)
+        }
+        return nil
+    }
+
+    /// Changes the state of the behavior of a type, and carries out what follows; `nil` if no service has it.
+    func change<Behavior: ServiceBehavior, Result>(
+        _ type: Behavior.Type, _ body: (inout Behavior, Duration) -> Result
+    ) -> Result? {
+        for index in services.indices {
+            guard var behavior = services[index].behavior as? Behavior else { continue }
+            let result = body(&behavior, player.elapsed)
+            services[index].behavior = behavior
+            deliver()
+            return result
+        }
+        return nil
+    }
+
     /// Whether a behavior alone sends the values of an attribute.
     func sends(_ key: AttributeKey) -> Bool {
         services.contains { service in service.behavior.sent.contains { service.attributes[$0] == key } }
+    }
+
+    // MARK: Reads
+
+    /// The answer of a behavior to a read, or `nil` if its value is kept.
+    func read(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome? {
+        guard let place = handled[request.attribute] else { return nil }
+        do throws(ATTError) {
+            let state = state(of: place.service)
+            guard
+                let value = try services[place.service].behavior.read(
+                    place.characteristic, by: central.id, state)
+            else { return nil }
+            guard (0...value.count).contains(request.offset) else { return .failure(.invalidOffset) }
+            return .success(Array(value[request.offset...]))
+        } catch {
+            return .failure(error)
+        }
     }
 
     // MARK: Writes
@@ -100,9 +165,7 @@ final class ServicePlayer {
             }
             player.table.store(values)
             for (service, effects) in effects { carryOut(effects, of: service) }
-            player.link.emulator.enqueue { [index = player.link.index] in
-                $0.player(index)?.requests.behaviors?.resume()
-            }
+            deliverLater()
             return .success([])
         } catch {
             services = before
@@ -142,6 +205,13 @@ final class ServicePlayer {
     }
 
     // MARK: Sending
+
+    /// Goes on when the present request has its response.
+    private func deliverLater() {
+        player.link.emulator.enqueue { [index = player.link.index] in
+            $0.player(index)?.requests.behaviors?.resume()
+        }
+    }
 
     /// Sends what there is room for, and lets behaviors act that are due.
     func deliver() {

@@ -4,28 +4,248 @@ import MynahCore
 ///
 /// The apps of one phone have to describe it alike (`Profile.PhoneDescription.differences(from:)`).
 enum PhoneSection {
+    /// The model that a phone has if a profile names none.
+    static let usualModel = "iPhone15,2"
+
     // In UTF-8, so that its folder in a state directory has a name of its own.
     private static let longestName = 64
 
     static let name = Field(
-        "name", called: "phone.name", .text, missing: "phone needs a name, as in phone: {name: Anna}",
+        "name", called: "phone.name", .text,
         doc: "The name of its owner, up to 64 bytes: apps with the same name share the phone.")
-    static let table = Section("phone", what: "phone", [name])
+    static let services = Field(
+        "services",
+        .words(Profile.PhoneService.allCases.map(\.rawValue), each: "service of a phone") {
+            "the service \($0) is repeated"
+        }, doc: "Its own services, in their order; left out: none. Not on BlueZ.")
+    static let model = Field(
+        "model", called: "phone.model", .phoneText(1...64),
+        doc: "Its Model Number String; left out: \(usualModel).")
+    static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version, as in app.")
+    static let batteryLevel = Field(
+        "batteryLevel", .integer(0...100), doc: "Its battery level, in percent; left out: 100.")
+    static let notifications = Field(
+        "notifications", .sections("phoneNotification"),
+        doc: "The notifications that it shows at the start, the oldest first.")
+    static let media = Field(
+        "media", .section("phoneMedia"), doc: "Its media player; left out: it plays nothing.")
+    static let table = Section(
+        "phone", what: "phone", [name, services, model, iOS, batteryLevel, notifications, media],
+        rules: Schema.anyOf([.required([name.name]), .required([services.name])]).members)
 
     static func read(_ node: YAMLNode, isApp: Bool, _ reader: FormatReader) -> Profile.PhoneDescription? {
         guard let fields = reader.fields(node, table) else { return nil }
         if !isApp {
             reader.error(at: node, "phone says which phone an app is on, so it needs app:")
         }
-        guard let name = fields.read(name) else { return nil }
-        let count = name.utf8.count
+        var phone = Profile.PhoneDescription()
+        phone.marks = fields.marks
+        guard readName(into: &phone, fields, reader) else { return nil }
+        for word in fields.read(services) ?? [] {
+            if let service = Profile.PhoneService(rawValue: word.word) { phone.services.append(service) }
+        }
+        fields.read(model, into: &phone.model)
+        fields.read(iOS, into: &phone.iOS)
+        fields.read(batteryLevel, into: &phone.batteryLevel)
+        if let node = fields[notifications] {
+            phone.notifications = PhoneNotificationSection.list(node, reader)
+        }
+        phone.media = fields[media].flatMap { PhoneMediaSection.read($0, reader) }
+        for (key, service) in [
+            (model.name, .deviceInformation), (batteryLevel.name, .battery), (notifications.name, .ancs),
+            (media.name, .ams),
+        ] as [(String, Profile.PhoneService)] where !phone.services.contains(service) {
+            guard fields[key] != nil else { continue }
+            reader.warning(
+                at: fields.mark(of: key),
+                "\(key) has no effect without the service \(service.rawValue) in phone.services")
+        }
+        return phone
+    }
+
+    /// Returns `false` if there is no name that could be used, and there should be.
+    private static func readName(
+        into phone: inout Profile.PhoneDescription, _ fields: Fields, _ reader: FormatReader
+    ) -> Bool {
+        guard let node = fields[name] else {
+            guard fields[services] == nil else { return true }
+            reader.error(at: fields.mark, "phone needs a name, as in phone: {name: Anna}")
+            return false
+        }
+        guard let read = fields.read(name) else { return false }
+        let count = read.utf8.count
         guard (1...longestName).contains(count) else {
             reader.error(
-                at: fields[Self.name],
-                "phone.name must have 1 to \(longestName) bytes in UTF-8, and has \(count)")
-            return nil
+                at: node, "phone.name must have 1 to \(longestName) bytes in UTF-8, and has \(count)")
+            return false
         }
-        reader.checkName(name, "phone.name", at: fields[Self.name])
-        return Profile.PhoneDescription(name: name, marks: fields.marks)
+        reader.checkName(read, "phone.name", at: node)
+        phone.name = read
+        return true
+    }
+
+    /// The version of iOS is the app's and the phone's; a profile may write it in either place.
+    static func merge(
+        _ phone: Profile.PhoneDescription?, into app: inout Profile.App?, _ reader: FormatReader
+    ) {
+        guard let iOS = phone?.iOS, let given = app else { return }
+        if given.marks["iOS"] != nil, given.iOS != iOS {
+            reader.error(at: phone?.marks["iOS"], "phone.iOS is \(iOS), and app.iOS is \(given.iOS)")
+        }
+        app?.iOS = iOS
+    }
+}
+
+/// An entry of `phone.notifications`.
+enum PhoneNotificationSection {
+    /// How many a phone shows at most: ANCS counts them in a byte.
+    static let most = 255
+
+    static let app = Field(
+        "app", .phoneText(1...128),
+        missing: "a notification needs app, the identifier of its app, as in app: com.apple.MobileSMS",
+        doc: "The identifier of its app, up to 128 bytes (AppIdentifier).")
+    static let appName = Field(
+        "appName", .phoneText(1...128),
+        doc: "The name of its app (DisplayName); left out: the last part of the identifier.")
+    static let title = Field("title", .phoneText(0...256), doc: "Its title, up to 256 bytes.")
+    static let subtitle = Field("subtitle", .phoneText(0...256), doc: "Its subtitle, up to 256 bytes.")
+    static let message = Field(
+        "message", .phoneText(0...4096, hasLines: true), doc: "Its text, up to 4096 bytes.")
+    static let category = Field(
+        "category", .word as Kind<Profile.PhoneNotification.Category>,
+        doc: "Its category (CategoryID); left out: other.")
+    static let date = Field(
+        "date", .dateTime, doc: "When it came, as 2026-01-31T12:00:00; left out: when it is added.")
+    static let positiveAction = Field(
+        "positiveAction", .phoneText(1...64), doc: "The label of its positive action; left out: it has none.")
+    static let negativeAction = Field(
+        "negativeAction", .phoneText(1...64), doc: "The label of its negative action; left out: it has none.")
+    static let flags = Field(
+        "flags",
+        .words(Profile.PhoneNotification.Flag.allCases.map(\.rawValue), each: "flag of a notification") {
+            "the flag \($0) is repeated"
+        }, doc: "Its flags (EventFlags); those of actions and preExisting follow from the rest.")
+    static let table = Section(
+        "phoneNotification", what: "a notification",
+        [app, appName, title, subtitle, message, category, date, positiveAction, negativeAction, flags])
+
+    static func list(_ node: YAMLNode, _ reader: FormatReader) -> [Profile.PhoneNotification] {
+        let elements = reader.elements(node, "notifications")
+        if elements.count > most {
+            reader.error(at: elements[most], "a phone shows up to \(most) notifications")
+        }
+        return elements.prefix(most).compactMap { read($0, reader) }
+    }
+
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.PhoneNotification? {
+        guard let fields = reader.fields(node, table), let identifier = fields.read(app) else { return nil }
+        var notification = Profile.PhoneNotification(app: identifier)
+        fields.read(appName, into: &notification.appName)
+        fields.read(title, into: &notification.title)
+        fields.read(subtitle, into: &notification.subtitle)
+        fields.read(message, into: &notification.message)
+        fields.read(category, into: &notification.category)
+        fields.read(date, into: &notification.date)
+        fields.read(positiveAction, into: &notification.positiveAction)
+        fields.read(negativeAction, into: &notification.negativeAction)
+        for flag in fields.read(flags) ?? [] {
+            if let flag = Profile.PhoneNotification.Flag(rawValue: flag.word) {
+                notification.flags.insert(flag)
+            }
+        }
+        return notification
+    }
+}
+
+/// The section `phone.media`.
+enum PhoneMediaSection {
+    private static let longest = Duration.seconds(24 * 3600)
+    private static let mostTracks = 1000
+
+    static let name = Field(
+        "name", .phoneText(1...256), doc: "The name of the player (PlayerName); left out: Music.")
+    static let state = Field(
+        "state", .word as Kind<Profile.PhoneMedia.State>, doc: "Whether it plays; left out: paused.")
+    static let volume = Field("volume", .integer(0...100), doc: "Its volume, in percent; left out: 50.")
+    static let elapsed = Field(
+        "elapsed", .duration(atMost: longest), doc: "Where the current track is; left out: at its start.")
+    static let index = Field(
+        "index", .integer(0...(mostTracks - 1)), doc: "The place of the current track, from 0 (QueueIndex).")
+    static let shuffle = Field(
+        "shuffle", .word as Kind<Profile.PhoneMedia.Mode>, doc: "The shuffle mode; left out: off.")
+    static let `repeat` = Field(
+        "repeat", .word as Kind<Profile.PhoneMedia.Mode>, doc: "The repeat mode; left out: off.")
+    static let tracks = Field("tracks", .sections("phoneTrack"), doc: "The tracks of the queue.")
+    static let table = Section(
+        "phoneMedia", what: "media", [name, state, volume, elapsed, index, shuffle, `repeat`, tracks])
+
+    static let artist = Field("artist", .phoneText(0...256), doc: "Its artist, up to 256 bytes.")
+    static let album = Field("album", .phoneText(0...256), doc: "Its album, up to 256 bytes.")
+    static let title = Field("title", .phoneText(0...256), doc: "Its title, up to 256 bytes.")
+    static let duration = Field(
+        "duration", .duration(atMost: longest), doc: "How long it is; left out: it is not known.")
+    static let trackTable = Section("phoneTrack", what: "a track", [artist, album, title, duration])
+
+    static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.PhoneMedia? {
+        guard let fields = reader.fields(node, table) else { return nil }
+        var media = Profile.PhoneMedia()
+        fields.read(name, into: &media.name)
+        fields.read(state, into: &media.state)
+        fields.read(volume, into: &media.volume)
+        fields.read(elapsed, into: &media.elapsed)
+        fields.read(index, into: &media.index)
+        fields.read(shuffle, into: &media.shuffle)
+        fields.read(`repeat`, into: &media.repeat)
+        if let node = fields[tracks] {
+            let elements = reader.elements(node, "tracks")
+            if elements.count > mostTracks {
+                reader.error(at: elements[mostTracks], "a queue has up to \(mostTracks) tracks")
+            }
+            media.tracks = elements.prefix(mostTracks).compactMap { track($0, reader) }
+        }
+        if media.index > 0, media.index >= media.tracks.count {
+            reader.error(
+                at: fields.mark(of: index),
+                "index is \(media.index), and the queue has \(media.tracks.count) tracks, from 0 on")
+        }
+        return media
+    }
+
+    private static func track(_ node: YAMLNode, _ reader: FormatReader) -> Profile.PhoneMedia.Track? {
+        guard let fields = reader.fields(node, trackTable) else { return nil }
+        var track = Profile.PhoneMedia.Track()
+        fields.read(artist, into: &track.artist)
+        fields.read(album, into: &track.album)
+        fields.read(title, into: &track.title)
+        fields.read(duration, into: &track.duration)
+        return track
+    }
+}
+
+extension Kind<String> {
+    /// A text that a phone sends; its length is in bytes, and only one that has lines may have their ends.
+    fileprivate static func phoneText(_ bytes: ClosedRange<Int>, hasLines: Bool = false) -> Kind {
+        Kind("text", .ref("text")) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            guard bytes.contains(text.utf8.count) else {
+                reader.error(
+                    at: node,
+                    "\(what) must have \(bytes.lowerBound) to \(bytes.upperBound) bytes in UTF-8, and has "
+                        + "\(text.utf8.count)")
+                return nil
+            }
+            reader.checkIsPrintable(hasLines ? text.filter { !$0.isNewline } : text, what, at: node)
+            return text
+        }
+    }
+}
+
+extension Kind<Int64> {
+    /// A date and a time, in seconds since 1970.
+    fileprivate static var dateTime: Kind {
+        parsed(
+            "date and time", .types("string"), shape: "a date and a time, as in 2026-01-31T12:00:00",
+            CivilTime.seconds(of:))
     }
 }

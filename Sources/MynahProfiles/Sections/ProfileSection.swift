@@ -53,7 +53,9 @@ enum ProfileSection {
         let name = fields.read(name)
         var marks = fields.marks
         let (identity, passkey) = identity(fields, name: name, &marks, reader)
-        let app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, reader) }
+        var app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, reader) }
+        let phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
+        PhoneSection.merge(phone, into: &app, reader)
         let advertising = fields[advertising].flatMap {
             AdvertisingSection.read($0, identity, isApp: app != nil, reader)
         }
@@ -71,7 +73,7 @@ enum ProfileSection {
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
         if let app { profile.device.largestMTU = IOSVersion(app.iOS).largestMTU }
-        profile.phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
+        profile.phone = phone
         OnSection.read(read.rules, into: &profile, reader)
         RecordedDefinition.complete(&profile, reader)
         let errorsBeforeFaults = reader.errorCount

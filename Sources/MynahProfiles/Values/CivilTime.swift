@@ -40,7 +40,7 @@ package enum CivilTime {
     }
 
     /// `2026-01-31T12:00:00`.
-    static func text(of time: Int64) -> String {
+    package static func text(of time: Int64) -> String {
         let time = min(max(time, first), last)
         let (year, month, day) = date(of: time)
         let second = split(time).second
@@ -53,7 +53,7 @@ package enum CivilTime {
     }
 
     /// The seconds of such a text, with or without a Z, or `nil` if the text is none.
-    static func seconds(of text: String) -> Int64? {
+    package static func seconds(of text: String) -> Int64? {
         let text = text.last == "Z" ? String(text.dropLast()) : text
         let parts = text.split(omittingEmptySubsequences: false) { "-T:".contains($0) }.map { Int64($0) }
         let numbers = parts.compactMap { $0 }

@@ -42,14 +42,25 @@ package struct PlannedAction: Hashable, Sendable {
         } catch {
             throw Problem(message: "--at \(text): the time \(error.message)")
         }
-        // A name may have a colon in it, and no state has one.
-        let colon = parts[1].lastIndex(of: ":")
+        // A name may have a colon in it, and no state has one; the text of an alert may.
+        let start = Self.alert(in: parts[1])
+        let colon = (start.map { parts[1][..<$0] } ?? parts[1][...]).lastIndex(of: ":")
         name = colon.map { String(parts[1][..<$0]) }
         if name?.isEmpty == true { throw Problem(message: "--at \(text): there is no name before the colon") }
         effect = try Self.effect(colon.map { String(parts[1][$0...].dropFirst()) } ?? parts[1], in: text)
     }
 
+    /// Where `alert TEXT` begins, at the start or after a name.
+    private static func alert(in text: String) -> String.Index? {
+        let word = UserAction.alertPrefix
+        if text.hasPrefix(word) { return text.startIndex }
+        return text.indices.first { text[$0...].hasPrefix(":" + word) }.map { text.index(after: $0) }
+    }
+
     private static func effect(_ phrase: String, in text: String) throws(Problem) -> Effect {
+        if phrase.hasPrefix(UserAction.alertPrefix), let action = UserAction(phrase) {
+            return .action(action)
+        }
         if let change = RangeChange(phrase) { return .range(change) }
         let word = phrase.filter { $0 != " " }
         if let action = UserAction(word) { return .action(action) }

@@ -27,6 +27,19 @@ package struct RunGroups {
         }
     }
 
+    /// What events call a phone that has services of its own: its name, if no device has that.
+    static func label(ofPhone name: String?, with labels: [String]) -> String {
+        DeviceLabels.next(name ?? "phone", after: labels)
+    }
+
+    /// What events call the phones that have services of their own.
+    var phones: [String] {
+        zip(groups, labels).compactMap { profiles, labels in
+            guard profiles.contains(where: { $0.phone?.services.isEmpty == false }) else { return nil }
+            return Self.label(ofPhone: profiles[0].phone?.name, with: labels)
+        }
+    }
+
     /// Whether two profiles are apps of one phone.
     package static func areOnOnePhone(_ one: Profile, _ other: Profile) -> Bool {
         one.app != nil && other.app != nil && one.phone?.name == other.phone?.name

@@ -51,7 +51,7 @@ package struct RunPlan: Sendable {
         _ actions: [PlannedAction], until matches: [EventMatch], scenario: String?
     ) throws(Problem) {
         self.matches = try matches.map { match throws(Problem) in
-            guard let device = match.device else { return match }
+            guard let device = match.device, !groups.phones.contains(device) else { return match }
             do throws(DeviceNames.Problem) {
                 return match.naming(try groups.names.device(named: device).label)
             } catch {

@@ -374,6 +374,18 @@ class Device:
         text = passkey if isinstance(passkey, str) else f"{passkey:06}"
         self._act("passkey", {"passkey": text, "central": central})
 
+    def alert(self, message: str, **keys: Any) -> int:
+        """Shows a notification on its phone, and returns its UID; `keys` are those of a profile's notification.
+
+        With `uid` it replaces the notification with that UID.
+        """
+        body = {"message": message, **keys}
+        return int(self._client._request("POST", f"{self._path}/alert", body)["uid"])
+
+    def remove_alert(self, uid: int) -> None:
+        """Removes a notification from its phone."""
+        self._act("alert", {"remove": uid})
+
     # Faults
 
     def faults(self) -> list[dict[str, Any]]:

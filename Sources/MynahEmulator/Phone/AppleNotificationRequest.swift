@@ -1,0 +1,125 @@
+import MynahCore
+
+/// A write to ANCS's Control Point (ANCS Specification, Control Point and Data Source).
+enum AppleNotificationRequest: Hashable {
+    /// An attribute of a notification that is asked for, by its NotificationAttributeID.
+    enum Attribute: UInt8, CaseIterable {
+        case appIdentifier, title, subtitle, message, messageSize, date
+        case positiveActionLabel, negativeActionLabel
+
+        /// Whether a request has the longest length after it.
+        var hasLength: Bool { [.title, .subtitle, .message].contains(self) }
+    }
+
+    /// An attribute, and how many bytes of it are wanted at most.
+    struct Wanted: Hashable {
+        var attribute: Attribute
+        var longest = Int(UInt16.max)
+    }
+
+    /// An attribute of an app, by its AppAttributeID.
+    enum AppAttribute: UInt8, CaseIterable {
+        case displayName
+    }
+
+    /// An action, by its ActionID.
+    enum Action: UInt8, CaseIterable {
+        case positive, negative
+    }
+
+    /// Get Notification Attributes.
+    case notification(UInt32, [Wanted])
+    /// Get App Attributes.
+    case app(String, [AppAttribute])
+    /// Perform Notification Action.
+    case perform(Action, on: UInt32)
+
+    /// Reads a write; throws the error that it gets.
+    ///
+    /// Apple names the errors and not what a list without attributes, or with an unknown one, gets: that is
+    /// an assumption.
+    init(_ value: [UInt8]) throws(ATTError) {
+        switch value.first {
+        case nil: throw .ancsInvalidCommand
+        case 0: self = try Self.notification(value.dropFirst())
+        case 1: self = try Self.app(value.dropFirst())
+        case 2: self = try Self.action(value.dropFirst())
+        default: throw .ancsUnknownCommand
+        }
+    }
+
+    private static func notification(_ rest: ArraySlice<UInt8>) throws(ATTError) -> Self {
+        guard let uid = UInt32(littleEndian: rest.prefix(4)) else { throw .ancsInvalidCommand }
+        var rest = rest.dropFirst(4)
+        guard !rest.isEmpty else { throw .ancsInvalidCommand }
+        var wanted: [Wanted] = []
+        while let code = rest.popFirst() {
+            guard let attribute = Attribute(rawValue: code) else { throw .ancsInvalidParameter }
+            guard attribute.hasLength else {
+                wanted.append(Wanted(attribute: attribute))
+                continue
+            }
+            guard let low = rest.popFirst(), let high = rest.popFirst() else { throw .ancsInvalidCommand }
+            wanted.append(Wanted(attribute: attribute, longest: Int(low) | Int(high) << 8))
+        }
+        return .notification(uid, wanted)
+    }
+
+    private static func app(_ rest: ArraySlice<UInt8>) throws(ATTError) -> Self {
+        guard let end = rest.firstIndex(of: 0), end > rest.startIndex, rest.index(after: end) < rest.endIndex
+        else { throw .ancsInvalidCommand }
+        guard let identifier = String(validating: rest[..<end], as: UTF8.self) else {
+            throw .ancsInvalidParameter
+        }
+        var attributes: [AppAttribute] = []
+        for code in rest[(end + 1)...] {
+            guard let attribute = AppAttribute(rawValue: code) else { throw .ancsInvalidParameter }
+            attributes.append(attribute)
+        }
+        return .app(identifier, attributes)
+    }
+
+    private static func action(_ rest: ArraySlice<UInt8>) throws(ATTError) -> Self {
+        guard rest.count == 5, let uid = UInt32(littleEndian: rest.prefix(4)), let code = rest.last else {
+            throw .ancsInvalidCommand
+        }
+        guard let action = Action(rawValue: code) else { throw .ancsInvalidParameter }
+        return .perform(action, on: uid)
+    }
+}
+
+extension ATTError {
+    /// ANCS's errors (Appendix, Error Codes).
+    static let ancsUnknownCommand = ATTError(code: 0xA0)
+    static let ancsInvalidCommand = ATTError(code: 0xA1)
+    static let ancsInvalidParameter = ATTError(code: 0xA2)
+    static let ancsActionFailed = ATTError(code: 0xA3)
+}
+
+extension UInt32 {
+    /// The number of four bytes, or `nil` if there are other than four.
+    fileprivate init?(littleEndian bytes: ArraySlice<UInt8>) {
+        guard bytes.count == 4 else { return nil }
+        self = bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+
+extension [UInt8] {
+    /// The four bytes of a number, the lowest first.
+    init(littleEndian number: UInt32) {
+        self = [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+    }
+
+    /// The first bytes of a text, and no part of a character at their end.
+    init(_ text: String, longest: Int) {
+        let bytes = Array(text.utf8)
+        guard bytes.count > longest else {
+            self = bytes
+            return
+        }
+        var end = Swift.max(0, longest)
+        // 10xxxxxx goes on with a character.
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        self = Array(bytes[..<end])
+    }
+}

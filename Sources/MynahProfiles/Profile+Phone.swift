@@ -1,0 +1,163 @@
+import MynahCore
+
+// What the phone of an app has in its own GATT server.
+extension Profile {
+    /// The phone that apps are on.
+    public struct PhoneDescription: Sendable {
+        /// The name of its owner: apps with the same name are on one phone.
+        ///
+        /// `nil` for the phone that all apps without a name share.
+        public var name: String?
+        /// Its own services, in their order.
+        package var services: [PhoneService] = []
+        /// What its Model Number String says.
+        package var model = PhoneSection.usualModel
+        /// Its battery level, in percent.
+        package var batteryLevel = 100
+        /// iOS's major version, or `nil` if `app` has it.
+        package var iOS: Int?
+        /// The notifications that it shows at the start, the oldest first.
+        package var notifications: [PhoneNotification] = []
+        /// What it plays, or `nil` if no app plays media.
+        package var media: PhoneMedia?
+        /// The position of each field by its key.
+        public var marks: [String: SourceMark] = [:]
+
+        /// The differences from how the profile of another app describes the same phone, by the key.
+        ///
+        /// One of two profiles may leave out what the other has.
+        package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
+            var found: [(key: String, message: String)] = []
+            // Such names are equal, and name two folders of a state directory.
+            if let name, let before = other.name, !name.utf8.elementsEqual(before.utf8) {
+                found.append(("name", "phone.name looks the same, but has other bytes: copy the name"))
+            }
+            func compare(_ key: String, _ isEqual: Bool) {
+                guard marks[key] != nil, other.marks[key] != nil, !isEqual else { return }
+                found.append((key, "phone.\(key) differs"))
+            }
+            compare("services", services == other.services)
+            compare("model", model == other.model)
+            compare("batteryLevel", batteryLevel == other.batteryLevel)
+            compare("iOS", iOS == other.iOS)
+            compare("notifications", notifications == other.notifications)
+            compare("media", media == other.media)
+            return found
+        }
+    }
+
+    /// A service of the phone itself.
+    package enum PhoneService: String, Hashable, Sendable, CaseIterable {
+        /// Its time.
+        case currentTime = "current-time"
+        /// Its battery level.
+        case battery
+        /// Its manufacturer and model.
+        case deviceInformation = "device-information"
+        /// Its notifications.
+        case ancs
+        /// What it plays.
+        case ams
+    }
+
+    /// A notification of the phone, as ANCS has it.
+    package struct PhoneNotification: Hashable, Sendable {
+        /// ANCS's CategoryID, by its place.
+        package enum Category: String, Hashable, Sendable, CaseIterable {
+            case other, incomingCall, missedCall, voicemail, social, schedule, email, news
+            case healthAndFitness, businessAndFinance, location, entertainment
+
+            /// The number on the air.
+            package var code: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
+        }
+
+        /// The flags of EventFlags that a profile gives; the others follow from the rest.
+        package enum Flag: String, Hashable, Sendable, CaseIterable {
+            case silent, important
+        }
+
+        /// The identifier of the app that it is from.
+        package var app: String
+        /// The name of that app, or `nil` for the last part of its identifier.
+        package var appName: String?
+        /// Its title.
+        package var title = ""
+        /// Its subtitle.
+        package var subtitle = ""
+        /// Its text.
+        package var message = ""
+        /// Its category.
+        package var category = Category.other
+        /// When it came, in seconds since 1970, or `nil` for when it is added.
+        package var date: Int64?
+        /// The label of its positive action, or `nil` if it has none.
+        package var positiveAction: String?
+        /// The label of its negative action, or `nil` if it has none.
+        package var negativeAction: String?
+        /// Its flags.
+        package var flags: Set<Flag> = []
+
+        /// A notification of an app.
+        package init(app: String, appName: String? = nil, message: String = "") {
+            self.app = app
+            self.appName = appName
+            self.message = message
+        }
+
+        /// The keys of its texts in a profile.
+        package static let textKeys = [
+            "app", "appName", "title", "subtitle", "message", "date", "positiveAction", "negativeAction",
+        ]
+
+        /// A notification of an app that a profile declares, which has no identifier as Apple's have.
+        package static func ofApp(_ label: String, message: String = "") -> PhoneNotification {
+            PhoneNotification(app: "mynah.\(label)", appName: label, message: message)
+        }
+
+        /// What the phone calls its app.
+        package var displayName: String {
+            appName ?? app.split(separator: ".").last.map(String.init) ?? app
+        }
+    }
+
+    /// What the phone plays, as AMS has it.
+    package struct PhoneMedia: Hashable, Sendable {
+        /// The state of the player, for its playback info.
+        package enum State: String, Hashable, Sendable, CaseIterable {
+            case paused, playing
+        }
+
+        /// The shuffle and the repeat mode, by their places.
+        package enum Mode: String, Hashable, Sendable, CaseIterable {
+            case off, one, all
+        }
+
+        /// A track.
+        package struct Track: Hashable, Sendable {
+            package var artist = ""
+            package var album = ""
+            package var title = ""
+            /// `nil` if it is not known.
+            package var duration: Duration?
+
+            package init() {}
+        }
+
+        /// The name of the player's app.
+        package var name = "Music"
+        /// Whether it plays.
+        package var state = State.paused
+        /// The volume, in percent.
+        package var volume = 50
+        /// Where the current track is, from its start.
+        package var elapsed = Duration.zero
+        /// The place of the current track in the queue, from 0.
+        package var index = 0
+        package var shuffle = Mode.off
+        package var `repeat` = Mode.off
+        /// The tracks of the queue.
+        package var tracks: [Track] = []
+
+        package init() {}
+    }
+}
