@@ -58,7 +58,7 @@ central:
 
 
 class Heard:
-    """What comes, in order."""
+    """The notifications that came, in order."""
 
     def __init__(self) -> None:
         self.queue: asyncio.Queue = asyncio.Queue()
