@@ -108,13 +108,10 @@ extension DevicePlayer {
             events.report(.appForeground)
             ticks.resume()
         case .enteredBackground: events.report(.appBackground)
-        case .suspended:
+        case .suspended, .throttled:
             ticks.stop()
-            events.report(.appSuspended)
+            if case .suspended = change { events.report(.appSuspended) } else { events.report(.appThrottled) }
         case .woken(let kind, let attribute, let central): woken(by: kind, attribute, central)
-        case .throttled:
-            ticks.stop()
-            events.report(.appThrottled)
         case .extraneous(let attribute?):
             events.report(.appExtraneous, .notice(.init(on: table.eventAttribute(of: attribute))))
         case .extraneous(nil): events.report(.appExtraneous)

@@ -141,10 +141,9 @@ final class DevicePlayer {
 
     /// A manager was given the Bluetooth state: the first after a launch is reported, and is no event.
     func introduce(_ state: RadioState) {
-        appSide.publishingWake = appSide.wake
-        guard appSide.takeIntroduction() else { return }
-        appSide.publishingWake = nil
-        if stage.isRunning { events.report(.stateChanged, .state(state)) }
+        let isFirst = appSide.takeIntroduction()
+        appSide.publishingWake = isFirst ? nil : appSide.wake
+        if isFirst, stage.isRunning { events.report(.stateChanged, .state(state)) }
     }
 
     private func stateChanged(to state: RadioState) {

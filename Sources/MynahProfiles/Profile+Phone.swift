@@ -1,6 +1,6 @@
 import MynahCore
 
-// What the phone of an app has in its own GATT server.
+// The services that the phone of an app has by itself.
 extension Profile {
     /// The phone that apps are on.
     public struct PhoneDescription: Sendable {
@@ -10,7 +10,7 @@ extension Profile {
         public var name: String?
         /// Its own services, in their order.
         package var services: [PhoneService] = []
-        /// What its Model Number String says.
+        /// Its Model Number String.
         package var model = PhoneSection.usualModel
         /// Its battery level, in percent.
         package var batteryLevel = 100
@@ -18,7 +18,7 @@ extension Profile {
         package var iOS: Int?
         /// The notifications that it shows at the start, the oldest first.
         package var notifications: [PhoneNotification] = []
-        /// What it plays, or `nil` if no app plays media.
+        /// The media that it plays, or `nil` if no app plays any.
         package var media: PhoneMedia?
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
@@ -56,7 +56,7 @@ extension Profile {
         case deviceInformation = "device-information"
         /// Its notifications.
         case ancs
-        /// What it plays.
+        /// Its media player.
         case ams
     }
 
@@ -114,13 +114,13 @@ extension Profile {
             PhoneNotification(app: "mynah.\(label)", appName: label, message: message)
         }
 
-        /// What the phone calls its app.
+        /// The name of its app, as the phone shows it.
         package var displayName: String {
             appName ?? app.split(separator: ".").last.map(String.init) ?? app
         }
     }
 
-    /// What the phone plays, as AMS has it.
+    /// The media that the phone plays, as AMS has them.
     package struct PhoneMedia: Hashable, Sendable {
         /// The state of the player, for its playback info.
         package enum State: String, Hashable, Sendable, CaseIterable {

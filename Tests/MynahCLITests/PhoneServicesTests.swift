@@ -1,7 +1,7 @@
 import MynahTestSupport
 import Testing
 
-/// What a phone has in its GATT server by itself, as programs see it.
+/// The services that a phone has by itself, as programs see them.
 @Suite(.timeLimit(.minutes(15))) struct PhoneServicesTests {
     /// An app with a value that only a pairing leads to.
     private static func app(_ phone: String) -> String {

@@ -5,7 +5,7 @@ import Testing
 
 /// An app is terminated at every instant of its work, and always ends with everything done.
 ///
-/// What a central was told, and what the device was asked, is counted over all processes of the app.
+/// The callbacks of the central and the requests to the device are counted over all processes of the app.
 @Suite(.processes, .timeLimit(.minutes(15))) struct RestoredWorkTests {
     /// A device that takes its time for everything, so that there are instants between.
     private static let strap = """
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What is missing in the end, or was done too often.
+    /// The work that is missing in the end, or was done too often.
     private static func complaints(_ events: [Event], _ work: Work) -> [String] {
         var complaints: [String] = []
         func count(_ device: String, _ name: String, _ characteristic: String) -> Int {

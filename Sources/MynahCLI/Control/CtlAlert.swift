@@ -44,7 +44,7 @@ struct CtlAlert: CtlVerb {
         }
     }
 
-    /// What the notification has besides its text.
+    /// The members of the notification besides its text.
     private var members: [JSON.Member] {
         let texts = [
             ("title", title), ("subtitle", subtitle), ("app", app), ("category", category),

@@ -21,7 +21,7 @@ extension ControlAPI {
         let replaced = try body.number("uid", in: numbers).map { UInt32($0) }
         if let removed = try body.number("remove", in: numbers).map({ UInt32($0) }) {
             guard body.keys == ["remove"] else {
-                throw ControlProblem(400, "\"remove\" is the UID of a notification, and stands alone")
+                throw ControlProblem(400, "\"remove\" is the UID of a notification, and goes alone")
             }
             try await refusing { () async throws(ControlRefusal) in
                 try await device.emulator.removeAlert(removed)

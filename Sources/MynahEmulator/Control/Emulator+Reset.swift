@@ -20,7 +20,7 @@ extension Emulator {
         await beginTurn()
         defer { endTurn() }
         guard isRunning else { return }
-        // What the phone itself shows is reset once, with its first app.
+        // The notifications and media of the phone are reset once, with its first app.
         if parts.contains(.values), label == nil || label == self.players.first?.device.label {
             own?.requests.behaviors?.restart()
         }

@@ -11,7 +11,7 @@ struct AppleMedia: ServiceBehavior {
     /// EntityUpdateFlags: the value has more bytes.
     private static let truncated: UInt8 = 1 << 0
 
-    /// What a central has asked for.
+    /// The requests of a central.
     private struct Client {
         var wanted: [MediaPlayer.Attribute] = []
         /// The attribute that it reads.

@@ -48,7 +48,7 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// What waits for a central.
+    /// The values that wait for a central.
     private struct Waiting {
         var values: [(characteristic: BluetoothUUID, bytes: ArraySlice<UInt8>)] = []
         /// How many bytes they have together.

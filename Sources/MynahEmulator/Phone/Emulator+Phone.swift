@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 package import MynahProfiles
 
-// What the phone of the apps does by itself.
+// The phone of the apps, and its notifications.
 extension Emulator {
     /// The phone's own services are published before those that are preserved of its apps.
     func beginPhone() async {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahProfiles
 
-/// What a phone plays, and what AMS's commands do to it (AMS Specification, Appendix A).
+/// The media player of a phone, and the effects of AMS's commands on it (AMS Specification, Appendix A).
 struct MediaPlayer {
     /// RemoteCommandID.
     enum Command: UInt8, CaseIterable {

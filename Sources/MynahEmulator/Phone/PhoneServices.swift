@@ -2,7 +2,7 @@ import MynahCore
 package import MynahProfiles
 
 extension EmulatedDevice {
-    /// What a phone has in its GATT server by itself, as a device without an app; `nil` if it has nothing.
+    /// The services that a phone has by itself, as a device without an app; `nil` if it has none.
     ///
     /// It is there in each state of the apps, and a request to it wakes none. `clockStart` is when its clock
     /// starts, in seconds since 1970.

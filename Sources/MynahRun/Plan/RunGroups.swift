@@ -27,12 +27,12 @@ package struct RunGroups {
         }
     }
 
-    /// What events call a phone that has services of its own: its name, if no device has that.
+    /// The name in events of a phone that has services of its own: its own, if no device has that.
     static func label(ofPhone name: String?, with labels: [String]) -> String {
         DeviceLabels.next(name ?? "phone", after: labels)
     }
 
-    /// What events call the phones that have services of their own.
+    /// The names in events of the phones that have services of their own.
     var phones: [String] {
         zip(groups, labels).compactMap { profiles, labels in
             guard profiles.contains(where: { $0.phone?.services.isEmpty == false }) else { return nil }

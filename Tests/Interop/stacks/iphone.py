@@ -58,7 +58,7 @@ central:
 
 
 class Heard:
-    """What comes, in order."""
+    """The notifications that came, in order."""
 
     def __init__(self) -> None:
         self.queue: asyncio.Queue = asyncio.Queue()
@@ -142,7 +142,7 @@ async def uses(peer: Peer, directory: str, run) -> None:
     await media.next_track()
     assert {await asyncio.wait_for(changed.get(), 20) for _ in range(2)} == {"track_title", "player_playback_info"}
     assert media.track_title == "Another", media.track_title
-    # What the phone reports of it: the refused action, and last the command.
+    # The phone reports it: the refused action, and last the command.
     refusal = await run.until(lambda event: event["event"] == "write" and event.get("error") == "0xA3")
     assert refusal["device"] == "phone" and refusal["value"] == "020100000000", refusal
     await run.until(lambda event: event["event"] == "write" and event.get("value") == "03")

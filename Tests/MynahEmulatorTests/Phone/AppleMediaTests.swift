@@ -94,7 +94,7 @@ import Testing
         #expect(Self.write(&player, value, to: characteristic, &service) == .error(code))
     }
 
-    @Test func `who is not subscribed has not set it up`() {
+    @Test func `a central that is not subscribed has not set it up`() {
         var (player, service) = Self.rig()
         service.subscribed = [Self.remote]
         #expect(Self.write(&player, [0, 0], to: Self.update, &service) == .error(0xA0))
