@@ -44,8 +44,7 @@ extension DevicePlayer {
     func carryOut(_ action: UserAction) async {
         switch action {
         case .transition(let transition):
-            let problem = transition.problem(of: device.label, in: await appSide.app?.state)
-            problem.map { events.warn("notRunning", $0) }
+            transition.warn(of: device.label, in: await appSide.app?.state, events)
             await carryOut(transition)
         case .startAdvertising, .stopAdvertising: await setAdvertising(action == .startAdvertising)
         case .startScan, .stopScan: await setScanning(action == .startScan)

@@ -73,6 +73,11 @@ package enum UserAction: Hashable, Sendable {
 }
 
 extension AppTransition {
+    /// Reports that an app in this state cannot take the step, if it cannot.
+    func warn(of app: String, in state: AppState?, _ events: EventReporter) {
+        if let problem = problem(of: app, in: state) { events.warn("notRunning", problem) }
+    }
+
     /// Why an app in this state cannot take the step, which then changes nothing; `nil` if it can.
     func problem(of app: String, in state: AppState?) -> String? {
         let what: String
