@@ -16,6 +16,8 @@ class Capabilities:
     stock_interval: bool = True
     # A write to a characteristic that also takes Write Commands can be refused.
     refuses_beside_commands: bool = True
+    # A subscription can be refused.
+    refuses_subscriptions: bool = True
     # More than the name can stand in the scan response.
     places_scan_response: bool = True
     # The bytes on the air are all the profile's own, and their order Mynah's.
@@ -64,6 +66,7 @@ async def of_bluez() -> Capabilities:
         longest_prepared_write=508 if version < (5, 69) else 512,
         stock_interval=version >= (5, 77),
         refuses_beside_commands=False,
+        refuses_subscriptions=False,
         places_scan_response=version >= (5, 80),
         exact_advert=False,
         daemon=True,
