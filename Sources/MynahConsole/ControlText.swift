@@ -153,7 +153,7 @@ extension ControlText {
     ///
     /// `attribute` is the name that it was asked by.
     package static func value(_ answer: JSON, of attribute: String) -> String {
-        let hex = answer["value"]?.stringValue ?? ""
+        let hex = PrintableText.of(answer["value"]?.stringValue ?? "")
         guard answer["fields"] != nil else { return hex }
         let types = (try? AttributeName(parsing: attribute))?.types.sorted { $0.description < $1.description }
         let uuid = types?.first { KnownLayouts.layout(of: $0) != nil }

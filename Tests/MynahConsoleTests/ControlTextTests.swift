@@ -140,6 +140,9 @@ import Testing
         #expect(ControlText.value(value, of: "180D/2A37") == "0048  72 bpm")
         #expect(ControlText.value(value, of: "@18") == "0048  heart rate 72")
         #expect(ControlText.value(try Self.parse(#"{"value": "0048"}"#), of: "2A37") == "0048")
+        // Anything may answer at the address that ctl is given.
+        let foreign = try Self.parse(#"{"value": "\u001b[31m"}"#)
+        #expect(!ControlText.value(foreign, of: "2A37").contains("\u{1B}"))
         #expect(ControlText.name(try Self.parse(#"{"device": "Lock~2"}"#)) == "Lock~2")
     }
 
