@@ -32,8 +32,8 @@ final class Code: AppDelegate, PeripheralSink {
     private func publish() async throws {
         // Restored services are published already.
         guard let manager = manager.withLock({ $0 }), await manager.services.isEmpty else { return }
-        try await manager.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
-        try await manager.startAdvertising(Advertisement(localName: "Fred", serviceUUIDs: ["180F"]))
+        try await manager.add(ServiceDefinition(uuid: "FFF0", characteristics: [level]))
+        try await manager.startAdvertising(Advertisement(localName: "Fred", serviceUUIDs: ["FFF0"]))
     }
 }
 
@@ -51,7 +51,7 @@ let central = CentralManager(radio: radio())
 try await central.start()
 let peripheral = await central.peripheral(at: address)
 try await central.connect(peripheral, timeout: .seconds(10))
-let level = try await peripheral.discoverAll(["180F"])[0].characteristics[0]
+let level = try await peripheral.discoverAll(["FFF0"])[0].characteristics[0]
 for step in [{ await app.enterBackground() }, { await app.suspend() }, { await app.terminate() }] {
     await step()
     print("app: \(await app.state.rawValue); central: reads \(try await peripheral.readValue(for: level))")

@@ -18,6 +18,8 @@ extension RadioError {
         case (0x09, _), (0x0D, _): 11
         // PIN or Key Missing: peerRemovedPairingInformation.
         case (0x06, _): 14
+        // uuidNotAllowed.
+        case (nil, .uuidNotAllowed): 8
         // operationNotSupported.
         case (nil, .unsupported): 13
         default: 0

@@ -49,7 +49,8 @@ public actor PeripheralManager {
     /// Publishes services together; a service can include only services of the same call.
     ///
     /// Throws `servicesRefused` if they break a rule of GATT, are published already, or the radio refuses
-    /// them. Throws `invalidState` if the app does not run.
+    /// them. If iOS keeps one of an app's services for itself, such as Battery, the error's
+    /// `coreBluetoothCode` is 8, uuidNotAllowed. Throws `invalidState` if the app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try await access.ask { phone, reference throws(RadioError) in

@@ -32,7 +32,7 @@ extension Phone {
         _ services: [ServiceDefinition], for reference: ManagerReference
     ) async throws(RadioError) -> PublishedServices {
         let manager = try acting(reference)
-        try DefinitionRules.check(services)
+        try DefinitionRules.check(services, ofApp: manager.app != nil)
         let epoch = manager.databaseEpoch
         return try await self.services.publish(services, for: manager, on: self) { published in
             guard epoch == manager.databaseEpoch, !manager.isEnded else { return false }

@@ -1,7 +1,9 @@
 /// The rules for every batch of services, on every radio.
 package enum DefinitionRules {
-    /// Throws `servicesRefused` with the first rule that the batch breaks.
-    package static func check(_ services: [ServiceDefinition]) throws(RadioError) {
+    /// Throws `servicesRefused` with the first rule that the batch breaks, or `uuidNotAllowed` if an app may
+    /// not publish one of its services.
+    package static func check(_ services: [ServiceDefinition], ofApp: Bool = false) throws(RadioError) {
+        if ofApp { try AppleServices.check(services) }
         var keys: Set<AttributeKey> = []
         var earlier: Set<AttributeKey> = []
         for service in services {

@@ -22,6 +22,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let poweredOff = Code(rawValue: "poweredOff")
         /// bluetoothd or the host refused the services.
         public static let servicesRefused = Code(rawValue: "servicesRefused")
+        /// An app may not publish a service of this UUID; the code of the CBError is 8.
+        package static let uuidNotAllowed = Code(rawValue: "uuidNotAllowed")
         /// The radio refused the advertisement.
         public static let advertisementRefused = Code(rawValue: "advertisementRefused")
         /// No advertising set is free.

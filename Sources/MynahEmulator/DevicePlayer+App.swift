@@ -26,7 +26,7 @@ extension DevicePlayer {
                 "nothingPreserved",
                 "\(device.label) is terminated and \(why): it is silent until its user opens it")
         }
-        if let mapping = device.services.keys(in: services) { rekey(mapping) }
+        if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
     }
 
     /// Whether its app does not start with the run.
@@ -34,7 +34,7 @@ extension DevicePlayer {
 
     /// The services on the radio when the run begins.
     var served: [ServiceDefinition] {
-        isTerminated ? appSide.app?.access.services ?? [] : device.services
+        isTerminated ? appSide.app?.access.services ?? [] : device.allowedServices
     }
 
     func carryOut(_ transition: AppTransition) async {

@@ -65,8 +65,8 @@ final class DevicePlayer {
         guard let manager, let before = stage.beginPublishing() else { return }
         do throws(RadioError) {
             if before == .foreign { await manager.removeAllServices() }
-            if await manager.services.isEmpty, !device.services.isEmpty {
-                try await manager.add(device.services)
+            if await manager.services.isEmpty {
+                try await device.add(to: manager, events) { manager === self.manager }
             }
             try await advertise(with: manager)
         } catch {
@@ -179,7 +179,7 @@ final class DevicePlayer {
             .restoration(
                 .init(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? "")))
         guard !state.services.isEmpty else { return }
-        guard let mapping = device.services.keys(in: state.services) else {
+        guard let mapping = device.allowedServices.keys(in: state.services) else {
             events.warn(
                 "restoredServicesDiffer",
                 "the restored services are not the profile's, and are published anew")

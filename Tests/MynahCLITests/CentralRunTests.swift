@@ -173,7 +173,7 @@ import Testing
             mynah: 1
             name: App
             app: {backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: p}
-            services: [{uuid: 180A, characteristics: [{uuid: 2A29, properties: [read], value: {hex: 01}}]}]
+            services: [{uuid: FFE0, characteristics: [{uuid: 2A29, properties: [read], value: {hex: 01}}]}]
             central:
               - restoreIdentifier: c1
                 scan: {services: [180D]}

@@ -15,7 +15,7 @@ import Testing
               - {uuid: 2A37, properties: [read, notify], value: {generate: heart-rate}, every: 1 s}
               - {uuid: 2A38, properties: [read], value: {hex: 01}}
               - {uuid: 2A39, properties: [read, write], value: {hex: "00"}}
-          - uuid: 180F
+          - uuid: 1810
             characteristics:
               - {uuid: 2A19, properties: [read, notify], value: {generate: heart-rate}, every: 1 s}
         """
@@ -196,7 +196,7 @@ import Testing
                 .appLaunched, .appRestored, .appForeground, .stateChanged, .advertisingStarted, .ready,
             ])
         let restored = try #require(second.log.all.first { $0.name == .appRestored })
-        #expect(restored["services"] == .array([.string("180D"), .string("180F")]))
+        #expect(restored["services"] == .array([.string("180D"), .string("1810")]))
         #expect(
             restored["subscribers"]?.arrayValue?.first?["central"] == .string("AA:BB:CC:DD:EE:FF"))
         #expect(restored["subscribers"]?.arrayValue?.first?["live"] == .bool(false))
@@ -282,7 +282,7 @@ import Testing
         #expect(second.log.names == [.stateChanged, .advertisingStarted, .ready])
         let air = try #require(second.log.all.first { $0.name == .advertisingStarted })
         #expect(air.string("scanResponse") == Self.background)
-        #expect(second.log.all.last?["services"] == .array([.string("180D"), .string("180F")]))
+        #expect(second.log.all.last?["services"] == .array([.string("180D"), .string("1810")]))
         let fixed = ReadRequest(central: peer.id, attribute: try await second.key("2A38"))
         await second.radio.simulate(.answeredRead(fixed, [1]))
         #expect(second.log.names.last == .read)

@@ -40,7 +40,7 @@ import Testing
     }
 
     static let battery = """
-        services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read], \
+        services: [{uuid: 1810, characteristics: [{uuid: 2A19, properties: [read], \
         value: {fields: {level: {from: level}}}}]}]
         """
 

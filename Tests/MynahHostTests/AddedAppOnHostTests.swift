@@ -38,7 +38,7 @@ import Testing
         try await manager.start()
         try await manager.scanForPeripherals(withServices: nil)
         try await until("One is found") { names.all.contains("One") }
-        try await emulator.add(try device("Two", "180F"))
+        try await emulator.add(try device("Two", "1810"))
         try await until("Two is found") { names.all.contains("Two") }
         await manager.stopScan()
         let peripheral = await manager.peripheral(at: rig.address)

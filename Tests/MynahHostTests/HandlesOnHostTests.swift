@@ -39,15 +39,15 @@ import Testing
         try await other.add(ServiceDefinition(uuid: "180D"))
         var manager: PeripheralManager? = await stage.phone.makePeripheralManager()
         let level = CharacteristicDefinition(uuid: "2A19", properties: .read, value: [1])
-        try await manager?.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await manager?.add(ServiceDefinition(uuid: "1810", characteristics: [level]))
         let psm = try #require(try await manager?.publishL2CAPChannel(withEncryption: false))
         let channels = try #require(await manager?.events())
         let events = await stage.central.events()
         try await stage.connect(other)
-        #expect(try await stage.strap.discoverServices(["180F"]).count == 1)
+        #expect(try await stage.strap.discoverServices(["1810"]).count == 1)
         // After the first discovery the central subscribes to Service Changed by itself, and its requests go
         // one after the other: what is answered after that has found it subscribed.
-        try await stage.strap.discoverServices(["180F"])
+        try await stage.strap.discoverServices(["1810"])
         let channel = try await stage.strap.openL2CAPChannel(psm)
         for await event in channels {
             guard case .channelOpened = event.event else { continue }
@@ -56,7 +56,7 @@ import Testing
         manager = nil
         for await event in events {
             guard case .servicesChanged(let strap, _, let gone) = event else { continue }
-            #expect(strap === stage.strap && gone.map(\.uuid) == ["180F"])
+            #expect(strap === stage.strap && gone.map(\.uuid) == ["1810"])
             break
         }
         #expect(try await stage.strap.discoverServices().map(\.uuid) == ["1800", "1801", "180D"])
@@ -299,7 +299,7 @@ import Testing
         let events = await quick.events()
         let level = CharacteristicDefinition(uuid: "2A19", properties: .read)
         let rate = CharacteristicDefinition(uuid: "2A37", properties: .read)
-        try await slow.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await slow.add(ServiceDefinition(uuid: "1810", characteristics: [level]))
         try await quick.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         var advertisement = Advertisement()
         advertisement.interval = .milliseconds(20)
@@ -308,7 +308,7 @@ import Testing
         try await central.start()
         let strap = await central.peripheral(at: rig.address)
         try await central.connect(strap, timeout: nil)
-        try await strap.discoverServices(["180F", "180D"])
+        try await strap.discoverServices(["1810", "180D"])
         for service in await strap.services { try await strap.discoverCharacteristics(for: service) }
         let (first, second) = (
             try #require(await strap.characteristic("2A19")), try #require(await strap.characteristic("2A37"))

@@ -19,7 +19,7 @@ import Testing
             characteristics:
               - {uuid: 2A37, properties: [read, notify], value: {hex: 01}, descriptors: [{uuid: 2901}]}
               - {uuid: 2A39, properties: [write]}
-          - uuid: 180F
+          - uuid: 1810
             characteristics:
               - {uuid: 2A19, properties: [read]}
               - {uuid: 2A19, properties: [writeWithoutResponse]}
@@ -45,10 +45,10 @@ import Testing
         "{name: a, on: subscribe, of: 180D/2A37, do: refuseSubscription}",
         "{name: a, on: connect, do: refuseConnection}",
         "{name: a, on: connect, do: loseBond, how: disconnect}",
-        "{name: a, after: 5 s, do: changeServices, remove: 180F}",
-        "{name: a, on: discover, do: changeServices, remove: 180F/2A19~2}",
+        "{name: a, after: 5 s, do: changeServices, remove: 1810}",
+        "{name: a, on: discover, do: changeServices, remove: 1810/2A19~2}",
         "{name: a, after: 20 s, do: advertise, with: {localName: DFU, serviceUUIDs: [180A], interval: 1 s, "
-            + "manufacturerData: {0x0059: 01}, serviceData: {180F: 64}, appearance: 64, connectable: false}, "
+            + "manufacturerData: {0x0059: 01}, serviceData: {1810: 64}, appearance: 64, connectable: false}, "
             + "for: 10 s}",
         "{name: a, on: advertise, do: vanish, for: 2 min}",
     ]
@@ -123,7 +123,7 @@ import Testing
         let of = try Self.load(Self.valid[1])
         #expect(of.attribute == .init(service: 0, characteristic: 0, descriptor: 0))
         #expect(of.properties == .read)
-        let removing = try Self.load("{name: a, after: 5 s, do: changeServices, remove: 180F/2A19~2}")
+        let removing = try Self.load("{name: a, after: 5 s, do: changeServices, remove: 1810/2A19~2}")
         let (one, other) = (AttributeKey(), AttributeKey())
         let resolved = removing.resolved { $0 == .init(service: 1, characteristic: 1) ? one : other }
         #expect(resolved.effect == .changeServices(removing: one))
@@ -269,11 +269,11 @@ import Testing
         ),
         (
             "{name: a, on: read, of: 2A19, truncate: 1}",
-            "34: error: the device has 2 attributes called 2A19: name one of 180F/2A19~1, 180F/2A19~2"
+            "34: error: the device has 2 attributes called 2A19: name one of 1810/2A19~1, 1810/2A19~2"
         ),
         (
-            "{name: a, on: read, of: 180F/2A19~3, truncate: 1}",
-            "34: error: the device has no 180F/2A19~3; it has 180F/2A19~1, 180F/2A19~2"
+            "{name: a, on: read, of: 1810/2A19~3, truncate: 1}",
+            "34: error: the device has no 1810/2A19~3; it has 1810/2A19~1, 1810/2A19~2"
         ),
         (
             "{name: a, on: read, of: \"2A00\", truncate: 1}",
@@ -300,8 +300,8 @@ import Testing
             "31: error: on: write has no effect on \"2A37\": the characteristic has no write property"
         ),
         (
-            "{name: a, on: write, of: 180F/2A19~2, error: 0x80}",
-            "31: error: error has no effect on \"180F/2A19~2\": a write without response gets no answer"
+            "{name: a, on: write, of: 1810/2A19~2, error: 0x80}",
+            "31: error: error has no effect on \"1810/2A19~2\": a write without response gets no answer"
         ),
         (
             "{name: a, on: notify, of: 2A37/2901, do: drop}",

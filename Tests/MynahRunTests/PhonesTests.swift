@@ -20,15 +20,15 @@ import Testing
         app:
           backgroundModes: [bluetooth-peripheral, bluetooth-central]
           restoreIdentifier: identifier
-        advertising: {localName: \(phone), serviceUUIDs: [180F]}
+        advertising: {localName: \(phone), serviceUUIDs: [1810]}
         services:
-          - uuid: 180F
+          - uuid: 1810
             characteristics:
               - {uuid: 2A19, properties: [read], permissions: {read: encrypted}, value: {hex: 64}}
         central:
           restoreIdentifier: central
-          scan: {services: [180F]}
-          peripherals: [{name: Friend, match: {services: [180F]}, read: [180F/2A19]}]
+          scan: {services: [1810]}
+          peripherals: [{name: Friend, match: {services: [1810]}, read: [1810/2A19]}]
         """
     }
 

@@ -78,9 +78,9 @@ final class RunRig: Sendable {
         mynah: 1
         name: App
         app: {backgroundModes: [bluetooth-peripheral]}
-        advertising: {localName: Fred, serviceUUIDs: [180F]}
+        advertising: {localName: Fred, serviceUUIDs: [1810]}
         services:
-          - {uuid: 180F, characteristics: [{uuid: 2A19, properties: [read, notify], value: {hex: 64}}]}
+          - {uuid: 1810, characteristics: [{uuid: 2A19, properties: [read, notify], value: {hex: 64}}]}
         """
 
     let air: LiveAir

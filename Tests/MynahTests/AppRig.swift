@@ -161,7 +161,7 @@ struct AppRig {
         if publishes { try await publish() }
     }
 
-    var service: ServiceDefinition { ServiceDefinition(uuid: "180F", characteristics: [level, fixed]) }
+    var service: ServiceDefinition { ServiceDefinition(uuid: "1810", characteristics: [level, fixed]) }
 
     func publish() async throws {
         let manager = try #require(code.manager)

@@ -197,7 +197,7 @@ import Testing
         let options = rig.code.state.withLock { $0.options.last }
         #expect(options == LaunchOptions(restoreIdentifiers: ["com.example.hrm"], isInBackground: true))
         let restored = try #require(rig.code.restored.last)
-        #expect(restored.services.map(\.uuid) == ["180F"])
+        #expect(restored.services.map(\.uuid) == ["1810"])
         #expect(restored.advertisement?.localName == "Fred")
         #expect(
             restored.subscribers == [

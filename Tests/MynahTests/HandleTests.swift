@@ -10,7 +10,7 @@ import Testing
     private let radio = FakeRadio()
     private let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
 
-    private func publish(_ manager: PeripheralManager, _ uuid: BluetoothUUID = "180F") async throws {
+    private func publish(_ manager: PeripheralManager, _ uuid: BluetoothUUID = "1810") async throws {
         try await manager.add(ServiceDefinition(uuid: uuid, characteristics: [level]))
         var advertisement = Advertisement()
         advertisement.serviceUUIDs = [uuid]
@@ -101,7 +101,7 @@ import Testing
         try await until("nothing is advertised") { await radio.advertisement == nil }
         // A thread of its own writes the file; a stop waits for it.
         await rig.phone.stop()
-        #expect(try temporary.read("peripheral+test+test.json").contains("180F"))
+        #expect(try temporary.read("peripheral+test+test.json").contains("1810"))
     }
 
     // MARK: Both roles of an app
@@ -150,7 +150,7 @@ import Testing
             let absent = DeviceAddress(value: 2, kind: .public)
             try await manager.connect(await manager.peripheral(at: absent))
             try await until("the radio is asked to connect") { await radio.isAsked(for: absent) }
-            try await manager.scanForPeripherals(withServices: ["180F"])
+            try await manager.scanForPeripherals(withServices: ["1810"])
             await manager.registerForConnectionEvents()
             try await publish(try #require(code.accessory.withLock { $0 }))
         }

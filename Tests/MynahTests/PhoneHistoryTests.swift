@@ -386,13 +386,13 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 return await manager.stopAdvertising()
             }
             if await manager.services.isEmpty {
-                let service = ServiceDefinition(uuid: "180F", characteristics: [codes[index].level])
+                let service = ServiceDefinition(uuid: "1810", characteristics: [codes[index].level])
                 guard (try? await manager.add(service)) != nil else { return }
                 put(.publish(index))
             }
             put(.advertise(index))
             var advertisement = Advertisement()
-            advertisement.serviceUUIDs = ["180F"]
+            advertisement.serviceUUIDs = ["1810"]
             _ = try? await manager.startAdvertising(advertisement)
         }
     }

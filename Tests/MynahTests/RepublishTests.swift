@@ -38,7 +38,7 @@ import Testing
     @Test func `the preserved services of two managers are published once each`() async throws {
         let temporary = try TemporaryDirectory()
         var (phone, code) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
-        for (manager, uuid) in zip(code.managers.withLock { $0 }, ["180F", "180D"] as [BluetoothUUID]) {
+        for (manager, uuid) in zip(code.managers.withLock { $0 }, ["1810", "180D"] as [BluetoothUUID]) {
             try await manager.add(
                 ServiceDefinition(
                     uuid: uuid, characteristics: [.init(uuid: "2A19", properties: .read, value: [1])]))
@@ -55,7 +55,7 @@ import Testing
         let managers = code.managers.withLock { $0 }
         try await until("two batches of services are published") { await radio.published.count >= 2 }
         #expect(
-            await radio.published.flatMap(\.services).map(\.uuid.description).sorted() == ["180D", "180F"])
+            await radio.published.flatMap(\.services).map(\.uuid.description).sorted() == ["180D", "1810"])
         for manager in managers { await manager.removeAllServices() }
         #expect(await radio.published.isEmpty)
         await phone.stop()
@@ -64,7 +64,7 @@ import Testing
     @Test func `a manager that is dropped while its restored services are published has none`() async throws {
         let temporary = try TemporaryDirectory()
         var (phone, code) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
-        for uuid in ["180F", "180D"] as [BluetoothUUID] {
+        for uuid in ["1810", "180D"] as [BluetoothUUID] {
             let manager = try #require(code.managers.withLock { $0.first })
             try await manager.add(
                 ServiceDefinition(
@@ -100,7 +100,7 @@ import Testing
             await app.enterForeground()
             guard isSecond else {
                 try await phone.start()
-                try await code.manager?.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+                try await code.manager?.add(ServiceDefinition(uuid: "1810", characteristics: [level]))
                 await phone.stop()
                 continue
             }
@@ -132,7 +132,7 @@ import Testing
             await app.enterForeground()
             guard isSecond else {
                 try await phone.start()
-                try await code.manager?.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+                try await code.manager?.add(ServiceDefinition(uuid: "1810", characteristics: [level]))
                 await phone.stop()
                 continue
             }

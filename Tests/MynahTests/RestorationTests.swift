@@ -33,12 +33,12 @@ import Testing
         try await run(publishes: false) { rig in
             #expect(rig.code.words == ["launched", "willRestoreState", "foreground", "state poweredOn"])
             let restored = try #require(rig.code.restored.first)
-            #expect(restored.services.map(\.uuid) == ["180F"])
+            #expect(restored.services.map(\.uuid) == ["1810"])
             #expect(restored.services[0].characteristics.map(\.value) == [nil, [1, 2]])
             #expect(restored.subscribers.map(\.isLive) == [false])
             #expect(restored.subscribers.map(\.address) == [rig.peer.address])
             // Published and on the air again without the app.
-            #expect(await rig.radio.published.flatMap(\.services).map(\.uuid) == ["180F"])
+            #expect(await rig.radio.published.flatMap(\.services).map(\.uuid) == ["1810"])
             try await until("the foreground advertisement is on the air") {
                 await rig.air == AppTests.foreground
             }
@@ -96,7 +96,7 @@ import Testing
         }
         #expect(try temporary.read(Self.file + ".unusable-2") == text)
         #expect(try temporary.read(Self.file + ".unusable-1") == "an older one")
-        #expect(try temporary.read(Self.file).contains("180F"))
+        #expect(try temporary.read(Self.file).contains("1810"))
     }
 
     @Test func `a file of an earlier version is read once, and taken over under its new name`() async throws {
@@ -109,10 +109,10 @@ import Testing
         #expect(unlink(temporary.path + "/" + Self.file) == 0)
         try temporary.write("{", to: Self.formerFile + ".new")
         try await run(publishes: false) { rig in
-            #expect(rig.code.restored.first?.services.map(\.uuid) == ["180F"])
+            #expect(rig.code.restored.first?.services.map(\.uuid) == ["1810"])
             #expect(temporary.files.sorted() == ["lock", Self.file].sorted())
         }
-        #expect(try temporary.read(Self.file).contains("180F"))
+        #expect(try temporary.read(Self.file).contains("1810"))
         // With one of the new name it is not looked at.
         try temporary.write("[", to: Self.formerFile)
         try await run(publishes: false) { rig in #expect(rig.code.restored.count == 1) }
@@ -129,7 +129,7 @@ import Testing
             #expect(rig.sink.phoneEvents.count { if case .warning = $0 { true } else { false } } == 1)
         }
         #expect(try temporary.read(Self.formerFile + ".unusable-1") == text)
-        #expect(try temporary.read(Self.file).contains("180F"))
+        #expect(try temporary.read(Self.file).contains("1810"))
     }
 
     @Test func `two apps may use one identifier, and each gets back what is its own`() async throws {
@@ -214,12 +214,12 @@ import Testing
                 rig.code.state.withLock { $0.options.last }
                     == LaunchOptions(restoreIdentifiers: ["com.example.second"], isInBackground: true))
             // The services of the other one are restored all the same.
-            #expect(rig.code.restored.map { $0.services.map(\.uuid) } == [["180F"]])
+            #expect(rig.code.restored.map { $0.services.map(\.uuid) } == [["1810"]])
         }
     }
 
     private static let unknownPermission = #"""
-        {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "180F", \#
+        {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "1810", \#
         "characteristics": [
         {"uuid": "2A19", "properties": ["read"], "permissions": {"read": "bonded"}}]}]]}
         """#
@@ -249,7 +249,7 @@ import Testing
             default: try temporary.write("{", to: Self.file + ".new")
             }
             try await run()
-            #expect(try temporary.read(Self.file).contains("180F"))
+            #expect(try temporary.read(Self.file).contains("1810"))
             #expect(temporary.files.sorted() == ["lock", "other", Self.file].sorted())
             #expect(try temporary.read("other") == "not mine")
         }
@@ -284,7 +284,7 @@ import Testing
             await rig.phone.stop()
             #expect(codes() == ["stateNotKept"])
         }
-        #expect(try temporary.read(Self.file).contains("180F"))
+        #expect(try temporary.read(Self.file).contains("1810"))
     }
 
     @Test func `directories above the state directory are made`() throws {

@@ -3,7 +3,7 @@ import MynahProfiles
 
 /// The Apple Media Service of a phone: a state machine without I/O (AMS Specification).
 struct AppleMedia: ServiceBehavior {
-    static let service: BluetoothUUID = "89D3502B-0F36-433A-8EF4-C502AD55F8DC"
+    static let service = AppleServices.media
     static let remoteCommand: BluetoothUUID = "9B3C81D8-57B1-4A8A-B8DF-0E56F7CA51C2"
     static let entityUpdate: BluetoothUUID = "2F7CABCE-808D-411F-9A0C-BB92BA96C102"
     static let entityAttribute: BluetoothUUID = "C6B2F38C-23AB-46D8-A6AB-A3A870BBD5D7"

@@ -72,6 +72,7 @@ enum ProfileSection {
             origin: reader.origin, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
+        if app != nil { warnOfReserved(profile.services, reader) }
         if let app { profile.device.largestMTU = IOSVersion(app.iOS).largestMTU }
         profile.phone = phone
         OnSection.read(read.rules, into: &profile, reader)
@@ -87,6 +88,19 @@ enum ProfileSection {
             profile.scenarios = ScenarioSection.list(node, in: scope, reader)
         }
         return profile
+    }
+
+    /// iOS refuses an app the services that it keeps for itself.
+    private static func warnOfReserved(_ services: [Profile.Service], _ reader: FormatReader) {
+        for service in services {
+            guard let reserved = AppleServices.reserved(service.uuid) else { continue }
+            reader.warning(
+                at: service.marks["uuid"] ?? service.mark,
+                """
+                iOS keeps the \(reserved.name) service \(service.uuid) for itself: it refuses the app this \
+                service with CBError 8 and publishes the others. To play an accessory, delete app
+                """)
+        }
     }
 
     /// `device` and `security`.

@@ -14,9 +14,9 @@ import Testing
     private static let vault = """
         mynah: 1
         name: Vault
-        advertising: {serviceUUIDs: [180F]}
+        advertising: {serviceUUIDs: [1810]}
         services:
-          - uuid: 180F
+          - uuid: 1810
             characteristics: [{uuid: 2A19, properties: [read], ask: [read]}]
         """
     private static let reader = """
@@ -24,8 +24,8 @@ import Testing
         name: Reader
         app: {backgroundModes: [bluetooth-central]}
         central:
-          scan: {services: [180F]}
-          peripherals: [{name: Vault, read: [180F/2A19]}]
+          scan: {services: [1810]}
+          peripherals: [{name: Vault, read: [1810/2A19]}]
         """
 
     /// Plays devices that are added, and returns the journal.

@@ -1,0 +1,46 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+
+extension EmulatedDevice {
+    /// Its services that the system lets it publish, in their order.
+    ///
+    /// iOS keeps some for itself, and a service that includes a missing one is missing too.
+    var allowedServices: [ServiceDefinition] {
+        guard app != nil else { return services }
+        var missing: Set<AttributeKey> = []
+        return services.filter { service in
+            let isAllowed =
+                AppleServices.reserved(service.uuid) == nil && missing.isDisjoint(with: service.includes)
+            if !isAllowed { missing.insert(service.key) }
+            return isAllowed
+        }
+    }
+
+    /// Publishes its services, and reports those that the system refuses.
+    ///
+    /// `isCurrent` says whether the manager's process still runs.
+    func add(
+        to manager: PeripheralManager, _ events: EventReporter, while isCurrent: () -> Bool
+    ) async throws(RadioError) {
+        let allowed = allowedServices
+        func report(_ service: ServiceDefinition, _ message: String) {
+            let place = EventAttribute(service: service.uuid)
+            let code = RadioError.Code.uuidNotAllowed.rawValue
+            events.report(.error, .notice(.init(code: code, message, on: place)))
+        }
+        for service in services where !allowed.contains(where: { $0.key == service.key }) {
+            guard AppleServices.reserved(service.uuid) != nil else {
+                report(service, "the service \(service.uuid) includes a service that iOS refuses")
+                continue
+            }
+            do throws(RadioError) {
+                try await manager.add(service)
+            } catch {
+                guard isCurrent(), error.code == .uuidNotAllowed else { throw error }
+                report(service, "\(error.message) (CBError \(error.coreBluetoothCode))")
+            }
+        }
+        if !allowed.isEmpty { try await manager.add(allowed) }
+    }
+}
