@@ -91,7 +91,8 @@ extension CentralManagerEvent {
         case .readyToWrite: .answered
         case .stateChanged: .state
         case .connectionEvent: .connectionEvent
-        case .willRestoreState, .mtuChanged, .paired, .pairing, .lost, .recovered, .warning, .missed: nil
+        case .willRestoreState, .mtuChanged, .nameUpdated, .paired, .pairing, .lost, .recovered, .warning,
+            .missed: nil
         }
     }
 }

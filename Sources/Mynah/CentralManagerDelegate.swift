@@ -85,6 +85,8 @@ public protocol PeripheralDelegate: AnyObject, Sendable {
     func peripheral(
         _ peripheral: Peripheral, didModifyServices invalidated: [DiscoveredService],
         in handles: ClosedRange<AttributeHandle>)
+    /// The name of an app's peripheral is another one now: its GAP device name was read.
+    func peripheralDidUpdateName(_ peripheral: Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     func peripheral(_ peripheral: Peripheral, didUpdateMTU mtu: Int)
     /// A link has room again, after a write without response found none.
@@ -107,6 +109,8 @@ extension PeripheralDelegate {
         _ peripheral: Peripheral, didModifyServices invalidated: [DiscoveredService],
         in handles: ClosedRange<AttributeHandle>
     ) {}
+    /// Does nothing.
+    public func peripheralDidUpdateName(_ peripheral: Peripheral) {}
     /// Does nothing.
     public func peripheral(_ peripheral: Peripheral, didUpdateMTU mtu: Int) {}
     /// Does nothing.
@@ -172,6 +176,7 @@ final class CentralManagerDelegateSink: CentralManagerSink {
         case .valueUpdated(let update): peripherals?.peripheral(update.peripheral, didUpdateValue: update)
         case .servicesChanged(let peripheral, let handles, let invalidated):
             peripherals?.peripheral(peripheral, didModifyServices: invalidated, in: handles)
+        case .nameUpdated(let peripheral): peripherals?.peripheralDidUpdateName(peripheral)
         case .mtuChanged(let peripheral, let mtu): peripherals?.peripheral(peripheral, didUpdateMTU: mtu)
         case .readyToWrite(let peripheral):
             peripherals?.peripheralIsReady(toSendWriteWithoutResponse: peripheral)

@@ -99,6 +99,8 @@ public enum CentralManagerEvent: Sendable {
     case connectionEvent(ConnectionEvent, Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     case mtuChanged(Peripheral, Int)
+    /// The GAP device name of an app's peripheral was read, and is another than its name before.
+    case nameUpdated(Peripheral)
     /// A peripheral sent a notification or an indication.
     case valueUpdated(ValueUpdate)
     /// A peripheral's services changed in this range of handles; the invalidated ones left its `services`.

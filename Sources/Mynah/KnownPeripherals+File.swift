@@ -36,7 +36,7 @@ extension KnownPeripherals.Entry {
             .init("address", .string(address.description)),
             .init("addressKind", .string(address.kind.rawValue)),
             .init("name", name.map { .string($0) } ?? .null),
-        ]
+        ] + (deviceName.map { [.init("deviceName", .string($0))] } ?? [])
     }
 
     init(_ json: JSON) throws(PreservedStateProblem) {
@@ -47,6 +47,8 @@ extension KnownPeripherals.Entry {
             let kind = json["addressKind"]?.stringValue.flatMap({ DeviceAddress.Kind(rawValue: $0) }),
             let address = json["address"]?.stringValue.flatMap({ DeviceAddress($0, kind: kind) })
         else { throw .init(description: "the peripheral \(identifier) has no address") }
-        self.init(identifier: identifier, address: address, name: json["name"]?.stringValue)
+        self.init(
+            identifier: identifier, address: address, name: json["name"]?.stringValue,
+            deviceName: json["deviceName"]?.stringValue)
     }
 }

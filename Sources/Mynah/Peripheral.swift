@@ -22,7 +22,10 @@ public actor Peripheral: Identifiable {
     /// A change of a peripheral, as its phone reports it.
     enum Change: Sendable {
         case heard(AdvertisementData)
+        /// The name by which it was known before.
         case named(String)
+        /// The GAP device name was read.
+        case deviceName(String)
         case connected(Peer, mtu: Int)
         case changed(Peer)
         case mtu(Int)
@@ -46,6 +49,8 @@ public actor Peripheral: Identifiable {
 
     /// The name in the advertisement, or the GAP device name once it is known; `nil` if there is none.
     public internal(set) var name: String?
+    /// Whether the name is the GAP device name.
+    private var hasDeviceName = false
     /// The ATT_MTU of the link, in bytes.
     public internal(set) var mtu = GATT.defaultMTU
     /// Whether the peripheral is paired.
@@ -137,9 +142,11 @@ public actor Peripheral: Identifiable {
             pairsWhenAsked: pairsWhenAsked)
         let services = preservedServices
         let (name, mtu, isPaired, peer) = look { ($0.name, $0.mtu, $0.isPaired, $0.peer) }
+        let hasDeviceName = look { $0.hasDeviceName }
         next.look { next in
             (next.name, next.mtu, next.isPaired, next.peer) = (name, mtu, isPaired, peer)
             next.services = services
+            next.hasDeviceName = hasDeviceName
         }
         return next
     }
@@ -154,11 +161,12 @@ public actor Peripheral: Identifiable {
     private func apply(_ change: Change) -> DiscoveredCharacteristic? {
         switch change {
         case .heard(let advertisement):
-            guard let heard = advertisement.localName, name == nil || advertisement.isNameComplete else {
-                break
-            }
+            guard !hasDeviceName, let heard = advertisement.localName,
+                name == nil || advertisement.isNameComplete
+            else { break }
             name = heard
         case .named(let known): name = name ?? known
+        case .deviceName(let read): (name, hasDeviceName) = (read, true)
         case .connected(let peer, let mtu):
             self.peer = peer.id
             self.mtu = mtu

@@ -106,6 +106,8 @@ package enum EventText {
             case ("withResponse", .bool(let isAsked)):
                 if !isAsked { parts.append("without response") }
             case ("on", .bool(let isOn)): parts.append(isOn ? "on" : "off")
+            case ("name", .string(let name)) where event.name == .nameUpdated:
+                parts.append("name \(PrintableText.of(name))")
             case ("peripheral", _), ("as", _), ("name", _), ("characteristic", _), ("data", _),
                 ("scanResponse", _), ("coalesced", .integer(1)), (_, .bool(false)), (_, .array([])),
                 (_, .string("")):

@@ -116,6 +116,12 @@ public protocol CentralRadio: Radio {
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
 }
 
+/// A central's radio that can read a peripheral's GAP device name, as a phone's system does by itself.
+package protocol DeviceNameRadio: CentralRadio {
+    /// The device name of a connected peripheral (Core Specification, Vol 3, Part C, 12.1).
+    func readDeviceName(of peer: Peer.ID) async throws(RequestError) -> String
+}
+
 extension CentralRadio {
     /// The address itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { address }

@@ -179,6 +179,7 @@ final class CentralPlayer {
             report(.valueUpdated, update.peripheral) { .remote(.init($0, attribute, value: update.value)) }
         case .servicesChanged(let peripheral, _, let invalidated):
             report(.servicesChanged, peripheral) { .remote(.init($0, uuids: invalidated.map(\.uuid))) }
+        case .nameUpdated(let peripheral): report(.nameUpdated, peripheral) { .link(.init($0)) }
         case .paired(let peripheral): report(.paired, peripheral) { .pairing(.init(nil, $0)) }
         case .readyToWrite: room.signal()
         case .missed(let count):

@@ -165,3 +165,10 @@ extension HostRadio {
         try await links.readRSSI(of: peer)
     }
 }
+
+extension HostRadio: DeviceNameRadio {
+    /// Reads the GAP device name.
+    package func readDeviceName(of peer: Peer.ID) async throws(RequestError) -> String {
+        try await links.perform(DeviceNameRead(), on: peer)
+    }
+}

@@ -14,7 +14,7 @@ public struct AppRules: Hashable, Sendable {
     public var suspendAfter: Duration = .seconds(5)
     /// The time that an event grants to a suspended app that it wakes: "around 10 seconds" (Core
     /// Bluetooth Background Processing).
-    public var wakeAllowance: Duration = .seconds(10)
+    package var wakeAllowance: Duration = .seconds(10)
     /// The app's work for each event in the background, or `nil` to use all of the allowance.
     ///
     /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the
@@ -23,7 +23,7 @@ public struct AppRules: Hashable, Sendable {
     /// The time between throttling and termination of an app that overruns.
     ///
     /// Apple names both and no figure; 10 s is an assumption.
-    public var throttledAllowance: Duration = .seconds(10)
+    package var throttledAllowance: Duration = .seconds(10)
 
     /// An app without background modes and restoration by default.
     public init() {}

@@ -18,14 +18,20 @@ package struct KnownPeripherals: Sendable {
         package var identifier: PeripheralIdentifier
         /// Its identity address, or the only address that is known of it.
         package var address: DeviceAddress
-        /// Its name; `nil` if it is not known.
+        /// The name that it advertises; `nil` if it is not known.
         package var name: String?
+        /// Its GAP device name, which apps see; `nil` if it is not known.
+        package var deviceName: String?
 
         /// A device with its identifier.
-        package init(identifier: PeripheralIdentifier, address: DeviceAddress, name: String? = nil) {
+        package init(
+            identifier: PeripheralIdentifier, address: DeviceAddress, name: String? = nil,
+            deviceName: String? = nil
+        ) {
             self.identifier = identifier
             self.address = address
             self.name = name
+            self.deviceName = deviceName
         }
     }
 
@@ -122,6 +128,20 @@ package struct KnownPeripherals: Sendable {
         guard let identifier = identifiers[address], devices[identifier]?.entry.name != name else { return }
         devices[identifier]?.entry.name = name
         revision += 1
+    }
+
+    /// A device's GAP device name was read.
+    package mutating func setDeviceName(_ name: String, of address: DeviceAddress) {
+        guard let identifier = identifiers[address], devices[identifier]?.entry.deviceName != name else {
+            return
+        }
+        devices[identifier]?.entry.deviceName = name
+        revision += 1
+    }
+
+    /// The GAP device name of a device, or `nil` if it is not known.
+    package func deviceName(of identifier: PeripheralIdentifier) -> String? {
+        devices[identifier]?.entry.deviceName
     }
 
     /// The device that was known by one address has paired, and its identity address is another.

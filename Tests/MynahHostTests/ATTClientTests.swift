@@ -10,6 +10,7 @@ enum GATTValue: Hashable {
     case none
     case mtu(Int)
     case bytes([UInt8])
+    case text(String)
     case values([[UInt8]?])
     case services([RemoteService])
     case characteristics([RemoteCharacteristic])
@@ -19,6 +20,7 @@ enum GATTValue: Hashable {
     init<Value>(_ value: Value) {
         switch Value.self {
         case is Int.Type: self = .mtu(value as? Int ?? 0)
+        case is String.Type: self = .text(value as? String ?? "")
         case is [UInt8].Type: self = .bytes(value as? [UInt8] ?? [])
         case is [RemoteService].Type: self = .services(value as? [RemoteService] ?? [])
         case is [RemoteCharacteristic].Type:
@@ -234,6 +236,52 @@ struct ClientRig {
         #expect(try rig.hear("0D" + full) == ["0C03002C00"])
         #expect(try rig.hear("0D BB") == [])
         #expect(rig.ended == [.success(.bytes(Array(repeating: 0xAA, count: 44) + [0xBB]))])
+    }
+
+    /// Answers of a peripheral, and its name.
+    private static let names: [([String], String)] = [
+        (["09 07 0300 5374726170"], "Strap"),
+        // Some end it with zeros.
+        (["09 09 0300 53747261700000"], "Strap"),
+        (["09 02 0300"], ""),
+        // 19 bytes fill the answer, so the rest is read.
+        (
+            ["09 15 0300 " + String(repeating: "41", count: 19), "0B " + String(repeating: "41", count: 19)],
+            String(repeating: "A", count: 19)
+        ),
+        (
+            [
+                "09 15 0300 " + String(repeating: "41", count: 19),
+                "0B " + String(repeating: "41", count: 22),
+                "0D 42",
+            ], String(repeating: "A", count: 22) + "B"
+        ),
+        // Bytes that are no UTF-8 are replaced.
+        (["09 04 0300 41FF"], "A\u{FFFD}"),
+    ]
+
+    @Test(arguments: names) func `a device name is read by its type, and to its end`(
+        answers: [String], name: String
+    ) throws {
+        var rig = ClientRig()
+        #expect(rig.start(DeviceNameRead()) == ["080100FFFF002A"])
+        for answer in answers { _ = try rig.hear(answer) }
+        #expect(rig.ended == [.success(.text(name))])
+    }
+
+    @Test(arguments: ["09", "09 01 0300", "09 07 0300 41"]) func `a wrong answer is no device name`(
+        answer: String
+    )
+        throws
+    {
+        var rig = ClientRig()
+        _ = rig.start(DeviceNameRead())
+        _ = try rig.hear(answer)
+        guard case .failure(.failed(let error)) = rig.ended.first else {
+            Issue.record("the name was read: \(rig.ended)")
+            return
+        }
+        #expect(error.code == .protocolViolation)
     }
 
     @Test(arguments: ["01 0C 0300 07", "01 0C 0300 0B", "0D"])

@@ -103,6 +103,21 @@ import Testing
         #expect(known.revision == revisions.last)
     }
 
+    @Test func `a device name is kept beside the advertised name`() {
+        var known = KnownPeripherals(seed: 1)
+        let identifier = known.identifier(of: .device(1))
+        #expect(known.deviceName(of: identifier) == nil)
+        known.name(.device(1), "Advertised")
+        let before = known.revision
+        known.setDeviceName("Strap 7", of: .device(1))
+        #expect(known.revision == before + 1 && known.deviceName(of: identifier) == "Strap 7")
+        known.setDeviceName("Strap 7", of: .device(1))
+        known.setDeviceName("Nobody", of: .device(2))
+        #expect(known.revision == before + 1 && known.entries.map(\.name) == ["Advertised"])
+        let again = KnownPeripherals(seed: 2, entries: known.entries)
+        #expect(again.deviceName(of: identifier) == "Strap 7")
+    }
+
     @Test func `saved peripherals are known again, with any seed`() {
         var known = KnownPeripherals(seed: 1)
         for device in 1...3 as ClosedRange<UInt64> { _ = known.identifier(of: .device(device)) }

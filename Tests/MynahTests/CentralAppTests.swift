@@ -61,6 +61,7 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         case .connectionEvent(let event, _): add("\(event)")
         case .readyToWrite: add("ready")
         case .missed(let count): add("missed \(count)")
+        case .nameUpdated: add("name")
         case .mtuChanged, .paired, .pairing, .lost, .recovered, .warning: break
         }
         return .none

@@ -229,6 +229,7 @@ import Testing
             in handles: ClosedRange<AttributeHandle>
         ) { add(peripheral, "services \(handles) \(invalidated.map(\.uuid))") }
         func peripheral(_ peripheral: Peripheral, didUpdateMTU mtu: Int) { add(peripheral, "mtu \(mtu)") }
+        func peripheralDidUpdateName(_ peripheral: Peripheral) { add(peripheral, "name") }
         func peripheralIsReady(toSendWriteWithoutResponse peripheral: Peripheral) {
             add(peripheral, "ready")
         }
@@ -253,6 +254,7 @@ import Testing
             .failedToConnect(strap, RadioError(.timedOut, "no")),
             .disconnected(strap, Disconnection(error: nil, isLocal: true, wasPending: true)),
             .connectionEvent(.peerConnected, strap), .mtuChanged(strap, 99),
+            .nameUpdated(strap),
             .valueUpdated(
                 ValueUpdate(
                     peripheral: strap, characteristic: nil, handle: 3, value: [9], delivery: .notification)),
@@ -274,6 +276,7 @@ import Testing
         case .disconnected: "disconnected pending"
         case .connectionEvent: "peerConnected"
         case .mtuChanged: "mtu 99"
+        case .nameUpdated: "name"
         case .valueUpdated: "value 09"
         case .servicesChanged: "services 1...9 [180D]"
         case .paired: "paired"
@@ -310,7 +313,7 @@ import Testing
         }
         let expected = events.map(Self.method)
         #expect(delegate.called.withLock { $0 } == expected)
-        #expect(Set(expected).count == 17)
+        #expect(Set(expected).count == 18)
         #expect(delegate.managers.withLock { $0 } == [ObjectIdentifier(manager)])
         #expect(delegate.peripherals.withLock { $0 } == [ObjectIdentifier(strap)])
     }

@@ -10,6 +10,8 @@ struct CentralLinks {
         var mtu = GATT.defaultMTU
         /// The services that were found, for whichever app.
         var services: Set<BluetoothUUID> = []
+        /// Whether the system has asked the device for its name.
+        var hasAskedName = false
         /// The managers for whose write without response the link had no room.
         fileprivate var waitingToWrite: [ManagerKey] = []
     }

@@ -54,10 +54,14 @@ final class KnownDevices {
     ) -> Peripheral? {
         guard let radio else { return nil }
         return manager.peripheral(identifier) {
-            Peripheral(
+            let peripheral = Peripheral(
                 identifier: identifier, address: address, radio: radio,
                 access: PeripheralAccess(PhoneLink(phone), of: CentralReference(manager)),
                 pairsWhenAsked: manager.options.pairsWhenAsked)
+            if manager.app != nil, let name = known.deviceName(of: identifier) {
+                peripheral.take(.deviceName(name))
+            }
+            return peripheral
         }
     }
 
@@ -105,6 +109,12 @@ final class KnownDevices {
     /// A device's name became known.
     func name(_ address: DeviceAddress, _ name: String, on phone: isolated Phone) {
         known.name(address, name)
+        save(on: phone)
+    }
+
+    /// A device's GAP device name was read.
+    func read(_ deviceName: String, of address: DeviceAddress, on phone: isolated Phone) {
+        known.setDeviceName(deviceName, of: address)
         save(on: phone)
     }
 

@@ -38,6 +38,7 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case peripheralConnected = "peripheral.connected"
     case peripheralFailedToConnect = "peripheral.failedToConnect"
     case peripheralDisconnected = "peripheral.disconnected"
+    case nameUpdated = "name.updated"
     case peripheralsRetrieved = "peripherals.retrieved"
     case servicesDiscovered = "services.discovered"
     case characteristicsDiscovered = "characteristics.discovered"

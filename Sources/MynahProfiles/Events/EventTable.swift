@@ -71,7 +71,7 @@ package enum EventTable {
         Row(
             .peripheralDisconnected, .connection,
             Shapes.link + Shapes.local + Shapes.waits + Shapes.failure),
-        Row(.peripheralsRetrieved, .central, Shapes.retrieval),
+        Row(.nameUpdated, .connection, Shapes.link), Row(.peripheralsRetrieved, .central, Shapes.retrieval),
         Row(.servicesDiscovered, .connection, Shapes.remote + Shapes.uuids),
         Row(
             .characteristicsDiscovered, .connection,

@@ -103,8 +103,8 @@ final class ConnectSink: CentralManagerSink {
             observer?.warn(warning)
         case .readyToWrite: tellOfRoom()
         // The call that waits for a connection throws its failure.
-        case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .recovered,
-            .missed:
+        case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .nameUpdated,
+            .recovered, .missed:
             break
         }
         return .none

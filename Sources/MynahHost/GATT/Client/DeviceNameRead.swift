@@ -1,0 +1,53 @@
+import MynahCore
+import MynahSupport
+
+/// Reads the GAP device name, however long it is, by its type (Core Specification, Vol 3, Part C, 12.1; Part
+/// G, 4.8.2 and 4.8.3).
+struct DeviceNameRead: GATTProcedure {
+    private var mtu = GATT.defaultMTU
+    /// The read of the whole name, when the first answer may have cut it.
+    private var whole: ValueRead?
+
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<String> {
+        mtu = bearer.mtu
+        return .ask(ATTClientPDU.readByType(AttributeHandle.all, AttributeType.deviceName))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<String> {
+        if whole != nil { return takeWhole(answer) }
+        switch answer {
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            var reader = ByteReader(bytes)
+            guard let length = reader.readUInt8(), length >= 2, let handle = reader.readAttributeHandle(),
+                let value = reader.readBytes(Int(length) - 2)
+            else { return .violated("the peripheral returned no device name") }
+            // A value in such an answer has at most ATT_MTU − 4 bytes, and 253.
+            guard value.count >= min(mtu - 4, 253) else { return .done(Self.text(value)) }
+            var read = ValueRead(handle)
+            let step = read.begin(.init(mtu: mtu))
+            whole = read
+            return map(step)
+        }
+    }
+
+    private mutating func takeWhole(_ answer: Result<[UInt8], ATTError>) -> GATTStep<String> {
+        guard let step = whole?.take(answer) else {
+            return .violated("the peripheral returned no device name")
+        }
+        return map(step)
+    }
+
+    private func map(_ step: GATTStep<[UInt8]>) -> GATTStep<String> {
+        switch step {
+        case .ask(let pdu): .ask(pdu)
+        case .done(let value): .done(Self.text(value))
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    /// The text of a name; some peripherals end it with zeros.
+    private static func text(_ value: [UInt8]) -> String {
+        String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
