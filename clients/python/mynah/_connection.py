@@ -65,7 +65,7 @@ def _stopped_peer(connection: socket.socket) -> int | None:
 
 
 class _Reader(io.RawIOBase):
-    """What a socket receives, as long as the patience lasts."""
+    """The bytes that a socket receives, as long as the patience lasts."""
 
     def __init__(self, connection: socket.socket, patience: Patience) -> None:
         self._connection = connection

@@ -68,7 +68,7 @@ class Mynah(Client):
         limit = min(_limit(ready_within), _LONGEST_START)
         _remove_leftovers()
         #: The directory of its socket and its air, which it makes and removes.
-        self.directory = Path(tempfile.gettempdir(), _PREFIX + secrets.token_hex(5))
+        self.directory = _new_directory()
         self.program = program or os.environ.get("MYNAH") or "mynah"
         #: The environment of programs that share its air, such as `mynah connect`.
         self.environment = dict(os.environ, MYNAH_AIR=str(self.directory))
@@ -233,6 +233,14 @@ class Mynah(Client):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _new_directory() -> Path:
+    """A path that nothing has; a socket in it must not have a long one."""
+    while True:
+        path = Path(tempfile.gettempdir(), _PREFIX + secrets.token_hex(3))
+        if not os.path.lexists(path):
+            return path
 
 
 def _remove_leftovers() -> None:

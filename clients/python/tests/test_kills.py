@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -44,8 +46,8 @@ class Victim:
     """A Python with a Mynah, and a folder of its own for everything temporary."""
 
     def __init__(self, tmp_path: Path, *words: str) -> None:
-        self.folder = tmp_path / "tmp"
-        self.folder.mkdir()
+        # The folder of a test has a long name, and that of a socket must not be long.
+        self.folder = Path(tempfile.mkdtemp(prefix="k"))
         self.ready = tmp_path / "ready"
         self.process = subprocess.Popen(
             [sys.executable, *words],
@@ -61,7 +63,7 @@ class Victim:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            # What a shell starts in the background ignores it.
+            # A shell may ignore it for what it starts in the background.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
         )
 
@@ -76,17 +78,22 @@ class Victim:
         assert self.process.poll() is None, self.process.communicate()[0].decode()
 
     def expect_nothing_left(self) -> None:
-        until("every process has ended", lambda: not self.processes())
-        until("every file is removed", lambda: not os.listdir(self.folder))
+        try:
+            until("every process has ended", lambda: not self.processes())
+            until("every file is removed", lambda: not os.listdir(self.folder))
+        finally:
+            for process in self.processes():
+                os.kill(process, signal.SIGKILL)
+            shutil.rmtree(self.folder)
 
-    def processes(self) -> list[str]:
-        """The commands of processes whose temporary files are in the folder."""
+    def processes(self) -> list[int]:
+        """The processes whose temporary files are in the folder."""
         mark = b"TMPDIR=" + os.fsencode(self.folder) + b"\0"
         found = []
         for entry in os.listdir("/proc"):
             try:
                 if entry.isdigit() and mark in Path("/proc", entry, "environ").read_bytes():
-                    found.append(Path("/proc", entry, "cmdline").read_text().replace("\0", " "))
+                    found.append(int(entry))
             except OSError:
                 pass
         return found
