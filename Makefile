@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
-    bench-air fuzz kill-test kill-test-central histories transcripts transcripts-real format build lint python unit tsan api-digest \
+    bench-air fuzz kill-test kill-test-central kill-pytest histories transcripts transcripts-real format build lint python unit tsan api-digest \
     without-headers schemathesis page python-client install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
@@ -201,6 +201,12 @@ kill-test-central:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_CENTRAL_KILLS=$(CENTRAL_KILLS) swift test $(DEBUG) --skip-build --disable-xctest --filter CentralKillTests
+
+# Twenty kills of a pytest whose Mynah plays, by each of SIGKILL, SIGTERM and SIGINT: no process and no file may stay.
+PYTEST_KILLS := 20
+kill-pytest: python-client
+	@MYNAH=$(CURDIR)/.build/debug/mynah MYNAH_PYTEST_KILLS=$(PYTEST_KILLS) \
+	    $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python/tests/test_kills.py
 
 # Ten thousand histories of two apps with both roles; make unit plays a quarter of them.
 HISTORIES := 10000

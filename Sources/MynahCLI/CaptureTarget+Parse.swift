@@ -9,10 +9,13 @@ extension CaptureTarget {
 
     static func parse(_ text: String) throws -> CaptureTarget {
         if text == "-" { return .standardOutput }
-        guard text.hasSuffix(".pcapng") else {
+        // A program that has opened the file, or a shell's >(…), names its descriptor.
+        guard text.hasSuffix(".pcapng") || text.hasPrefix("/dev/fd/") else {
             throw ValidationError(
-                "the format is pcapng: use a name that ends in .pcapng, or - for standard output"
-            )
+                """
+                the format is pcapng: use a name that ends in .pcapng, /dev/fd/NUMBER for an open file, or - \
+                for standard output
+                """)
         }
         return .file(text)
     }

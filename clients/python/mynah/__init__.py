@@ -12,7 +12,7 @@ from .client import (
     VerifyFailed,
     WaitFailed,
 )
-from .process import Mynah
+from .process import Mynah, ServerEnded
 
 __all__ = [
     "AdvanceStopped",
@@ -24,6 +24,7 @@ __all__ = [
     "Mynah",
     "Problem",
     "ScenarioFailed",
+    "ServerEnded",
     "VerifyFailed",
     "WaitFailed",
 ]

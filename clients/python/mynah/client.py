@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import numbers
 import os
-import socket
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Iterator, Mapping, Sequence, Union
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
+
+from ._connection import Connection, Patience
 
 #: A match: `"write characteristic=2A39 value=01"`, or the object form of the API.
 Match = Union[str, Mapping[str, Any]]
@@ -17,6 +20,20 @@ Match = Union[str, Mapping[str, Any]]
 _PAGE = 10_000
 #: A time with its unit, as `"2 s"`, or a number of seconds.
 Time = Union[str, float, int]
+#: The units of a time, in seconds.
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(rf" *([0-9]+(?:\.[0-9]{{1,9}})?) *({'|'.join(_UNITS)}) *")
+#: How long the answer of a wait may take beyond its own time, in seconds.
+_WAIT_GRACE = 20.0
+#: How long any other answer may take.
+_GRACE = 90.0
+#: How long an answer may take if its request moves the time of `--clock manual`: a minute of real time, after
+#: that of a request before it.
+_MANUAL_GRACE = 150.0
+#: The longest wait with the machine's time, in seconds.
+_LONGEST_WAIT = 600.0
+#: The most bytes of an answer that are read.
+_MOST = 256 << 20
 
 
 class Problem(Exception):
@@ -103,6 +120,8 @@ class Client:
     def __init__(self, address: str | None = None, token: str | None = None) -> None:
         self.address = address or os.environ.get("MYNAH_CONTROL") or _default_address()
         self._token = token
+        #: The name of its clock, once that is known.
+        self._clock_name: str | None = None
 
     # Devices
 
@@ -123,7 +142,7 @@ class Client:
         Raises `AdvanceStopped` if that takes more than a minute of real time, and `Problem` with status 409
         on another clock.
         """
-        return _clock(self._request("POST", "/v1/clock/advance", {"by": _time(by)}, patience=90))
+        return _clock(self._request("POST", "/v1/clock/advance", {"by": _time(by)}, 0.0, _MANUAL_GRACE))
 
     def devices(self) -> list[Device]:
         """The devices."""
@@ -180,7 +199,11 @@ class Client:
         Raises `WaitFailed`, which says what came nearest.
         """
         body = {"match": match, "count": count, "within": _time(within), "since": since}
-        answer = self._request("POST", "/v1/wait", _without_none(body), patience=_seconds(within))
+        if self._clock_name is None:
+            self._clock_name = self.clock.name
+        # The time of another clock does not say how long it takes.
+        times = (_seconds(within), _WAIT_GRACE) if self._clock_name == "real" else (0.0, _MANUAL_GRACE)
+        answer = self._request("POST", "/v1/wait", _without_none(body), *times)
         return Events(answer["events"], answer["next"])
 
     def verify(
@@ -255,35 +278,46 @@ class Client:
     # HTTP
 
     def _request(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, patience: float = 0
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        within: float = 0.0,
+        grace: float = _GRACE,
     ) -> Any:
-        connection = self._connection(timeout=patience + 90)
+        headers = {"Accept": "application/json", "Connection": "close"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None
+        if body is not None:
+            data = _json(body)
+            headers["Content-Type"] = "application/json"
+        name = f"{method} {path} at {self.address}"
+        connection = Connection(self.address, Patience(name, within, grace))
         try:
-            headers = {"Accept": "application/json", "Connection": "close"}
-            if self._token is not None:
-                headers["Authorization"] = f"Bearer {self._token}"
-            data = None
-            if body is not None:
-                data = json.dumps(body).encode()
-                headers["Content-Type"] = "application/json"
             connection.request(method, path, body=data, headers=headers)
             response = connection.getresponse()
-            text = response.read()
+            text = response.read(_MOST + 1)
+            if len(text) > _MOST:
+                raise ConnectionError(f"{name} has an answer that is not mynah's: more than {_MOST >> 20} MB")
+            if response.length:
+                raise http.client.IncompleteRead(text, response.length)
             kind = response.headers.get_content_type()
-            value: Any = text.decode()
+            value: Any = text.decode(errors="replace")
             if kind in ("application/json", "application/problem+json"):
                 value = json.loads(text)
             if response.status >= 400:
                 raise _problem(response.status, value)
             return value
+        except (http.client.HTTPException, ValueError, RecursionError) as error:
+            # `RemoteDisconnected` is both.
+            if isinstance(error, OSError):
+                raise
+            raise ConnectionError(
+                f"{name} has an answer that is not whole, or not mynah's: {str(error) or repr(error)}"
+            ) from error
         finally:
-            connection.close()
-
-    def _connection(self, timeout: float) -> http.client.HTTPConnection:
-        if self.address.startswith("unix:"):
-            return _UnixConnection(self.address[len("unix:") :], timeout)
-        parts = urlsplit(self.address if "//" in self.address else "http://" + self.address)
-        return http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=timeout)
+            connection.end()
 
 
 class Device:
@@ -441,21 +475,6 @@ class Device:
         self._client._request("POST", f"{self._path}/{verb}", _without_none(body))
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        try:
-            self.sock.connect(self._path)
-        except (FileNotFoundError, ConnectionRefusedError) as error:
-            message = f"nobody listens on unix:{self._path}; start mynah serve, or mynah run --control"
-            raise type(error)(error.errno, message) from error
-
-
 def _problem(status: int, value: Any) -> Problem:
     members = value if isinstance(value, dict) else {}
     detail = members.get("detail") or str(value)
@@ -500,8 +519,23 @@ def _without_none(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value is not None}
 
 
+def _json(body: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except ValueError as error:
+        raise ValueError(f"a request takes finite numbers only, not NaN or infinity: {dict(body)!r}") from error
+
+
 def _time(time: Time) -> str:
-    return time if isinstance(time, str) else f"{round(time * 1000)} ms"
+    """A time as the API takes it."""
+    if isinstance(time, str):
+        return time
+    if isinstance(time, bool) or not isinstance(time, numbers.Real):
+        raise TypeError(f'a time is a number of seconds, as 0.5, or text with a unit, as "2 s", not {time!r}')
+    try:
+        return f"{round(float(time) * 1000)} ms"
+    except (OverflowError, ValueError):
+        raise ValueError(f"a time has an end, and {time!r} has none; the longest wait is 10 min") from None
 
 
 def _seed(seed: int) -> int | str:
@@ -510,5 +544,17 @@ def _seed(seed: int) -> int | str:
 
 
 def _seconds(time: Time) -> float:
-    # The server keeps the limit. This keeps the socket open for longer than the longest wait in real time.
-    return 660.0 if isinstance(time, str) else float(time)
+    """How long a wait with this time lasts at most; 0 if the server will refuse it."""
+    try:
+        return min(max(_limit(time), 0.0), _LONGEST_WAIT)
+    except ValueError:
+        return 0.0
+
+
+def _limit(time: Time) -> float:
+    """A time in seconds."""
+    text = _time(time)
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f'a time has a number and a unit, as "500 ms", "2 s" or "1 min"; {text!r} has not')
+    return float(match[1]) * _UNITS[match[2]]

@@ -7,7 +7,7 @@
 
 One Mynah for each clock serves all tests of a session. A test begins with a reset and a mark of its name, and
 what it adds is taken off the air when it ends. A test that fails gets its events in the report, and a capture
-in its temporary folder.
+in its temporary folder. If its Mynah ends by itself, the test says how, and the next test has a new one.
 
 With `@pytest.mark.mynah(clock="manual", seed=7)` or `--mynah-clock manual`, time stops until a request
 needs it or `mynah.advance("15 min")` moves it. Each test is a history of its own, which follows from its seed.
@@ -20,9 +20,11 @@ import os
 import random
 import re
 import shlex
+import signal
 import tempfile
-from contextlib import ExitStack
-from http.client import HTTPException
+import threading
+import warnings
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Tuple, Union
 
@@ -30,7 +32,7 @@ import pytest
 
 from ._capture import Capture
 from .client import Client, Device, Problem
-from .process import Mynah
+from .process import Mynah, ServerEnded
 
 #: The client of a Mynah, and its capture.
 #:
@@ -80,6 +82,8 @@ class Fixture:
         self._folders = folders
         self._directories = directories
         self._added: list[Device] = []
+        #: How long the log was when the test began.
+        self._log_start = client.log_size if isinstance(client, Mynah) else 0
 
     def __call__(
         self, profile: str | os.PathLike[str] | Mapping[str, Any], seed: int | None = None
@@ -110,45 +114,100 @@ class Fixture:
         # As `tmp_path` would name it; a test that passes leaves none.
         return self._folders.mktemp(re.sub(r"\W", "_", item.name)[:30])
 
+    def _begin(self, name: str, seed: int | None) -> None:
+        self.client.reset(seed=seed)
+        self.client.mark(name)
+        if isinstance(self._capture, Capture):
+            self._capture.begin()
+
     def _end(self) -> None:
-        # The phone goes before the devices that it is connected to.
-        while self._added:
-            try:
-                self._added.pop().remove()
-            except Problem as problem:
-                # The test has removed it.
-                if problem.status != 404:
-                    raise
+        try:
+            # The phone goes before the devices that it is connected to.
+            while self._added and _is_of_use(self.client):
+                try:
+                    self._added.pop().remove()
+                except Problem as problem:
+                    # The test has removed it.
+                    if problem.status != 404:
+                        raise
+        except ServerEnded:
+            pass
+        if (ended := _ended(self.client)) and not self.client._end_is_reported:
+            self.client._end_is_reported = True
+            pytest.fail(ended, pytrace=False)
+
+
+def _ended(client: Client) -> str | None:
+    """How a Mynah of the tests ended by itself, or `None`."""
+    return client.ended if isinstance(client, Mynah) else None
+
+
+def _is_of_use(client: Client) -> bool:
+    """Whether a Mynah of the tests runs, and has answered its last request."""
+    return not isinstance(client, Mynah) or (client.is_running and not client._is_silent)
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends the tests as Ctrl-C does, unless somebody else hears it; a second one ends the process."""
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM)
+
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is end:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
 def _mynah_sessions(request: pytest.FixtureRequest) -> Iterator[Callable[[str], _Session]]:
-    """The Mynah of a clock, which is started for the first test that wants it."""
+    """The Mynah of a clock, which is started for the first test that wants it, and again when it has ended."""
     option = request.config.getoption
-    sessions: dict[str, _Session] = {}
-    with ExitStack() as stack:
+    sessions: dict[str, tuple[ExitStack, _Session]] = {}
 
-        def session(clock: str) -> _Session:
-            if clock not in sessions:
-                sessions[clock] = _started(stack, clock, option("--mynah-radio"), option("--mynah"))
-            return sessions[clock]
+    def session(clock: str) -> _Session:
+        if clock in sessions:
+            stack, (client, capture) = sessions[clock]
+            if _is_of_use(client):
+                return client, capture
+            if (ended := _ended(client)) and not client._end_is_reported:
+                warnings.warn(f"between two tests, {ended}", stacklevel=1)
+            del sessions[clock]
+            stack.close()
+        stack = ExitStack()
+        everything.push(stack)
+        sessions[clock] = stack, _started(stack, clock, option("--mynah-radio"), option("--mynah"))
+        return sessions[clock][1]
 
-        if address := option("--mynah-control"):
-            client = Client(address)
-            yield lambda clock: (_checked(client, clock), None)
-        else:
-            yield session
+    if address := option("--mynah-control"):
+        client = Client(address)
+        yield lambda clock: (_checked(client, clock), None)
+        return
+    with _ending_on_sigterm(), ExitStack() as everything:
+        yield session
 
 
 def _started(stack: ExitStack, clock: str, radio: str, program: str | None) -> _Session:
     if radio.partition(":")[0] not in ("virtual", "netsim", "hci"):
         process = stack.enter_context(Mynah(radio=radio, program=program, clock=clock))
         return process, f"the radio {radio} is not recorded; BlueZ is by: btmon -w FILE"
-    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="mynah-"))
-    file = Path(directory) / "session.pcapng"
-    options = ["--capture", str(file)]
-    process = stack.enter_context(Mynah(radio=radio, program=program, clock=clock, options=options))
-    return process, Capture(file, is_section=clock == "manual")
+    # Without a name it is gone with the processes that have it open.
+    file = stack.enter_context(tempfile.TemporaryFile(prefix="mynah-", suffix=".pcapng")).fileno()
+    path = Path(f"/dev/fd/{file}")
+    process = stack.enter_context(
+        Mynah(radio=radio, program=program, clock=clock, options=["--capture", str(path)], _files=[file])
+    )
+    return process, Capture(path, is_section=clock == "manual")
 
 
 def _checked(client: Client, clock: str) -> Client:
@@ -190,23 +249,27 @@ def mynah(
     """Devices for a test: `mynah("heart-rate.yaml")` plays one."""
     profiles = request.config.rootpath / request.config.getini("mynah_profiles")
     clock, seed = _settings(request)
-    client, capture = _mynah_sessions(clock)
     # A node's name has the path from the root, and the command is for the folder of this one.
     file, colons, name = request.node.nodeid.partition("::")
     file = os.path.relpath(request.config.rootpath / file, request.config.invocation_params.dir)
     command = ["pytest", file + colons + name, "--mynah-clock", clock, "--mynah-seed", str(seed)]
-    fixture = Fixture(
-        client,
-        [request.path.parent, profiles, Path.cwd()],
-        capture,
-        tmp_path_factory,
-        seed,
-        shlex.join(command),
-    )
-    client.reset(seed=seed if clock == "manual" else None)
-    client.mark(request.node.nodeid)
-    if isinstance(capture, Capture):
-        capture.begin()
+
+    def begun() -> Fixture:
+        client, capture = _mynah_sessions(clock)
+        directories = [request.path.parent, profiles, Path.cwd()]
+        new = Fixture(client, directories, capture, tmp_path_factory, seed, shlex.join(command))
+        new._begin(request.node.nodeid, seed if clock == "manual" else None)
+        return new
+
+    try:
+        fixture = begun()
+    except (ServerEnded, TimeoutError) as error:
+        if request.config.getoption("--mynah-control"):
+            raise
+        # It has ended or hangs since the test before: this one is not to blame, and gets another.
+        if isinstance(error, TimeoutError):
+            warnings.warn(f"between two tests, {error}", stacklevel=1)
+        fixture = begun()
     yield fixture
     fixture._end()
 
@@ -215,12 +278,20 @@ def mynah(
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
     fixture = getattr(item, "funcargs", {}).get("mynah")
-    if report.when == "call" and report.failed and isinstance(fixture, Fixture):
-        report.sections.append(("events of Mynah", _timeline(fixture.client)))
+    if not report.failed or not isinstance(fixture, Fixture):
+        return report
+    if report.when == "call":
+        ended = _ended(fixture.client)
+        if ended:
+            report.sections.append(("end of Mynah", ended))
+            fixture.client._end_is_reported = True
+        report.sections.append(("events of Mynah", _timeline(fixture.client, ended)))
         if fixture.seed is not None:
             report.sections.append(("seed of Mynah", f"{fixture.seed}; repeat with: {fixture._command}"))
         if fixture._capture is not None:
             report.sections.append(("capture of Mynah", _captured(fixture, item)))
+    if isinstance(fixture.client, Mynah) and (log := fixture.client.log_since(fixture._log_start)):
+        report.sections.append(("log of Mynah", log))
     return report
 
 
@@ -236,8 +307,10 @@ def _captured(fixture: Fixture, item: pytest.Item) -> str:
     return str(path)
 
 
-def _timeline(client: Client) -> str:
+def _timeline(client: Client, ended: str | None) -> str:
+    if ended and isinstance(client, Mynah):
+        return "\n".join(["the last that it printed:", *client.last_events])
     try:
         return "\n".join(json.dumps(event) for event in client.events())
-    except (OSError, ValueError, HTTPException, Problem) as error:
+    except (OSError, Problem) as error:
         return f"the events cannot be read: {error}"

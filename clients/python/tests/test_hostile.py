@@ -56,7 +56,8 @@ class Server:
     def __init__(self, address: str, directory: Path) -> None:
         program = os.environ.get("MYNAH") or "mynah"
         self.process = subprocess.Popen(
-            [program, "serve", "--radio", "virtual", "--control", address, "--events", "json"],
+            [program, "serve", "--with-parent", "--radio", "virtual", "--control", address]
+            + ["--events", "json"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             env=dict(os.environ, MYNAH_AIR=str(directory)),

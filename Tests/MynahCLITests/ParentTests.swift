@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// `--with-parent`: a run that ends when the process that started it has ended.
+@Suite(.processes, .timeLimit(.minutes(15))) struct ParentTests {
+    /// A shell that starts the program, and becomes another one.
+    private static let parent = ["sh", "-c", #""$0" "$@" & exec sleep 600"#]
+
+    @Test(arguments: [SIGKILL, SIGTERM], ["serve", "run", "run --clock manual"])
+    func `a run ends with its parent, and its socket and their directory with it`(
+        signal: Int32, verb: String
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        let directory = "\(folder.path)/made"
+        let words =
+            verb.components(separatedBy: " ")
+            + ["--with-parent", "--events", "json", "--radio", "virtual", "--control", "unix:\(directory)/s"]
+            + (verb == "serve" ? [] : [AirStage.heartRate])
+        let run = try Program(words, launcher: Self.parent, environment: ["MYNAH_AIR": directory])
+        try #require(try await run.output.line(containing: "\"ready\"") != nil)
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/s"))
+        run.child.send(signal)
+        // Its output has an end when the run has, too.
+        let result = try await run.end()
+        #expect(result.status == .killed(signal))
+        #expect(result.error.contains("the process that started this one has ended (--with-parent)"))
+        #expect(!FileManager.default.fileExists(atPath: directory))
+    }
+
+    @Test func `a directory that was there stays, and so does a file in one that was made`() async throws {
+        let folder = try TemporaryDirectory()
+        let directory = "\(folder.path)/made"
+        for (socket, kept) in [("s", "."), ("made/s", "made/capture.pcapng")] {
+            let run = try Program(
+                [
+                    "serve", "--with-parent", "--events", "json", "--radio", "virtual",
+                    "--control", "unix:\(folder.path)/\(socket)",
+                    "--capture", "\(folder.path)/capture.pcapng",
+                ])
+            try #require(try await run.output.line(containing: "\"ready\"") != nil)
+            if kept != "." { try Data().write(to: URL(fileURLWithPath: "\(folder.path)/\(kept)")) }
+            run.child.send(SIGTERM)
+            #expect(try await run.end().status == .exited(0))
+            #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/\(socket)"))
+            #expect(FileManager.default.fileExists(atPath: "\(folder.path)/\(kept)"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["capture.pcapng"])
+    }
+
+    @Test func `without a parent that can be seen, a run says so and plays`() async throws {
+        let run = try Program(
+            ["run", "--with-parent", "--radio", "virtual", "--until", "ready", AirStage.heartRate],
+            // In a PID namespace of its own it has none.
+            launcher: ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"])
+        let result = try await run.end()
+        if result.error.contains("unshare: ") { return }
+        #expect(result.status == .exited(0))
+        #expect(
+            result.error.contains(
+                """
+                warning: --with-parent has no effect: the process that started this one is in another PID \
+                namespace
+                """))
+    }
+}
