@@ -1,5 +1,6 @@
 import ArgumentParser
 import MynahConsole
+import MynahCore
 import MynahSupport
 
 import Glibc
@@ -105,6 +106,15 @@ enum Exit {
     static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()
+    /// Ends a command with status 1 if its capture does not have everything, so that nobody takes the file
+    /// for a whole one.
+    ///
+    /// `isSaid` says whether the error is on standard error already.
+    static func check(capture error: RadioError?, isSaid: Bool) throws {
+        guard let error else { return }
+        throw isSaid ? problems : failure("\(error)")
+    }
+
         } catch {
             throw failure("\(error)")
         }

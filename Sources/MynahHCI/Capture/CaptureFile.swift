@@ -10,8 +10,8 @@ package import MynahSupport
 public final class CaptureFile: Sendable {
     /// The receiver of warnings and errors; both closures are called on the capture's own thread or in `end`.
     public struct Reports: Sendable {
-        var warn: @Sendable (RadioWarning) -> Void
-        var fail: @Sendable (RadioError) -> Void
+        package var warn: @Sendable (RadioWarning) -> Void
+        package var fail: @Sendable (RadioError) -> Void
 
         /// A receiver of a warning, and of the error that ended the capture.
         public init(
