@@ -38,6 +38,10 @@ struct MynahCommand: AsyncParsableCommand {
 
     static func main() async {
         Descriptor.openStandardOnes()
+        if let problem = OpenFiles.problem {
+            StandardError.print(Exit.failure(problem).text)
+            Glibc.exit(Exit.problems.rawValue)
+        }
         var status = await statusOfRun()
         if let problem = StandardOutput.problem {
             StandardError.print(Exit.unwritable(problem).text)
@@ -102,10 +106,6 @@ enum Exit {
         failure("standard output cannot be written: \(problem)")
     }
 
-    /// Returns the result of `body`; an error that it throws ends the command.
-    static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
-        do throws(Failure) {
-            return try body()
     /// Ends a command with status 1 if its capture does not have everything, so that nobody takes the file
     /// for a whole one.
     ///
@@ -115,6 +115,10 @@ enum Exit {
         throw isSaid ? problems : failure("\(error)")
     }
 
+    /// Returns the result of `body`; an error that it throws ends the command.
+    static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
         } catch {
             throw failure("\(error)")
         }

@@ -100,11 +100,13 @@ public final class CaptureFile: Sendable {
     }
 
     /// Writes to a descriptor, which stays open; the times are a run's.
+    ///
+    /// Throws `captureFailed` if the process has no descriptors left for it.
     package convenience init(
         descriptor: Int32, named name: String, application: String, reports: Reports, clock: RunClock = .real
-    ) {
+    ) throws(RadioError) {
         self.init(
-            CaptureOutput(borrowing: descriptor), named: name, application: application, reports,
+            try CaptureOutput(borrowing: descriptor), named: name, application: application, reports,
             time: Time(clock))
     }
 
