@@ -151,9 +151,10 @@ extension ControlAPI {
             throw ControlProblem(
                 400, "\"value\" must be a number or a text, not \(ControlProblem.shortened(json.text))")
         }
-        if case .text(let text) = value, text.utf8.count > GATT.maximumValueLength {
+        let limit = ProfileLimit.variableBytes.count
+        if case .text(let text) = value, text.utf8.count > limit {
             throw ControlProblem(
-                400, "\"value\" has \(text.utf8.count) bytes; at most \(GATT.maximumValueLength) are allowed")
+                400, "\"value\" has \(text.utf8.count) bytes; at most \(limit) are allowed")
         }
         let name = call.parameter("name")
         try await refusing { () async throws(ControlRefusal) in

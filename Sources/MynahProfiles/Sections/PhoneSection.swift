@@ -98,9 +98,6 @@ enum PhoneSection {
 
 /// An entry of `phone.notifications`.
 enum PhoneNotificationSection {
-    /// How many a phone shows at most: ANCS counts them in a byte.
-    static let most = 255
-
     static let app = Field(
         "app", .phoneText(1...128),
         missing: "a notification needs app, the identifier of its app, as in app: com.apple.MobileSMS",
@@ -132,10 +129,11 @@ enum PhoneNotificationSection {
 
     static func list(_ node: YAMLNode, _ reader: FormatReader) -> [Profile.PhoneNotification] {
         let elements = reader.elements(node, "notifications")
-        if elements.count > most {
-            reader.error(at: elements[most], "a phone shows up to \(most) notifications")
+        let limit = ProfileLimit.notifications.count
+        if elements.count > limit {
+            reader.error(at: elements[limit], "a phone shows up to \(limit) notifications")
         }
-        return elements.prefix(most).compactMap { read($0, reader) }
+        return elements.prefix(limit).compactMap { read($0, reader) }
     }
 
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.PhoneNotification? {
@@ -161,7 +159,7 @@ enum PhoneNotificationSection {
 /// The section `phone.media`.
 enum PhoneMediaSection {
     private static let longest = Duration.seconds(24 * 3600)
-    private static let mostTracks = 1000
+    private static let mostTracks = ProfileLimit.tracks.count
 
     static let name = Field(
         "name", .phoneText(1...256), doc: "The name of the player (PlayerName); left out: Music.")
