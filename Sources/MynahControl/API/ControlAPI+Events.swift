@@ -64,6 +64,9 @@ extension ControlAPI {
         guard let name = try call.body().text("name"), !name.isEmpty else {
             throw ControlProblem(400, "\"name\" is missing: give the name of the mark")
         }
+        guard PrintableText.isVisible(name) else {
+            throw ControlProblem(400, "\"name\" has no visible character; give the mark another name")
+        }
         return .json(.object([.init("seq", .integer(Int(clamping: journal.mark(name))))]))
     }
 

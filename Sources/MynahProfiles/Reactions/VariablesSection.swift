@@ -66,7 +66,9 @@ extension VariableValue {
     /// A number without a unit, or `nil` if the text is none.
     init?(written text: String) {
         guard let written = WrittenNumber(text), written.unit == nil else { return nil }
-        self = written.integer.map { .whole($0) } ?? .number(written.number)
+        self =
+            written.integer.map { .whole($0) } ?? written.unsigned.map { .unsigned($0) }
+            ?? .number(written.number)
     }
 }
 
