@@ -99,10 +99,14 @@ struct ImportOutput: Sendable {
             result.recordingFile.map { String($0.dropLast(Self.recordingSuffix.count)) }
             ?? newStem(of: result.name)
         let base = path(stem)
-        try write(result.profile, toNew: base + ".yaml")
+        try write(toNew: base + ".yaml") { file throws(ImportProblem) in
+            try file.write(Array(result.profile.utf8))
+        }
         if !result.recording.isEmpty {
             do throws(ImportProblem) {
-                try write(result.recording, toNew: base + Self.recordingSuffix)
+                try write(toNew: base + Self.recordingSuffix) { file throws(ImportProblem) in
+                    try result.recording.write { block throws(ImportProblem) in try file.write(block) }
+                }
             } catch {
                 // It names a file that is not there.
                 unlink(base + ".yaml")
@@ -116,26 +120,40 @@ struct ImportOutput: Sendable {
     }
 
     /// Writes a file that is not there yet: a profile that somebody has edited is not replaced.
-    private func write(_ text: String, toNew path: String) throws(ImportProblem) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    private func write(
+        toNew path: String, _ body: (NewFile) throws(ImportProblem) -> Void
+    ) throws(ImportProblem) {
+        let file = try NewFile(path)
+        defer { close(file.descriptor) }
+        do throws(ImportProblem) {
+            try body(file)
+        } catch {
+            // Half a file would be taken for a whole one.
+            unlink(path)
+            throw error
+        }
+    }
+}
+
+/// A file that was not there before.
+private struct NewFile {
+    let path: String
+    let descriptor: Int32
+
+    init(_ path: String) throws(ImportProblem) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             guard errno != EEXIST else {
                 throw ImportProblem("\(path) exists; remove it, or name another folder with --output")
             }
             throw ImportProblem("\(path) cannot be written: \(String(cString: strerror(errno)))")
         }
-        defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let reason = String(cString: strerror(errno))
-                // Half a file would be taken for a whole one.
-                unlink(path)
-                throw ImportProblem("\(path) cannot be written: \(reason)")
-            }
-            rest = rest.dropFirst(count)
+    }
+
+    func write(_ bytes: [UInt8]) throws(ImportProblem) {
+        if let code = Descriptor.write(bytes, to: descriptor) {
+            throw ImportProblem("\(path) cannot be written: \(String(cString: strerror(code)))")
         }
     }
 }

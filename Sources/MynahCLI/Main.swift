@@ -1,5 +1,6 @@
 import ArgumentParser
 import MynahConsole
+import MynahCore
 import MynahSupport
 
 import Glibc
@@ -37,6 +38,10 @@ struct MynahCommand: AsyncParsableCommand {
 
     static func main() async {
         Descriptor.openStandardOnes()
+        if let problem = OpenFiles.problem {
+            StandardError.print(Exit.failure(problem).text)
+            Glibc.exit(Exit.problems.rawValue)
+        }
         var status = await statusOfRun()
         if let problem = StandardOutput.problem {
             StandardError.print(Exit.unwritable(problem).text)
@@ -99,6 +104,15 @@ enum Exit {
     /// The error if results could not be written.
     static func unwritable(_ problem: String) -> CommandFailure {
         failure("standard output cannot be written: \(problem)")
+    }
+
+    /// Ends a command with status 1 if its capture does not have everything, so that nobody takes the file
+    /// for a whole one.
+    ///
+    /// `isSaid` says whether the error is on standard error already.
+    static func check(capture error: RadioError?, isSaid: Bool) throws {
+        guard let error else { return }
+        throw isSaid ? problems : failure("\(error)")
     }
 
     /// Returns the result of `body`; an error that it throws ends the command.

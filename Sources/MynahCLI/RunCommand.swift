@@ -286,6 +286,7 @@ struct RunCommand: StagedCommand {
             throw Exit.problems
         }
         if let complaint = end.complaint { throw Exit.failure(PrintableText.of(complaint)) }
+        try Exit.check(capture: end.captureFailure, isSaid: !output.takesEvents)
         if unwritten != nil { throw Exit.problems }
     }
 

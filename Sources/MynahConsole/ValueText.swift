@@ -67,6 +67,7 @@ extension FieldValue {
         self =
             switch json {
             case .integer(let integer): .integer(integer)
+            case .unsigned(let integer): .unsigned(integer)
             case .number(let number): .number(number)
             case .null: .number(.nan)
             case .bool(let isSet): .boolean(isSet)

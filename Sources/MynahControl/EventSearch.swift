@@ -42,9 +42,9 @@ struct EventSearch: Sendable {
     }
 
     /// Takes everything that a journal has from `position` on, until the search is complete.
-    mutating func takeAll(of journal: Journal) {
+    mutating func takeAll(of journal: Journal) async {
         guard !isComplete else { return }
-        journal.forEachSlice(from: position) { slice in
+        await journal.forEachSlice(from: position) { slice in
             take(slice)
             return !isComplete
         }

@@ -78,13 +78,13 @@ package struct EventWait: Hashable, Sendable {
     ) async throws(ControlProblem) -> FoundEvents {
         let limit = clock.now.advanced(by: within)
         var search = EventSearch(for: match, count: count, from: try journal.start(since: since))
-        search.takeAll(of: journal)
+        await search.takeAll(of: journal)
         if !search.isComplete, within > .zero {
             search = await Self.follow(search, journal) {
                 try? await clock.sleep(until: limit, tolerance: nil)
             }
             // Events that happened in time count, also if the machine was too busy to look at them.
-            search.takeAll(of: journal)
+            await search.takeAll(of: journal)
         }
         guard search.isComplete, let last = search.found.last else {
             throw problem(search, journal, reason())

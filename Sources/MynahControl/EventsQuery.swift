@@ -62,11 +62,11 @@ package struct EventsQuery: Hashable, Sendable {
     /// The events that there are now.
     ///
     /// Throws a problem of status 400 if `since` does not exist yet.
-    package func page(of journal: Journal) throws(ControlProblem) -> FoundEvents {
+    package func page(of journal: Journal) async throws(ControlProblem) -> FoundEvents {
         let start = try start(in: journal)
         var events: [Journal.Entry] = []
         var lost: UInt64 = 0
-        journal.forEachSlice(from: start) { slice in
+        await journal.forEachSlice(from: start) { slice in
             lost += slice.lost
             let matching = slice.entries.filter { match?.matches($0.event) ?? true }
             events += matching.prefix(limit - events.count)

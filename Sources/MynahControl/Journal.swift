@@ -343,14 +343,16 @@ package final class Journal: Sendable {
 extension Journal {
     /// Gives `body` the events that there are now from a number on, in parts, until it returns false.
     ///
-    /// Events that happen meanwhile are not among them, so it ends however fast they come.
-    package func forEachSlice(from seq: UInt64, _ body: (Slice) -> Bool) {
+    /// Events that happen meanwhile are not among them, so it ends however fast they come. A full journal
+    /// takes long to look through: other tasks run between two parts.
+    package func forEachSlice(from seq: UInt64, _ body: (Slice) -> Bool) async {
         let end = kept.upperBound
         var position = seq
         while position < end {
             let slice = read(from: position, limit: Int(clamping: min(end - position, 1000)))
             position = slice.next
             guard body(slice) else { return }
+            if position < end { await Task.yield() }
         }
     }
 }

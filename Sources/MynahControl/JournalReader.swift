@@ -49,6 +49,8 @@ package struct JournalReader: Sendable {
         }
         let (slice, next) = journal.read(from: place, limit: limit)
         place = next
+        // A reader that has much to catch up with lets others go on.
+        if slice.entries.count == limit { await Task.yield() }
         return slice
     }
 }

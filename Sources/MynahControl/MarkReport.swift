@@ -16,11 +16,12 @@ struct MarkReport {
     private(set) var lost: UInt64 = 0
 
     /// The report of everything that a journal keeps.
-    init(of journal: Journal) {
+    init(of journal: Journal) async {
         cases = journal.marks.map { Case(name: $0.name, seq: $0.seq) }
         guard let first = cases.first else { return }
         var index = 0
-        journal.forEachSlice(from: first.seq) { slice in
+        var (cases, lost) = (cases, lost)
+        await journal.forEachSlice(from: first.seq) { slice in
             lost += slice.lost
             for entry in slice.entries {
                 while index + 1 < cases.count, cases[index + 1].seq <= entry.seq { index += 1 }
@@ -31,6 +32,7 @@ struct MarkReport {
             }
             return true
         }
+        (self.cases, self.lost) = (cases, lost)
     }
 
     var json: JSON {

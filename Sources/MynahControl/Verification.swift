@@ -115,14 +115,14 @@ package struct Verification: Hashable, Sendable {
     ///
     /// Throws a problem of status 422 with `count`, `timeline` and `nearest` if it is not what is expected,
     /// and one of status 400 if `since` does not exist yet.
-    package func answer(from journal: Journal) throws(ControlProblem) -> Answer {
+    package func answer(from journal: Journal) async throws(ControlProblem) -> Answer {
         let start = try journal.start(since: since)
         var review = VerificationReview(self)
-        journal.forEachSlice(from: start) { slice in
+        await journal.forEachSlice(from: start) { slice in
             review.take(slice)
             return true
         }
-        if let problem = review.problem(from: start, in: journal) { throw problem }
+        if let problem = await review.problem(from: start, in: journal) { throw problem }
         return Answer(count: review.count, lost: review.lost)
     }
 }

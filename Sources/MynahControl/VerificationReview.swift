@@ -36,20 +36,20 @@ struct VerificationReview {
     }
 
     /// The problem, or `nil` if everything is as expected.
-    func problem(from start: UInt64, in journal: Journal) -> ControlProblem? {
+    func problem(from start: UInt64, in journal: Journal) async -> ControlProblem? {
         if let match = verification.match, !verification.expectation.holds(matched) {
             let came = matched == 1 ? "1 event" : "\(matched) events"
             // Events that match are the reason if there are too many, and not if there are too few.
             return problem(
                 "\(Self.text(match)) matched \(came); expected \(verification.expectation.text)",
-                nearest(to: match, withMatching: !isTooFew, from: start, in: journal))
+                await nearest(to: match, withMatching: !isTooFew, from: start, in: journal))
         }
         if steps.count < verification.order.count {
             let match = verification.order[steps.count]
             let place = steps.last.map { ", after event \($0)" } ?? ""
             return problem(
                 "no event matched item \(steps.count + 1) of the order, \(Self.text(match))\(place)",
-                nearest(to: match, withMatching: true, from: start, in: journal))
+                await nearest(to: match, withMatching: true, from: start, in: journal))
         }
         if lost > 0, isSpoiltByLoss {
             return problem(
@@ -82,9 +82,9 @@ struct VerificationReview {
 
     private func nearest(
         to match: EventMatch, withMatching: Bool, from start: UInt64, in journal: Journal
-    ) -> JSON {
+    ) async -> JSON {
         var nearest = NearestEvents(to: match)
-        journal.forEachSlice(from: start) { slice in
+        await journal.forEachSlice(from: start) { slice in
             for entry in slice.entries where entry.seq < end {
                 if withMatching || !match.matches(entry.event) { nearest.take(entry) }
             }

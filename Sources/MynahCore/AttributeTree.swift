@@ -80,11 +80,28 @@ package struct AttributeTree: Hashable, Sendable {
     }
 
     /// The services.
-    package var services: [Service]
+    package let services: [Service]
+    /// The ordinals of the services, and of the characteristics of each: a device may have thousands, and all
+    /// their names are asked for.
+    private let serviceOrdinals: [Int?]
+    private let characteristicOrdinals: [[Int?]]
 
     /// These services.
     package init(_ services: [Service]) {
         self.services = services
+        serviceOrdinals = Self.ordinals(of: services.map(\.uuid))
+        characteristicOrdinals = services.map { Self.ordinals(of: $0.characteristics.map(\.uuid)) }
+    }
+
+    /// The number of each UUID among those that are equal, from 1; `nil` if there is no other.
+    private static func ordinals(of uuids: [BluetoothUUID]) -> [Int?] {
+        var counts: [BluetoothUUID: Int] = [:]
+        let numbers = uuids.map { uuid in
+            let number = counts[uuid, default: 0] + 1
+            counts[uuid] = number
+            return number
+        }
+        return zip(uuids, numbers).map { counts[$0] == 1 ? nil : $1 }
     }
 
     /// The tree of services of another type, by where that has its UUIDs and its parts.
@@ -96,17 +113,18 @@ package struct AttributeTree: Hashable, Sendable {
         ),
         characteristics: KeyPath<Whole, [Part]>, descriptors: KeyPath<Part, [Detail]>
     ) {
-        self.services = services.map { service in
-            Service(
-                uuid: service[keyPath: uuid.service],
-                characteristics: service[keyPath: characteristics].map { characteristic in
-                    Characteristic(
-                        uuid: characteristic[keyPath: uuid.characteristic],
-                        descriptors: characteristic[keyPath: descriptors].map {
-                            Descriptor(uuid: $0[keyPath: uuid.descriptor])
-                        })
-                })
-        }
+        self.init(
+            services.map { service in
+                Service(
+                    uuid: service[keyPath: uuid.service],
+                    characteristics: service[keyPath: characteristics].map { characteristic in
+                        Characteristic(
+                            uuid: characteristic[keyPath: uuid.characteristic],
+                            descriptors: characteristic[keyPath: descriptors].map {
+                                Descriptor(uuid: $0[keyPath: uuid.descriptor])
+                            })
+                    })
+            })
     }
 
     /// Every position of a level, in attribute order.
@@ -142,22 +160,12 @@ package struct AttributeTree: Hashable, Sendable {
 
     /// The number after `~` in the name of an attribute; `nil` if no sibling has its UUID.
     package func ordinal(of position: Position) -> Int? {
-        let uuid = uuid(at: position)
-        let siblings: [BluetoothUUID]
-        let index: Int
-        if let characteristic = position.characteristic {
-            let owner = services[position.service]
-            siblings =
-                position.descriptor == nil
-                ? owner.characteristics.map(\.uuid)
-                : owner.characteristics[characteristic].descriptors.map(\.uuid)
-            index = position.descriptor ?? characteristic
-        } else {
-            siblings = services.map(\.uuid)
-            index = position.service
+        guard let characteristic = position.characteristic else { return serviceOrdinals[position.service] }
+        guard let descriptor = position.descriptor else {
+            return characteristicOrdinals[position.service][characteristic]
         }
-        guard siblings.count(where: { $0 == uuid }) > 1 else { return nil }
-        return siblings[...index].count { $0 == uuid }
+        let siblings = services[position.service].characteristics[characteristic].descriptors.map(\.uuid)
+        return Self.ordinals(of: siblings)[descriptor]
     }
 
     /// The name that leads to this attribute alone, from its service on: `180F~2/2A19`.

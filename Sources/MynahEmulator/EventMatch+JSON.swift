@@ -40,7 +40,8 @@ extension EventMatch {
         case (_, .array):
             throw Problem(message: "\(key) must not be a list: a list in an event matches one of its items")
         case (_, .string(let text)): return [.equal(key, to: text)]
-        case (_, .integer), (_, .number), (_, .bool), (_, .null): return [.equal(key, to: value.text)]
+        case (_, .integer), (_, .unsigned), (_, .number), (_, .bool), (_, .null):
+            return [.equal(key, to: value.text)]
         }
     }
 
@@ -58,7 +59,7 @@ extension EventMatch {
                 throw Problem(
                     message: "\(name) must not be a list: a list in a value matches one of its items")
             case .string(let text): conditions.append(.field(name, equals: text))
-            case .integer, .number, .bool, .null:
+            case .integer, .unsigned, .number, .bool, .null:
                 conditions.append(.field(name, equals: field.value.text))
             }
         }
@@ -90,6 +91,7 @@ extension EventMatch {
         }
         switch member.value {
         case .integer(let number): return (comparison, Double(number))
+        case .unsigned(let number): return (comparison, Double(number))
         case .number(let number): return (comparison, number)
         default: throw Problem(message: "\(key) is compared with a number, not with \(member.value.text)")
         }

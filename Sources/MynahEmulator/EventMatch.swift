@@ -203,7 +203,7 @@ public struct EventMatch: Hashable, Sendable {
         case .named(let number, let name): name == expected || isEqual(number, to: expected)
         case .text(let text): text == expected
         case .list(let values): values.contains { isEqual($0, to: expected) }
-        case .integer, .number, .boolean, .bytes: isEqual(value.json, to: expected, "fields")
+        case .integer, .unsigned, .number, .boolean, .bytes: isEqual(value.json, to: expected, "fields")
         }
     }
 
@@ -216,6 +216,8 @@ public struct EventMatch: Hashable, Sendable {
         switch value {
         case .string(let text): isEqual(text, to: expected, key)
         case .integer(let number): isEqual(number, to: expected)
+        case .unsigned(let number):
+            UInt64(expected).map { $0 == number } ?? (Double(expected) == Double(number))
         case .number(let number): Double(expected) == number
         case .bool(let value): expected == (value ? "true" : "false")
         case .null: expected == "null"

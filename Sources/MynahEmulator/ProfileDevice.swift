@@ -15,12 +15,13 @@ extension EmulatedDevice {
         table.variables = profile.variables
         var services: [ServiceDefinition] = []
         let tree = profile.attributeTree
+        let seeds = profile.valueSeeds(seed)
         var behaviors: [BehavingService] = []
         for (index, service) in profile.services.enumerated() {
             var behaving = BehavingService(service)
             let characteristics = service.characteristics.enumerated().map { number, characteristic in
                 let run = GeneratorRun(
-                    seed: profile.valueSeed(seed, service: index, characteristic: number),
+                    seed: seeds[index][number],
                     interval: characteristic.every ?? AttributeTable.usualTick, start: clockStart)
                 return Self.definition(
                     of: characteristic, in: service, at: .init(service: index, characteristic: number), tree,

@@ -66,7 +66,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
                 let data = reader.readBytes(Int(length)), let rssi = reader.readUInt8()
             else { return nil }
             reports.append(
-                LEAdvertisingReport(kind: kind, address: address, data: data, rssi: Self.rssi(rssi)))
+                LEAdvertisingReport(kind: kind, address: address, data: data, rssi: SignalStrength.dBm(rssi)))
         }
         return reports
     }
@@ -95,14 +95,10 @@ package struct LEAdvertisingReport: Hashable, Sendable {
                 }
             reports.append(
                 LEAdvertisingReport(
-                    kind: kind, address: address, data: data, rssi: Self.rssi(rssi),
+                    kind: kind, address: address, data: data, rssi: SignalStrength.dBm(rssi),
                     isExtended: type & 0x10 == 0, set: set <= 0x0F ? set : nil,
                     progress: Progress(rawValue: UInt8(type >> 5 & 3)) ?? .truncated))
         }
         return reports
-    }
-
-    private static func rssi(_ byte: UInt8) -> Int8? {
-        byte == 127 ? nil : Int8(bitPattern: byte)
     }
 }

@@ -10,7 +10,7 @@ package enum CaptureImport {
         /// The text of the profile.
         package var profile: String
         /// The lines of the recording; empty if there is none.
-        package var recording: String
+        package var recording: RecordingText
         /// The name of the recording, whether or not there is one; `nil` if no name was wanted.
         package var recordingFile: String?
         /// How many values with times the profile lacks, because it has no recording.

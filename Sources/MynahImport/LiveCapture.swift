@@ -4,12 +4,14 @@ package import MynahSupport
 
 /// Sees the packets of a host, so that the device it connects to becomes a profile without a file.
 package final class LiveCapture: Sendable {
-    private let analysis = Lock(CaptureAnalysis())
+    private let analysis: Lock<CaptureAnalysis>
     private let clock: RunClock
     private let warn: @Sendable (String) -> Void
 
     /// A capture without packets; `warn` takes a sentence without a full stop when values are no longer kept.
     package init(clock: RunClock = .real, warn: @escaping @Sendable (String) -> Void = { _ in }) {
+        // The first value of each characteristic comes on top.
+        analysis = Lock(CaptureAnalysis(byteLimit: ProfileText.maximumRecordingSize - (1 << 16)))
         self.clock = clock
         self.warn = warn
     }

@@ -13,6 +13,10 @@ final class RunEvents: Sendable {
     private let clock: RunClock
     /// The address of the control API, once it is served.
     private let control = Lock<String?>(nil)
+    /// The times of the events so far.
+    ///
+    /// Its lock is held while an event is passed on, so that every observer gets the events in one order.
+    private let order = Lock(EventOrder())
 
     /// `journal` takes all events if there is a control API.
     init(_ outputs: RunOutputs, _ watch: RunWatch, _ journal: Journal?, clock: RunClock) {
@@ -27,23 +31,28 @@ final class RunEvents: Sendable {
     ///
     /// An event waits until the files that its effect is kept in are in place, and those after it wait too.
     func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
-        let observers = observers.filter(\.takesEvents)
-        guard !observers.isEmpty else { return nil }
+        guard observers.contains(where: \.takesEvents) else { return nil }
         let held = HeldReports<DeviceEvent>(for: writer, clock: clock) { [self] in
             event(.warning, $0.code, $0.message)
-        } pass: { [control] event in
+        } pass: { [self] event in
             var event = event
             if event.name == .ready, let address = control.withLock({ $0 }) {
                 event.serve(at: address)
             }
-            for observer in observers { observer.take(event, of: device) }
+            pass(event, of: device)
         }
         return { held.report($0) }
     }
 
     /// Reports an event of the run itself: no device has caused it.
-    private func tell(_ event: DeviceEvent) {
-        for observer in observers where observer.takesEvents { observer.take(event, of: nil) }
+    private func tell(_ event: DeviceEvent) { pass(event, of: nil) }
+
+    private func pass(_ event: DeviceEvent, of device: String?) {
+        order.withLock { order in
+            var event = event
+            event.time = order.time(of: event.time)
+            for observer in observers where observer.takesEvents { observer.take(event, of: device) }
+        }
     }
 
     /// The control API is served from now on.
@@ -59,6 +68,7 @@ final class RunEvents: Sendable {
 
     /// The run begins anew, and reports again where it is controlled.
     func beginAnew(isServer: Bool) {
+        order.withLock { $0 = EventOrder() }
         for observer in outputs.observers { observer.beginAnew() }
         if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
     }
@@ -95,6 +105,28 @@ final class RunEvents: Sendable {
     /// Returns when everything is written.
     func end() {
         for observer in outputs.observers { observer.end() }
+    }
+}
+
+/// The times of a run's events, which do not go back from one to the next.
+///
+/// An event has the time at which it happened. Radios on different threads may report theirs in another
+/// order, and one may wait for a file.
+struct EventOrder {
+    /// The longest time by which an event comes too late, in microseconds.
+    ///
+    /// If a time is earlier than that, the calendar was set back, which is not hidden.
+    private static let longest: Int64 = 10_000_000
+
+    private var last: WallTime?
+
+    /// The time of the next event: its own, or that of the event before if that is later.
+    mutating func time(of time: WallTime) -> WallTime {
+        if let last, (last.microseconds - Self.longest..<last.microseconds).contains(time.microseconds) {
+            return last
+        }
+        last = time
+        return time
     }
 }
 

@@ -12,6 +12,8 @@ package struct RunEnd: Sendable {
     package var failure: RadioError?
     /// Why it did not reach its goal, or `nil` if it did or had none; names in it may have any characters.
     package var complaint: String?
+    /// The error that ended its capture before it, or `nil` if the capture has everything or there is none.
+    package var captureFailure: RadioError?
     /// The report about its scenario, in JUnit's XML, or `nil` if it had none.
     package var report: String?
 }
@@ -141,13 +143,15 @@ package final class RunSession: Sendable {
             // On `manual` it is the first request: others wait until every device is ready.
             if let failure = await clock.carryOut({ [self] in await open() }) { throw failure }
         }
-        radioMaker.withLock { $0 }?.end()
+        let radios = radioMaker.withLock { $0 }
+        radios?.end()
         // No other session has this time, and the server waits for the requests that are carried out.
         clock.manual?.end()
         await control?.end()
         events.end()
         return RunEnd(
             failure: failure, complaint: watch.complaint ?? watch.problem,
+            captureFailure: radios?.captureFailure,
             report: watch.report(failure?.description))
     }
 

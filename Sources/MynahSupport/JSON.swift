@@ -3,6 +3,8 @@ public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
+    /// A whole number that an `Int` does not hold.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSON])
@@ -43,6 +45,7 @@ public enum JSON: Hashable, Sendable {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
+        case .unsigned(let value): bytes += String(value).utf8
         case .number(let value): bytes += Self.digits(of: value).utf8
         case .string(let value): Self.quote(value, to: &bytes)
         case .array(let values):

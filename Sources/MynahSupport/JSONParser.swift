@@ -149,6 +149,7 @@ private struct JSONParser {
         let leadsWithZero = digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true
         if isPlain, !leadsWithZero, digits.first?.isNumber == true, digits.last?.isNumber == true {
             if let whole = Int(text) { return .integer(whole) }
+            if let whole = UInt64(text) { return .unsigned(whole) }
             let hasBareDot = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
                 .contains { $0.first?.isNumber != true }
             // A larger number would become an infinity, which JSON cannot write.

@@ -173,12 +173,12 @@ import Testing
         #expect(try await device.end().status == .exited(0))
     }
 
-    @Test func `a full disk is an error event, and the run goes on`() async throws {
+    @Test func `a full disk is an error event, and the run goes on and exits with 1`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/full.pcapng"
         try #require(symlink("/dev/full", path) == 0)
         let result = try await play(path, "captureFailed")
-        #expect(result.status == .exited(0))
+        #expect(result.status == .exited(1))
         let line = result.output.split(separator: "\n").first { $0.contains("captureFailed") }
         #expect(line?.contains("\"event\":\"error\"") == true)
         #expect(line?.contains("full.pcapng cannot be written: No space left on device") == true)
@@ -220,7 +220,7 @@ import Testing
         let line = try await output.line(containing: "captureFailed")
         #expect(line?.contains("File too large") == true)
         child.send(SIGINT)
-        #expect(try await child.end() == .exited(0))
+        #expect(try await child.end() == .exited(1))
         let file = try bytes(path)
         #expect(!blocks(file).isEmpty && file.count <= 1024)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -16,6 +17,29 @@ import Testing
         let result = try await Program(arguments, output: full).end()
         #expect(result.status == .exited(1))
         #expect(result.error == "error: standard output cannot be written: No space left on device\n")
+    }
+
+    @Test(arguments: [
+        "check \"$1\"", "doctor", "run --radio virtual --timeout 1s \"$1\"",
+        "scan --radio virtual --timeout 1s",
+        "serve --radio virtual --control 127.0.0.1:0", "ctl devices", "connect Nobody --timeout 1s",
+        "record Nobody", "new", "show \"$1\"", "import \"$1\"",
+    ])
+    func `too few open files are an error of every command`(command: String) async throws {
+        let path = try #require(Program.path)
+        for limit in [8, 12] {
+            let errors = try #require(OutputReader())
+            let shell = try #require(
+                ChildProcess(
+                    "bash", ["-c", "ulimit -n \(limit); exec \"$0\" \(command)", path, AirStage.heartRate],
+                    passing: [errors.writer: 2]))
+            errors.start()
+            #expect(try await shell.end() == .exited(1))
+            let text = try await errors.text()
+            #expect(
+                text.hasPrefix("error: the program needs \(OpenFiles.needed) open files beside those it has"))
+            #expect(text.hasSuffix("; allow more open files, as with ulimit -n 1024\n"))
+        }
     }
 
     @Test func `an output that is closed is an error too`() async throws {

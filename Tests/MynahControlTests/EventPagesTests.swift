@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventPagesTests {
     /// The pages that a journal answers with, taken until none is wanted, and their number.
-    private func take(_ pages: inout EventPages, of journal: Journal) throws -> Int {
+    private func take(_ pages: inout EventPages, of journal: Journal) async throws -> Int {
         var count = 0
         while let target = pages.target {
             let query = try #require(target.split(separator: "?").last)
@@ -15,7 +15,7 @@ import Testing
                     name: parts[0], value: parts[1].replacing("%20", with: " ").replacing("%3D", with: "=")
                 )
             }
-            pages.take(try EventsQuery(items).page(of: journal).json)
+            pages.take(try await EventsQuery(items).page(of: journal).json)
             count += 1
         }
         return count
@@ -26,29 +26,29 @@ import Testing
     }
 
     @Test(arguments: [(9_999, 1), (10_000, 2), (25_000, 3)])
-    func `more events than a page has are listed, each once`(count: Int, pages: Int) throws {
+    func `more events than a page has are listed, each once`(count: Int, pages: Int) async throws {
         let journal = Events.journal((1...count).map { Events.numbered($0) }, capacity: count)
         var all = EventPages()
-        #expect(try take(&all, of: journal) == pages)
+        #expect(try await take(&all, of: journal) == pages)
         #expect(numbers(all.answer) == Array(1...count))
         #expect(all.answer["next"] == .integer(count + 1))
         #expect(all.answer["lost"] == nil)
     }
 
-    @Test func `the pages have the events that match, from a number on`() throws {
+    @Test func `the pages have the events that match, from a number on`() async throws {
         let journal = Events.journal((1...50).map { $0 % 2 == 0 ? Events.write("01") : Events.numbered($0) })
         var pages = EventPages(since: 11, match: "write value=01", limit: 3)
         #expect(pages.target == "/v1/events?limit=3&since=11&match=write%20value%3D01")
         #expect(pages.streamTarget == "/v1/events?since=11&match=write%20value%3D01")
         #expect(EventPages().streamTarget == "/v1/events")
-        _ = try take(&pages, of: journal)
+        _ = try await take(&pages, of: journal)
         #expect(numbers(pages.answer) == Array(stride(from: 12, through: 50, by: 2)))
     }
 
-    @Test func `events that are not kept any more are counted`() throws {
+    @Test func `events that are not kept any more are counted`() async throws {
         let journal = Events.journal((1...50).map { Events.numbered($0) }, capacity: 10)
         var pages = EventPages(since: 1, limit: 3)
-        _ = try take(&pages, of: journal)
+        _ = try await take(&pages, of: journal)
         #expect(numbers(pages.answer) == Array(41...50))
         #expect(pages.answer["lost"] == .integer(40))
     }

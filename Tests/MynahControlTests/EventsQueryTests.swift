@@ -13,8 +13,8 @@ import Testing
 
     private static func page(
         _ items: [(String, String)], _ journal: Journal = Self.journal
-    ) throws(ControlProblem) -> FoundEvents {
-        try EventsQuery(items.map { (name: $0.0, value: $0.1) }).page(of: journal)
+    ) async throws(ControlProblem) -> FoundEvents {
+        try await EventsQuery(items.map { (name: $0.0, value: $0.1) }).page(of: journal)
     }
 
     /// The parameters, and the numbers of the events with the number to go on from.
@@ -30,8 +30,8 @@ import Testing
         ] as [([(String, String)], [UInt64], UInt64)])
     func `a page has the events that match, and the number after the last of them`(
         items: [(String, String)], numbers: [UInt64], next: UInt64
-    ) throws {
-        let page = try Self.page(items)
+    ) async throws {
+        let page = try await Self.page(items)
         #expect(page.events.map(\.seq) == numbers)
         #expect(page.next == next)
         #expect(page.lost == 0)
@@ -51,36 +51,37 @@ import Testing
             ([("match", "")], "match: it names no event"),
         ] as [([(String, String)], String)])
     func `a wrong query is refused with the reason`(items: [(String, String)], reason: String) async {
-        let problem = await thrown { () throws(ControlProblem) in _ = try Self.page(items) }
+        let problem = await thrown { () async throws(ControlProblem) in _ = try await Self.page(items) }
         #expect(problem?.status == 400)
         #expect(problem?.detail.hasPrefix(reason) == true, "\(problem?.detail ?? "it was read")")
     }
 
-    @Test func `the last events are there after a mark, and those that are not kept are not counted`() throws
+    @Test func `the last events are there after a mark, and those that are not kept are not counted`()
+        async throws
     {
         let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
         journal.mark("now")
-        #expect(try Self.page([("last", "4")], journal).events.map(\.seq) == [3, 4, 5])
-        #expect(try Self.page([("last", "4")], journal).lost == 0)
+        #expect(try await Self.page([("last", "4")], journal).events.map(\.seq) == [3, 4, 5])
+        #expect(try await Self.page([("last", "4")], journal).lost == 0)
         journal.clear()
-        #expect(try Self.page([("last", "4")], journal).json.text == #"{"events":[],"next":6}"#)
+        #expect(try await Self.page([("last", "4")], journal).json.text == #"{"events":[],"next":6}"#)
     }
 
-    @Test func `a page says how many events are not kept any more`() throws {
+    @Test func `a page says how many events are not kept any more`() async throws {
         let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
-        let page = try Self.page([("limit", "1")], journal)
+        let page = try await Self.page([("limit", "1")], journal)
         #expect(page.json.text.hasPrefix(#"{"events":[{"seq":3,"#))
         #expect(page.json.text.hasSuffix(#"],"next":4,"lost":2}"#))
-        let none = try Self.page([("match", "write")], journal)
+        let none = try await Self.page([("match", "write")], journal)
         #expect(none.json.text == #"{"events":[],"next":3,"lost":2}"#)
     }
 
-    @Test func `pages follow each other without gap or repetition`() throws {
+    @Test func `pages follow each other without gap or repetition`() async throws {
         let journal = Events.journal((1...2500).map { Events.numbered($0) }, capacity: 3000)
         var numbers: [UInt64] = []
         var since: UInt64 = 1
         repeat {
-            let page = try Self.page([("since", "\(since)"), ("limit", "700")], journal)
+            let page = try await Self.page([("since", "\(since)"), ("limit", "700")], journal)
             numbers += page.events.map(\.seq)
             since = page.next
         } while since <= 2500

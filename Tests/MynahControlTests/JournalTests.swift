@@ -6,6 +6,26 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
+    @Test func `other tasks run between two parts of a long journal`() async {
+        let time = VirtualTime(.fast)
+        defer { time.end() }
+        let journal = Events.journal((1...2500).map { Events.numbered($0) }, capacity: 2500)
+        let order = Lock<[Int]>([])
+        // All tasks of virtual time are on one thread, in order.
+        await withTaskExecutorPreference(RunClock(time).taskExecutor) {
+            await withTaskGroup { group in
+                group.addTask {
+                    await journal.forEachSlice(from: 1) { slice in
+                        order.withLock { $0.append(slice.entries.count) }
+                        return true
+                    }
+                }
+                group.addTask { order.withLock { $0.append(0) } }
+            }
+        }
+        #expect(order.withLock { $0 } == [1000, 0, 1000, 500])
+    }
+
     @Test func `an entry is the event with its number first`() {
         let event = DeviceEvent(time: .now(), name: .read, fields: [.init("device", .string("lock"))])
         let json = Journal.Entry(seq: 7, event: event).json.text

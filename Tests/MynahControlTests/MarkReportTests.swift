@@ -18,14 +18,14 @@ import Testing
         #expect(JUnitReport.escaped(text) == escaped)
     }
 
-    @Test func `errors are failures of the case in which they happened`() {
+    @Test func `errors are failures of the case in which they happened`() async {
         let journal = Events.journal([Events.write("00")])
         _ = journal.mark("first")
         journal.append(Events.write("01"))
         journal.append(Events.event(.error, [("message", "a < b")]))
         _ = journal.mark("second")
         journal.append(Events.write("02"))
-        let report = MarkReport(of: journal)
+        let report = await MarkReport(of: journal)
         #expect(
             report.json.text == """
                 {"cases":[{"name":"first","seq":2,"events":2,"errors":["a < b"]},\
@@ -43,7 +43,7 @@ import Testing
                 """)
     }
 
-    @Test func `a run without a mark has no case`() {
-        #expect(MarkReport(of: Events.journal([Events.write("00")])).json.text == #"{"cases":[]}"#)
+    @Test func `a run without a mark has no case`() async {
+        #expect(await MarkReport(of: Events.journal([Events.write("00")])).json.text == #"{"cases":[]}"#)
     }
 }

@@ -16,8 +16,8 @@ import Testing
         _ body: String, _ journal: Journal = Self.journal
     ) async -> (answer: Verification.Answer?, problem: ControlProblem?) {
         var answer: Verification.Answer?
-        let problem = await thrown { () throws(ControlProblem) in
-            answer = try Verification(parsing: Array(body.utf8)).answer(from: journal)
+        let problem = await thrown { () async throws(ControlProblem) in
+            answer = try await Verification(parsing: Array(body.utf8)).answer(from: journal)
         }
         return (answer, problem)
     }
@@ -137,10 +137,10 @@ import Testing
         #expect(result.problem?["lost"] == .integer(2))
     }
 
-    @Test func `the matches can be replaced by ones with the names of events`() throws {
+    @Test func `the matches can be replaced by ones with the names of events`() async throws {
         let body = #"{"match": "write device=stem", "order": ["read device=stem"]}"#
         var verification = try Verification(parsing: Array(body.utf8))
         try verification.mapMatches { $0.naming("lock") }
-        #expect(try verification.answer(from: Self.journal).count == 3)
+        #expect(try await verification.answer(from: Self.journal).count == 3)
     }
 }

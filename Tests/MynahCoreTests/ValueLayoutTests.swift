@@ -123,6 +123,32 @@ import Testing
         #expect(layout.decode(bytes + [0]) != vector.fields)
     }
 
+    @Test(arguments: [
+        ("FEFFFFFFFFFFFFFF", "18446744073709551614"), ("0100000000000080", "9223372036854775809"),
+        ("FFFFFFFFFFFFFF7F", "9223372036854775807"),
+    ])
+    func `a number of 64 bits is not rounded`(hex: String, digits: String) throws {
+        let layout = ValueLayout([LayoutField("number", .integer(octets: 8, isSigned: false))])
+        let bytes = try #require(Hex.decode(hex))
+        let fields = try #require(layout.decode(bytes))
+        #expect(FieldsText.of(fields) == "number \(digits)")
+        #expect(fields.json.text == #"{"number":\#(digits)}"#)
+        #expect(try JSON(parsing: Array(fields.json.text.utf8)) == fields.json)
+        #expect(try layout.encode(fields) == bytes)
+    }
+
+    @Test func `the limits of a number of 64 bits are whole`() {
+        for (isSigned, limits) in [
+            (false, "uint64 holds 0 to 18446744073709551615"),
+            (true, "sint64 holds -9223372036854775808 to 9223372036854775807"),
+        ] {
+            let layout = ValueLayout([LayoutField("number", .integer(octets: 8, isSigned: isSigned))])
+            #expect(throws: LayoutProblem("number", "number is 1e+20, and \(limits)")) {
+                try layout.encode([NamedField("number", .number(1e20))])
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (36.6, 0xFF00_016E), (0, 0), (-5, 0x00FF_FFFB), (.infinity, 0x007F_FFFE),

@@ -111,6 +111,31 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `a device has as many faults as a profile can have, those that a test adds included`()
+        async throws
+    {
+        let emulator = try await start()
+        let limit = ProfileLimit.faults.count
+        // The profile has two.
+        for number in 2..<limit {
+            #expect(
+                try await add(#"{"name": "f\#(number)", "on": "read", "delay": "1 ms"}"#, to: emulator) == nil
+            )
+        }
+        let full = ControlRefusal.conflict(
+            "Test has \(limit) faults, the most that a device can have; remove one first")
+        let more = #"{"name": "more", "after": "1 s", "do": "disconnect"}"#
+        #expect(try await add(more, to: emulator) == full)
+        try await emulator.removeFault("f7", of: "Test")
+        #expect(try await add(more, to: emulator) == nil)
+        #expect(try await add(#"{"name": "f7", "on": "read", "delay": "1 ms"}"#, to: emulator) == full)
+        #expect(try await emulator.faults(of: "Test").map(\.name).last == "more")
+        try await emulator.reset(.faults)
+        #expect(try await emulator.faults(of: "Test").count == 2)
+        #expect(try await add(more, to: emulator) == nil)
+        await emulator.stop()
+    }
+
     private static let connecting = """
         mynah: 1
         name: Test

@@ -182,5 +182,6 @@ import Testing
         #expect(device.table.variables.json.text == #"{"serial":9007199254740993}"#)
         #expect(VariableValue(.integer(9_007_199_254_740_993))?.json == .integer(9_007_199_254_740_993))
         #expect(VariableValue(.integer(150)) == .number(150))
+        #expect(VariableValue(.unsigned(.max))?.json.text == "18446744073709551615")
     }
 }

@@ -149,7 +149,7 @@ import Testing
         let (reader, writer) = try pipe()
         defer { close(writer) }
         let reported = Reported()
-        let file = CaptureFile(
+        let file = try CaptureFile(
             descriptor: writer, named: "the pipe", application: "Test", reports: reported.reports)
         close(reader)
         // Nobody has to send anything for it to be noticed.
@@ -165,7 +165,7 @@ import Testing
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         let reported = Reported()
-        let file = CaptureFile(
+        let file = try CaptureFile(
             descriptor: full, named: "x.pcapng", application: "Test", reports: reported.reports)
         try await until("the capture reports a problem") { !reported.all.isEmpty }
         file.end()
@@ -178,7 +178,7 @@ import Testing
     @Test func `a pipe that is not read loses packets, counts them and keeps nobody waiting`() throws {
         let (reader, writer) = try pipe()
         let reported = Reported()
-        let file = CaptureFile(
+        let file = try CaptureFile(
             CaptureOutput(borrowing: writer), named: "the pipe", application: "Test", reported.reports,
             limit: 100_000)
         let interface = file.addInterface(201, "hci")
@@ -207,7 +207,7 @@ import Testing
     @Test func `a reader that comes late gets all that is queued, also at the end`() async throws {
         let (reader, writer) = try pipe()
         let reported = Reported()
-        let file = CaptureFile(
+        let file = try CaptureFile(
             descriptor: writer, named: "the pipe", application: "Test", reports: reported.reports)
         let interface = file.addInterface(201, "hci")
         for _ in 0..<10_000 { file.add([UInt8](repeating: 7, count: 100), to: interface) }

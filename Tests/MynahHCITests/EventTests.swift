@@ -36,6 +36,24 @@ import Testing
                 ]))
     }
 
+    @Test(arguments: [(0x81, -127), (0xC4, -60), (0x00, 0), (0x14, 20)] as [(UInt8, Int8)])
+    func `an RSSI is -127 dBm to 20 dBm`(octet: UInt8, dBm: Int8) throws {
+        #expect(SignalStrength.dBm(octet) == dBm)
+        #expect(try rssi(octet) == dBm)
+    }
+
+    @Test(arguments: [0x15, 0x7E, 0x7F, 0x80] as [UInt8])
+    func `an RSSI that no radio has is not known`(octet: UInt8) throws {
+        #expect(SignalStrength.dBm(octet) == nil)
+        #expect(try rssi(octet) == nil)
+    }
+
+    private func rssi(_ octet: UInt8) throws -> Int8? {
+        let found = try content("3E 0F 02 01 00 01 F5F4F3F2F1F0 03 020106 \(Hex.encode([octet]))")
+        guard case .advertisingReports(let reports)? = found else { return 1 }
+        return try #require(reports.first).rssi
+    }
+
     @Test(arguments: [
         "0E 03 01 030C", "0E 02 01 030C", "05 03 00 4000", "13 05 02 4000 0100", "3E 01 05", "3E 02 02 01",
         "3E 0F 02 01 09 01 F5F4F3F2F1F0 03 020106 C4", "3E 00",

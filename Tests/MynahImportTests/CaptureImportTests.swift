@@ -49,16 +49,16 @@ import Testing
 
                 """)
         #expect(
-            result.recording.split(separator: "\n").first
+            result.recording.text.split(separator: "\n").first
                 == #"{"at":1,"service":"180D","characteristic":"2A37","value":"0040"}"#)
-        #expect(result.recording.split(separator: "\n").count == 5)
+        #expect(result.recording.text.split(separator: "\n").count == 5)
         #expect(result.name == "Strap" && result.lostValues == 0 && result.warnings == [])
     }
 
     @Test func `a capture on the device's side is the same`() throws {
         let ours = try HCIScript.strap(isCentral: false).profile(recordingFile: "x.jsonl")
         let theirs = try HCIScript.strap().profile(recordingFile: "x.jsonl")
-        #expect(ours.recording == theirs.recording)
+        #expect(ours.recording.text == theirs.recording.text)
         #expect(
             ours.profile.split(separator: "\n").drop { $0 != "services:" }
                 == theirs.profile.split(separator: "\n").drop { $0 != "services:" })
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `without a recording the values are constant, and the profile is valid`() throws {
         let result = try HCIScript.strap().profile()
-        #expect(result.lostValues == 5 && result.recording == "")
+        #expect(result.lostValues == 5 && result.recording.isEmpty)
         #expect(result.profile.contains("        value: {hex: 00 40}\n        every: 1 s\n"))
         let profile = try ProfileLoader.load(text: result.profile, file: "test.yaml")
         #expect(profile.warnings.map(\.message) == [])

@@ -125,27 +125,56 @@ import Testing
             result.profile.contains("# \(ImportedProfile.recordingLimit) values were sent; mynah record "))
     }
 
+    @Test func `a recording that is full is a warning at that moment, and fits into its file`() throws {
+        let warned = Lock<[String]>([])
+        let capture = LiveCapture { text in warned.withLock { $0.append(text) } }
+        var script = HCIScript()
+        script.connect()
+        script.discover()
+        script.exchange("12 1300 0100", "13")
+        for packet in script.packets {
+            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+        }
+        // Lines of some 500 bytes: 16 MiB are full before 100,000 values are.
+        var value = HCIScript()
+        value.answer("1B 1200 " + String(repeating: "AB", count: 220))
+        var full: Int?
+        for number in 0..<50_000 {
+            let time = script.time + 1_000_000 + Int64(number) * 1000
+            for packet in value.packets { capture.take(packet.packet, isFromController: true, at: time) }
+            if full == nil, warned.withLock({ !$0.isEmpty }) { full = number }
+        }
+        let told = warned.withLock { $0 }
+        #expect(told.count == 1 && told.first?.hasPrefix("the recording is full: ") == true)
+        let result = try capture.profile(of: HCIScript.peer) { _ in "full.jsonl" }
+        #expect(result.warnings == [])
+        #expect(result.profile.contains("# The recording is full: "))
+        let size = result.recording.text.utf8.count
+        #expect(size <= ProfileText.maximumRecordingSize && size > ProfileText.maximumRecordingSize * 9 / 10)
+        #expect(result.recording.text.split(separator: "\n").count == full)
+    }
+
     @Test func `a recording is at most 16 MiB, and each characteristic has a value in it`() throws {
         var imported = ImportedProfile(name: "Large")
         var service = ImportedProfile.Service(uuid: "180D")
         for (uuid, start) in [("2A37", 0), ("2A39", 40_000)] as [(BluetoothUUID, Int64)] {
             let values = (0..<20_000).map { number in
                 ImportedProfile.RecordedValue(
-                    time: (start + Int64(number)) * 1_000_000, value: Array(repeating: 0xAB, count: 400))
+                    time: (start + Int64(number)) * 1_000_000, value: ArraySlice(repeating: 0xAB, count: 400))
             }
             service.characteristics.append(
                 .init(uuid: uuid, properties: .notify, value: .recorded(values, initial: nil)))
         }
         imported.services = [service]
         let files = ProfileText.files(of: imported, from: .file("test"), recordingFile: "large.jsonl")
-        #expect(files.recording.utf8.count <= ProfileText.maximumRecordingSize)
-        #expect(files.recording.utf8.count > ProfileText.maximumRecordingSize - 2000)
+        #expect(files.recording.text.utf8.count <= ProfileText.maximumRecordingSize)
+        #expect(files.recording.text.utf8.count > ProfileText.maximumRecordingSize - 2000)
         let note = try #require(files.leftOut.first)
         #expect(note.hasPrefix("the recording ends after ") && note.hasSuffix("larger than 16 MiB"))
         #expect(files.yaml.contains("# The recording ends after "))
         let directory = try TemporaryDirectory()
         try directory.write(files.yaml, to: "large.yaml")
-        try directory.write(files.recording, to: "large.jsonl")
+        try directory.write(files.recording.text, to: "large.jsonl")
         _ = try ProfileLoader.load(path: directory.path + "/large.yaml")
     }
 }

@@ -45,7 +45,7 @@ import Testing
             from: CaptureInput.contents(of: first.capture), named: "first.pcapng"
         ) { _ in "again.jsonl" }
         try directory.write(result.profile, to: "again.yaml")
-        if !result.recording.isEmpty { try directory.write(result.recording, to: "again.jsonl") }
+        if !result.recording.isEmpty { try directory.write(result.recording.text, to: "again.jsonl") }
 
         let again = try await ReplayStage.play(
             directory.path + "/again.yaml", capture: directory.path + "/again.pcapng", for: .seconds(13))

@@ -104,7 +104,7 @@ import Testing
         }
         let result = try script.profile(recordingFile: "again.jsonl")
         try directory.write(result.profile, to: "again.yaml")
-        try directory.write(result.recording, to: "again.jsonl")
+        try directory.write(result.recording.text, to: "again.jsonl")
 
         let again = try await Player(directory.path + "/again.yaml")
         await again.radio.simulate(.subscribed(try await again.key("2A37"), again.peer.id, .notification))

@@ -162,7 +162,7 @@ import Glibc
 
     @Test func `one generator more shifts no other`() throws {
         func seeds(_ text: String, _ place: (Int, Int)) throws -> UInt64 {
-            try profile(text).valueSeed(5, service: place.0, characteristic: place.1)
+            try profile(text).valueSeeds(5)[place.0][place.1]
         }
         func level(_ more: String = "") -> String {
             "{uuid: 2A19, properties: [notify], value: {generate: heart-rate}\(more)}"

@@ -93,6 +93,8 @@ import Testing
                 "{layout: [{speed: uint16, unit: km/h, resolution: 0.01}, {time: uint24, unit: s, "
                     + "resolution: 1/1024}], fields: {speed: 1 m/s, time: 500 ms}}", "6801000200"
             ),
+            ("{layout: [{n: uint64}], fields: {n: 18446744073709551615}}", "FFFFFFFFFFFFFFFF"),
+            ("{layout: [{n: uint64}], fields: {n: 9223372036854775809}}", "0100000000000080"),
             (
                 "{layout: [{pi: float32}, {t: dateTime}], fields: {pi: 1.5, t: \"2026-01-31T12:05:09\"}}",
                 "0000C03FEA07011F0C0509"

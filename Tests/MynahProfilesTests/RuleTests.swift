@@ -56,6 +56,18 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             "mynah: 1\nname: \"\"\ndevice: {name: Test}\n", "2:7: error: the name has no visible character"),
         Broken(
+            head("advertising: {localName: \"\\u200B\"}\n"),
+            "3:26: error: localName has no visible character"),
+        Broken(
+            head("app: {}\nphone: {services: [ancs], notifications: [{app: a, appName: \" \"}]}\n"),
+            "4:61: error: appName has no visible character"),
+        Broken(
+            head("app: {}\nphone: {services: [ancs], notifications: [{app: \" \"}]}\n"),
+            "4:49: error: app has no visible character"),
+        Broken(
+            head("app: {}\nphone: {services: [ams], media: {name: \"\\u2800\"}}\n"),
+            "4:40: error: name has no visible character"),
+        Broken(
             head("device: {name: \"\\u3164\"}\n"), "3:16: error: the device's name has no visible character"),
         Broken(
             head("scenarios: [{name: \"  \", steps: [{after: 1 s}]}]\n"),

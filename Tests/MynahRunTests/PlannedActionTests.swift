@@ -26,6 +26,19 @@ import Testing
         .init(label: "Bob", file: "accessory.yaml", isApp: false),
     ])
 
+    @Test func `the text of an alert has the limits of a notification in a profile`() throws {
+        _ = try PlannedAction(parsing: "1s=alert " + String(repeating: "a", count: 4096))
+        let texts = [
+            (String(repeating: "a", count: 4097), "message must have 0 to 4096 bytes in UTF-8, and has 4097"),
+            ("a\u{1B}", "message has a control character in it"),
+        ]
+        for (text, message) in texts {
+            #expect(throws: PlannedAction.Problem(message: "--at: the text of alert: \(message)")) {
+                try PlannedAction(parsing: "1s=alert " + text)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             ("1s=Anna:poweredOff", .phone(of: "One")), ("1s=Three:poweredOff", .phone(of: "Three")),

@@ -47,6 +47,17 @@ import Testing
         #expect(!rig.log.names.contains(.ready))
     }
 
+    @Test func `a capture that ends before its run is its end's failure`() async throws {
+        for (path, code) in [("/dev/full", RadioError.Code.captureFailed), ("/dev/null", nil)] {
+            var radios = RadioPlan(.virtual)
+            radios.capture = .file(path)
+            let rig = RunRig(try RunRig.plan([RunRig.lock]), radios: radios, time: RunTime(.fast, seed: 1))
+            try await rig.begun()
+            let end = await rig.end()
+            #expect(end.failure == nil && end.captureFailure?.code == code)
+        }
+    }
+
     @Test func `a capture that cannot be written ends the run before a device starts`() async throws {
         var radios = RadioPlan(.virtual, on: LiveAir(seed: 1))
         radios.capture = .file("/nowhere/air.pcapng")

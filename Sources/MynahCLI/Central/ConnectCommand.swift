@@ -95,8 +95,9 @@ struct ConnectCommand: StagedCommand {
         let output = ConnectOutput(
             format: format, terminal: terminal, in: surroundings,
             making.stateDirectory?.writer ?? FileWriter(time.clock), time.clock)
+        let radios = RadioMaker(making)
         let session = ConnectSession(
-            plan, radios: RadioMaker(making),
+            plan, radios: radios,
             lines: ConnectInput(commands: commands, terminal: terminal, in: surroundings.texts),
             questions: terminal, observer: output, clock: time.clock, until: surroundings.interruption)
         let end = await session.play()
@@ -111,6 +112,7 @@ struct ConnectCommand: StagedCommand {
             throw Exit.failure("\(failure)")
         }
         if end.isFailed { throw Exit.problems }
+        try Exit.check(capture: radios.captureFailure, isSaid: true)
     }
 
     private func checkUsage() throws {

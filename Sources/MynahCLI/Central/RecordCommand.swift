@@ -88,14 +88,16 @@ struct RecordCommand: StagedCommand {
         making.tap = capture.tap
         let signals = surroundings.hearSignals()
         let questions = signals.flatMap { PlainQuestions($0) }
+        let radios = RadioMaker(making)
         let session = RecordSession(
-            RecordPlan(device: device, timeout: timeout, passkey: passkey), radios: RadioMaker(making),
+            RecordPlan(device: device, timeout: timeout, passkey: passkey), radios: radios,
             questions: questions, observer: RecordMessages(surroundings: surroundings), clock: time.clock,
             until: surroundings.interruption)
         try write(
             capture, await session.play(),
             hint: passkey == nil && questions == nil ? "; \(ConnectEvent.passkeyHint)" : "", to: destination
         )
+        try Exit.check(capture: radios.captureFailure, isSaid: true)
     }
 
     /// The way to pair again with a device that no longer has the bond in `--state-dir`.

@@ -83,6 +83,7 @@ struct ScanCommand: StagedCommand {
         if end.hasListened, output.hasHeardNothing {
             reportNothingHeard(maker, in: surroundings)
         }
+        try Exit.check(capture: maker.captureFailure, isSaid: true)
     }
 
     /// An empty list does not say which air was scanned, and another may be full of devices.

@@ -83,5 +83,6 @@ struct ServeCommand: StagedCommand {
         let end = await output.play(plan, radios, time)
         if let problem = output.problem { throw Exit.unwritable(problem) }
         if let failure = end.failure { throw Exit.failure("\(failure)") }
+        try Exit.check(capture: end.captureFailure, isSaid: !output.takesEvents)
     }
 }

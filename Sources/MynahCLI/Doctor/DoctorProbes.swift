@@ -4,6 +4,7 @@ import MynahCore
 import MynahHCI
 import MynahProfiles
 import MynahRun
+import MynahSupport
 
 import Glibc
 
@@ -41,6 +42,7 @@ struct DoctorProbes: Sendable {
             captureTools: await TimedProbe.value {
                 files.programs(tools, path: Self.variable("PATH") ?? "")
             } ?? [],
+            fileLimit: OpenFiles.limit,
             hasRFKill: ["/usr/sbin/rfkill", "/sbin/rfkill", "/usr/bin/rfkill"].contains(
                 where: files.isExecutable))
     }

@@ -68,6 +68,20 @@ extension Doctor {
         return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
+    /// The limit of open files; a run has a socket for each device and client.
+    var openFiles: Finding {
+        let id = "openFiles"
+        guard let limit = facts.fileLimit else { return Finding(id, .fine, "no limit") }
+        guard limit < Self.usualFiles else { return Finding(id, .fine, "up to \(limit)") }
+        return Finding(
+            id, .loss, "up to \(limit)",
+            meaning: "Each device and each client needs some: connections beyond it are refused.",
+            remedy: "ulimit -n 1024")
+    }
+
+    /// Enough for the clients of a control API and the devices of an air together.
+    private static let usualFiles = 256
+
     /// Programs that read captures; a run needs none.
     var captureTools: Finding {
         guard !facts.captureTools.isEmpty else {

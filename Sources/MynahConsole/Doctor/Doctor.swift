@@ -55,7 +55,7 @@ package struct Doctor: Sendable {
         return finding
     }
 
-    private var common: [Finding] { [profile, captureTools].compactMap { $0 } }
+    private var common: [Finding] { [openFiles, profile, captureTools].compactMap { $0 } }
 
     // MARK: The radio
 

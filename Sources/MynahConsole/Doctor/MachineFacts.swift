@@ -152,6 +152,8 @@ package struct MachineFacts: Hashable, Sendable {
     package var profile: Profile?
     /// The programs for captures that are installed.
     package var captureTools: [String]
+    /// How many files the process may have open at once; `nil` if there is no limit.
+    package var fileLimit: Int?
     /// Whether the program rfkill is installed.
     package var hasRFKill: Bool
 
@@ -160,7 +162,7 @@ package struct MachineFacts: Hashable, Sendable {
         switches: Fact<[Switch]>, controllers: Fact<[String: Controller]>, bluez: BlueZFacts,
         configuration: Fact<MainConfiguration>, emulator: AutoRadio.Emulator, air: Fact<Air>,
         controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil, captureTools: [String],
-        hasRFKill: Bool = true
+        fileLimit: Int? = nil, hasRFKill: Bool = true
     ) {
         self.wish = wish
         self.wantedAdapter = wantedAdapter
@@ -175,6 +177,7 @@ package struct MachineFacts: Hashable, Sendable {
         self.controllerError = controllerError
         self.profile = profile
         self.captureTools = captureTools
+        self.fileLimit = fileLimit
         self.hasRFKill = hasRFKill
     }
 }

@@ -151,9 +151,10 @@ extension ControlAPI {
             throw ControlProblem(
                 400, "\"value\" must be a number or a text, not \(ControlProblem.shortened(json.text))")
         }
-        if case .text(let text) = value, text.utf8.count > GATT.maximumValueLength {
+        let limit = ProfileLimit.variableBytes.count
+        if case .text(let text) = value, text.utf8.count > limit {
             throw ControlProblem(
-                400, "\"value\" has \(text.utf8.count) bytes; at most \(GATT.maximumValueLength) are allowed")
+                400, "\"value\" has \(text.utf8.count) bytes; at most \(limit) are allowed")
         }
         let name = call.parameter("name")
         try await refusing { () async throws(ControlRefusal) in
@@ -203,7 +204,7 @@ extension ControlAPI {
         let body = try call.body()
         var change = AdvertisingChange()
         change.isOn = try body.bool("on")
-        change.localName = try body.text("localName")
+        change.localName = try Self.localName(body)
         change.serviceUUIDs = try Self.serviceUUIDs(body["serviceUUIDs"])
         guard change != AdvertisingChange() else {
             throw ControlProblem(400, "there is no change: give \"on\", \"localName\" or \"serviceUUIDs\"")
@@ -212,6 +213,18 @@ extension ControlAPI {
             _ = try await device.emulator.advertise(change, for: device.label)
         }
         return try await response(for: device)
+    }
+
+    /// The name that is advertised, with the rules of a profile; an empty one advertises none.
+    private static func localName(_ body: ControlBody) throws(ControlProblem) -> String? {
+        guard let name = try body.text("localName"), !name.isEmpty else { return try body.text("localName") }
+        if PrintableText.hasControl(name) {
+            throw ControlProblem(400, "\"localName\" has a control character in it")
+        }
+        if !PrintableText.isVisible(name) {
+            throw ControlProblem(400, "\"localName\" has no visible character; \"\" advertises no name")
+        }
+        return name
     }
 
     private static func serviceUUIDs(_ member: JSON?) throws(ControlProblem) -> [BluetoothUUID]? {

@@ -7,11 +7,11 @@ extension ControlAPI {
     /// How often a stream without events gets a comment, which finds out whether somebody reads it.
     static let keepAliveTime = Duration.seconds(15)
 
-    func listEvents(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+    func listEvents(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         var query = try EventsQuery(call.request.query.map { ($0.name, $0.value) })
         query.match = query.match.map(resolved)
         let accepted = call.request.headers.list("Accept").joined(separator: ",")
-        if accepted.contains("application/json") { return .json(try query.page(of: journal).json) }
+        if accepted.contains("application/json") { return .json(try await query.page(of: journal).json) }
         return try stream(query, after: call.request.headers["Last-Event-ID"])
     }
 
@@ -64,6 +64,9 @@ extension ControlAPI {
         guard let name = try call.body().text("name"), !name.isEmpty else {
             throw ControlProblem(400, "\"name\" is missing: give the name of the mark")
         }
+        guard PrintableText.isVisible(name) else {
+            throw ControlProblem(400, "\"name\" has no visible character; give the mark another name")
+        }
         return .json(.object([.init("seq", .integer(Int(clamping: journal.mark(name))))]))
     }
 
@@ -77,10 +80,10 @@ extension ControlAPI {
         return .json(found.json)
     }
 
-    func verify(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+    func verify(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         var verification = try Verification(parsing: call.request.body)
         try verification.mapMatches { match throws(ControlProblem) in resolved(match) }
-        return .json(try verification.answer(from: journal).json)
+        return .json(try await verification.answer(from: journal).json)
     }
 
     /// A match whose device is what events call it; a device that is not there may be added later.
@@ -164,8 +167,8 @@ extension ControlAPI {
         return .text(text, contentType: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    func report(_ call: Call) throws(ControlProblem) -> HTTPResponse {
-        let report = MarkReport(of: journal)
+    func report(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let report = await MarkReport(of: journal)
         switch call.request.query("format") {
         case nil, "json"?: return .json(report.json)
         case "junit"?: return .text(report.junit, contentType: "application/xml; charset=utf-8")

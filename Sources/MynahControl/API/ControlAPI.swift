@@ -153,12 +153,12 @@ package final class ControlAPI: Sendable {
         case .removeFault: try await removeFault(call)
         case .playScenario: try await playScenario(call)
         case .answerRequest: try await answerRequest(call)
-        case .listEvents: try listEvents(call)
+        case .listEvents: try await listEvents(call)
         case .mark: try mark(call)
         case .wait: try await wait(call)
-        case .verify: try verify(call)
+        case .verify: try await verify(call)
         case .reset: try await reset(call)
-        case .getReport: try report(call)
+        case .getReport: try await report(call)
         }
     }
 

@@ -39,7 +39,7 @@ struct SchemaCheck {
 
     private func isNumber(_ value: JSON) -> Bool {
         switch value {
-        case .integer, .number: true
+        case .integer, .unsigned, .number: true
         default: false
         }
     }

@@ -75,6 +75,8 @@ package struct FaultRules: Sendable {
     package struct Entry: Sendable {
         /// The fault.
         package fileprivate(set) var fault: Fault
+        /// Its place in the order of addition.
+        fileprivate var number: UInt64
         /// Whether it is on.
         package fileprivate(set) var isOn: Bool
         /// The operations that it counted since it was turned on.
@@ -92,6 +94,15 @@ package struct FaultRules: Sendable {
     /// The faults, in the order of the file and then of their addition.
     package private(set) var entries: [Entry] = []
     private let seed: UInt64
+    /// The numbers of the faults by name; `entries` is in the order of the numbers.
+    private var numbers: [String: UInt64] = [:]
+    private var lastNumber: UInt64 = 0
+    /// How many armed faults there are for each operation, so that no operation walks through all of them.
+    private var armed: [FaultTrigger.Operation: ArmedFaults] = [:]
+    /// When the next fault applies after its time, or `nil` if none does.
+    package private(set) var nextDue: Duration?
+    /// How many faults are armed.
+    private var armedCount = 0
 
     /// These faults; random numbers of those without a seed follow from `seed` and their names.
     package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
@@ -101,17 +112,37 @@ package struct FaultRules: Sendable {
 
     // MARK: Faults
 
+    /// Whether a fault can apply.
+    package var isArmed: Bool { armedCount > 0 }
+
     /// Adds a fault, or replaces the one with its name; its counts start at zero.
+    ///
+    /// A new one takes as long with a thousand others as alone.
     package mutating func add(_ fault: Fault, at now: Duration) {
-        var entry = Entry(fault: fault, isOn: false, random: random(of: fault))
-        if !fault.isOff { turnOn(&entry, at: now) }
-        if let index = index(of: fault.name) { entries[index] = entry } else { entries.append(entry) }
+        var entry = Entry(fault: fault, number: 0, isOn: false, random: random(of: fault))
+        if !fault.isOff { entry.turnOn(at: now) }
+        if let index = index(of: fault.name) {
+            entry.number = entries[index].number
+            change(index) { $0 = entry }
+            return
+        }
+        lastNumber += 1
+        entry.number = lastNumber
+        numbers[fault.name] = lastNumber
+        entries.append(entry)
+        count(entry, 1)
+        if entry.isArmed, let due = entry.due { nextDue = nextDue.map { min($0, due) } ?? due }
     }
 
     /// Removes a fault; returns it, or `nil` if there is none with that name.
     @discardableResult
     package mutating func remove(_ name: String) -> Fault? {
-        index(of: name).map { entries.remove(at: $0).fault }
+        guard let index = index(of: name) else { return nil }
+        numbers[name] = nil
+        let entry = entries.remove(at: index)
+        count(entry, -1)
+        if entry.due != nil { findNextDue() }
+        return entry.fault
     }
 
     /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is none with that
@@ -121,48 +152,68 @@ package struct FaultRules: Sendable {
     package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
         guard let index = index(of: name) else { return nil }
         guard entries[index].isOn != isOn else { return false }
-        if isOn { turnOn(&entries[index], at: now) } else { turnOff(&entries[index]) }
+        change(index) { isOn ? $0.turnOn(at: now) : $0.turnOff() }
         return true
     }
 
     /// Attributes have other keys.
     package mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
-        for index in entries.indices { entries[index].fault.rekey(mapping) }
+        armed = [:]
+        armedCount = 0
+        for index in entries.indices {
+            entries[index].fault.rekey(mapping)
+            count(entries[index], 1)
+        }
     }
 
     /// The device starts: the faults that are on count from now on.
     package mutating func start(at now: Duration) {
-        for index in entries.indices where entries[index].isOn { turnOn(&entries[index], at: now) }
+        for index in entries.indices where entries[index].isOn { entries[index].turnOn(at: now) }
+        findNextDue()
     }
 
     /// The fault with a name, or `nil` if there is none.
     package subscript(name: String) -> Entry? { index(of: name).map { entries[$0] } }
 
-    private func index(of name: String) -> Int? { entries.firstIndex { $0.fault.name == name } }
+    private func index(of name: String) -> Int? {
+        guard let number = numbers[name] else { return nil }
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Changes a fault or its state.
+    private mutating func change(_ index: Int, _ body: (inout Entry) -> Void) {
+        count(entries[index], -1)
+        body(&entries[index])
+        count(entries[index], 1)
+        findNextDue()
+    }
+
+    /// Counts a fault for its operation if it is armed.
+    private mutating func count(_ entry: Entry, _ difference: Int) {
+        guard entry.isArmed else { return }
+        armedCount += difference
+        guard case .on(let operation) = entry.fault.trigger else { return }
+        armed[operation, default: ArmedFaults()].count(entry.fault.attribute, difference)
+    }
+
+    private mutating func findNextDue() {
+        nextDue = entries.lazy.filter(\.isArmed).compactMap(\.due).min()
+    }
+
     private func random(of fault: Fault) -> SeededRandom {
         SeededRandom(seed: fault.seed ?? Fault.seed(of: fault.name, seed))
-    }
-
-    private func turnOn(_ entry: inout Entry, at now: Duration) {
-        entry.isOn = true
-        entry.count = 0
-        entry.timesApplied = 0
-        if case .after(let time) = entry.fault.trigger { entry.due = now + time }
-    }
-
-    private func turnOff(_ entry: inout Entry) {
-        entry.isOn = false
-        entry.due = nil
     }
 
     // MARK: Operations
 
     /// Whether a fault may apply to an operation of any central.
     package func concerns(_ kind: FaultTrigger.Operation, of attribute: AttributeKey? = nil) -> Bool {
-        entries.contains { entry in
-            entry.isArmed && entry.fault.trigger == .on(kind)
-                && (entry.fault.attribute == nil || attribute == nil || entry.fault.attribute == attribute)
-        }
+        armed[kind]?.concern(attribute) == true
     }
 
     /// Decides about an operation of one central, or of none that is known.
@@ -199,15 +250,10 @@ package struct FaultRules: Sendable {
 
     /// Faults were applied without an operation.
     mutating func countApplied(_ names: [String]) {
-        for index in entries.indices where names.contains(entries[index].fault.name) {
-            entries[index].timesApplied += 1
-        }
+        for index in names.compactMap(index) { entries[index].timesApplied += 1 }
     }
 
     // MARK: Times
-
-    /// When the next fault applies after its time, or `nil` if none does.
-    package var nextDue: Duration? { entries.lazy.filter(\.isArmed).compactMap(\.due).min() }
 
     /// Takes the faults that apply by now after their time, each once, in their order.
     package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
@@ -218,11 +264,48 @@ package struct FaultRules: Sendable {
             entries[index].timesApplied += 1
             due.append(entries[index].fault)
         }
+        findNextDue()
         return due
     }
 }
 
+/// How many armed faults there are for an operation.
+private struct ArmedFaults {
+    private var total = 0
+    /// Those that are for every attribute.
+    private var ofAll = 0
+    private var ofOne: [AttributeKey: Int] = [:]
+
+    mutating func count(_ attribute: AttributeKey?, _ difference: Int) {
+        total += difference
+        guard let attribute else {
+            ofAll += difference
+            return
+        }
+        let count = ofOne[attribute, default: 0] + difference
+        ofOne[attribute] = count == 0 ? nil : count
+    }
+
+    /// Whether one of them is for an attribute, or for any if that is `nil`.
+    func concern(_ attribute: AttributeKey?) -> Bool {
+        guard let attribute else { return total > 0 }
+        return ofAll > 0 || ofOne[attribute] != nil
+    }
+}
+
 extension FaultRules.Entry {
+    fileprivate mutating func turnOn(at now: Duration) {
+        isOn = true
+        count = 0
+        timesApplied = 0
+        if case .after(let time) = fault.trigger { due = now + time }
+    }
+
+    fileprivate mutating func turnOff() {
+        isOn = false
+        due = nil
+    }
+
     fileprivate func matches(_ operation: FaultRules.Operation) -> Bool {
         guard isArmed, fault.trigger == .on(operation.kind) else { return false }
         if operation.isDenied, fault.effect?.isOnValue == true { return false }

@@ -31,7 +31,7 @@ extension FaultyRadio {
                 carryOut(effect, by: fault.name, nil)
             }
         }
-        if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }
+        scheduleDue()
     }
 
     private func carryOut(_ effect: FaultEffect, by name: String, _ central: Peer.ID?) {

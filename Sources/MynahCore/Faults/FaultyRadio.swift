@@ -41,6 +41,8 @@ package actor FaultyRadio: ControllableRadio {
     var capabilities: RadioCapabilities?
     /// Whether no fault can apply: all are off, or have the chance 0.
     private(set) var isIdle = true
+    /// When the alarm is due that applies the next fault after its time, or `nil` if there is none.
+    private var nextAlarm: Duration?
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
     private var work = FaultWork()
@@ -142,6 +144,7 @@ package actor FaultyRadio: ControllableRadio {
     /// Stops the wrapped radio, and forgets what faults hold up.
     package func stop() async {
         alarms.removeAll()
+        nextAlarm = nil
         await wrapped.stop()
         sink = nil
         capabilities = nil
@@ -164,14 +167,18 @@ package actor FaultyRadio: ControllableRadio {
     /// The faults with their states, in their order.
     package var faults: [FaultRules.Entry] { rules.entries }
 
+    /// Those of these faults that there are, with their states, in the order of `names`.
+    package func faults(named names: [String]) -> [FaultRules.Entry] { names.compactMap { rules[$0] } }
+
     /// Adds a fault, or replaces the one with its name.
     ///
     /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
     package func add(_ fault: Fault) throws(RadioError) {
         if !fault.isOff { try check(fault) }
-        if rules[fault.name] != nil { end(fault.name) }
+        let replaced = rules[fault.name]?.fault
+        if replaced != nil { end(fault.name) }
         rules.add(fault, at: now)
-        faultsChanged()
+        faultsChanged([fault] + (replaced.map { [$0] } ?? []))
     }
 
     /// Turns a fault on or off; returns `false` if it is already, or `nil` if there is none with that name.
@@ -185,7 +192,7 @@ package actor FaultyRadio: ControllableRadio {
         if isOn { try check(entry.fault) }
         guard rules.turn(name, isOn: isOn, at: now) == true else { return false }
         if !isOn { end(name) }
-        faultsChanged()
+        faultsChanged([entry.fault])
         return true
     }
 
@@ -194,7 +201,7 @@ package actor FaultyRadio: ControllableRadio {
     package func remove(_ name: String) -> Fault? {
         guard let fault = rules.remove(name) else { return nil }
         end(name)
-        faultsChanged()
+        faultsChanged([fault])
         return fault
     }
 
@@ -209,10 +216,13 @@ package actor FaultyRadio: ControllableRadio {
 
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.
     func check(_ services: [ServiceDefinition]) throws(RadioError) {
-        for characteristic in services.flatMap(\.characteristics) {
-            for entry in rules.entries where entry.isOn && entry.fault.attribute == characteristic.key {
-                try check(entry.fault, characteristic.properties)
+        let characteristics = Dictionary(
+            services.flatMap(\.characteristics).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        for entry in rules.entries where entry.isOn {
+            guard let characteristic = entry.fault.attribute.flatMap({ characteristics[$0] }) else {
+                continue
             }
+            try check(entry.fault, characteristic.properties)
         }
     }
 
@@ -227,14 +237,36 @@ package actor FaultyRadio: ControllableRadio {
     }
 
     /// Has the radio ask for the values that a fault may change, and applies what needs no operation.
-    private func faultsChanged() {
+    ///
+    /// `faults` are those that have changed; `nil` if any of them may have. Values and advertisements that
+    /// they do not concern are left as they are, so that the thousandth fault costs no more than the first.
+    private func faultsChanged(_ faults: [Fault]? = nil) {
         guard capabilities != nil else { return }
-        isIdle = !rules.entries.contains { $0.isArmed }
+        isIdle = !rules.isArmed
         setRequestSink(isIdle ? sink : nil)
         below { [isIdle] in $0.armLowerFaults(!isIdle) }
-        for key in services.keysWithValue { showValue(of: key) }
-        if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
-        if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }
+        for key in keysOfReads(faults) { showValue(of: key) }
+        let concernsAdvertising = faults?.contains { $0.effect == .refuseConnection } ?? true
+        if concernsAdvertising, advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
+        scheduleDue()
+    }
+
+    /// The attributes whose reads faults are for, of those that have a value.
+    private func keysOfReads(_ faults: [Fault]?) -> [AttributeKey] {
+        guard let reads = faults?.filter({ $0.trigger == .on(.read) }) else { return services.keysWithValue }
+        let keys = reads.compactMap(\.attribute)
+        if keys.count < reads.count { return services.keysWithValue }
+        return keys.filter { services.values[$0] != nil }
+    }
+
+    /// Waits for the next fault that applies after a time, unless an alarm is set for it already.
+    func scheduleDue() {
+        guard let due = rules.nextDue, nextAlarm.map({ due < $0 }) ?? true else { return }
+        nextAlarm = due
+        schedule(at: due) { radio in
+            if radio.nextAlarm == due { radio.nextAlarm = nil }
+            radio.applyDue()
+        }
     }
 
     /// Reports that faults applied.

@@ -3,6 +3,8 @@ package import MynahSupport
 /// The content of one field of a value, in the unit that people see.
 package enum FieldValue: Hashable, Sendable {
     case integer(Int)
+    /// A whole number that an `Int` does not hold.
+    case unsigned(UInt64)
     /// Also not a number, which an IEEE 11073 float uses for "no value", and the infinities.
     case number(Double)
     case boolean(Bool)
@@ -17,6 +19,7 @@ package enum FieldValue: Hashable, Sendable {
     package var number: Double? {
         switch self {
         case .integer(let integer), .named(let integer, _): Double(integer)
+        case .unsigned(let integer): Double(integer)
         case .number(let number): number
         case .boolean(let isSet): isSet ? 1 : 0
         case .text, .bytes, .list: nil
@@ -28,6 +31,7 @@ package enum FieldValue: Hashable, Sendable {
     package var json: JSON {
         switch self {
         case .integer(let integer), .named(let integer, _): .integer(integer)
+        case .unsigned(let integer): .unsigned(integer)
         case .number(let number):
             number.isNaN ? .null : number.isInfinite ? .string(number < 0 ? "-inf" : "inf") : .number(number)
         case .boolean(let isSet): .bool(isSet)

@@ -18,13 +18,13 @@ package enum FieldsText {
     private static func isText(_ value: FieldValue) -> Bool {
         switch value {
         case .text, .named: true
-        case .integer, .number, .boolean, .bytes, .list: false
+        case .integer, .unsigned, .number, .boolean, .bytes, .list: false
         }
     }
 
     private static func isOfNumbers(_ value: FieldValue) -> Bool {
         switch value {
-        case .integer, .list: true
+        case .integer, .unsigned, .list: true
         case .number(let number): number.isFinite
         case .boolean, .named, .text, .bytes: false
         }
@@ -33,6 +33,7 @@ package enum FieldsText {
     private static func text(of value: FieldValue) -> String {
         switch value {
         case .integer(let integer): String(integer)
+        case .unsigned(let integer): String(integer)
         case .number(let number): NumberText.of(number)
         case .boolean(let isSet): isSet ? "yes" : "no"
         case .named(_, let text), .text(let text): text

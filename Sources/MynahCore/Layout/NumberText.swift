@@ -10,6 +10,15 @@ package enum NumberText {
         return "\(number)"
     }
 
+    /// The text of a limit of a type; the largest numbers of 64 bits are between two that a `Double` holds.
+    package static func ofLimit(_ number: Double) -> String {
+        switch number {
+        case 0x1p64.nextDown: String(UInt64.max)
+        case 0x1p63.nextDown: String(Int64.max)
+        default: Int64(exactly: number).map { String($0) } ?? of(number)
+        }
+    }
+
     /// The nearest number with this number of decimals.
     static func rounded(_ number: Double, decimals: Int) -> Double {
         let power = PortableMath.powerOfTen(decimals)

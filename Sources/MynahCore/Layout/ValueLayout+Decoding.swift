@@ -136,10 +136,15 @@ private struct FieldReader {
     }
 
     private func number(_ bits: UInt64, _ width: Int, _ isSigned: Bool, _ entry: LayoutField) -> FieldValue {
-        if !isSigned, bits > UInt64(Int.max) { return .number(Double(bits)) }
+        let resolution = resolution(of: entry)
+        if !isSigned, bits > UInt64(Int.max) {
+            return resolution == .one
+                ? .unsigned(bits)
+                : .number(
+                    NumberText.rounded(resolution.number(Double(bits)), decimals: resolution.decimals))
+        }
         let shift = UInt64(64 - width)
         let integer = isSigned ? Int(Int64(bitPattern: bits << shift) >> Int64(shift)) : Int(bits)
-        let resolution = resolution(of: entry)
         if resolution == .one { return .integer(integer) }
         let (whole, isTooLarge) = integer.multipliedReportingOverflow(by: resolution.numerator)
         if resolution.denominator == 1, !isTooLarge { return .integer(whole) }

@@ -84,7 +84,7 @@ extension ValueLayout {
         case .list(let values): values.count
         case .bytes(let bytes): bytes.count
         case .text(let text): text.utf8.count
-        case .integer, .number, .named, .boolean: 1
+        case .integer, .unsigned, .number, .named, .boolean: 1
         }
     }
 
@@ -260,7 +260,7 @@ extension ValueLayout {
 
     private static func number(_ field: NamedField) throws(LayoutProblem) -> Double {
         switch field.value {
-        case .integer, .number, .named:
+        case .integer, .unsigned, .number, .named:
             if let number = field.value.number { return number }
         case .boolean, .text, .bytes, .list: break
         }
@@ -280,7 +280,7 @@ extension ValueLayout {
                 known.isEmpty
                     ? "\(field.name) is a number"
                     : "\(field.name) has no value \"\(text)\"\(near) (it has \(known))")
-        case .number, .boolean, .bytes, .list:
+        case .unsigned, .number, .boolean, .bytes, .list:
             throw LayoutProblem(field.name, "\(field.name) is a whole number")
         }
     }
@@ -306,6 +306,10 @@ extension ValueLayout {
             guard fits else { throw outside(field, resolution, bits, isSigned, type) }
             return UInt64(bitPattern: Int64(integer))
         }
+        if case .unsigned(let integer) = field.value, resolution == .one {
+            guard !isSigned, bits == 64 else { throw outside(field, resolution, bits, isSigned, type) }
+            return integer
+        }
         let exact = resolution.integer(try number(field))
         let limits = limits(bits, isSigned)
         guard exact >= limits.lower, exact <= limits.upper, exact.isFinite else {
@@ -327,15 +331,20 @@ extension ValueLayout {
     ) -> LayoutProblem {
         let limits = limits(bits, isSigned)
         return outside(
-            field, NumberText.of(limits.lower * resolution.factor),
-            NumberText.of(limits.upper * resolution.factor),
+            field, NumberText.ofLimit(limits.lower * resolution.factor),
+            NumberText.ofLimit(limits.upper * resolution.factor),
             type)
     }
 
     private static func outside(
         _ field: NamedField, _ lower: String, _ upper: String, _ type: String
     ) -> LayoutProblem {
-        let number = field.value.number.map(NumberText.of) ?? "this"
+        let number =
+            if case .unsigned(let integer) = field.value {
+                String(integer)
+            } else {
+                field.value.number.map(NumberText.of) ?? "this"
+            }
         return LayoutProblem(field.name, "\(field.name) is \(number), and \(type) holds \(lower) to \(upper)")
     }
 

@@ -70,12 +70,21 @@ extension FieldShape.Content {
         switch self {
         case .number(let lower, let upper, let step, let short):
             [
-                .init("minimum", .number(lower)), .init("maximum", .number(upper)),
+                .init("minimum", .number(lower)), .init("maximum", Self.limit(upper)),
                 .init("step", .number(step)),
             ]
                 + (short.map { [.init("shortMaximum", .number($0))] } ?? [])
         case .choice(let names): [.init("names", .array(names.map { .string($0) }))]
         case .float, .boolean, .text, .bytes, .dateTime, .list: []
+        }
+    }
+
+    /// The largest number of a type; those of 64 bits are between two that a `Double` holds.
+    private static func limit(_ upper: Double) -> JSON {
+        switch upper {
+        case 0x1p64.nextDown: .unsigned(.max)
+        case 0x1p63.nextDown: .integer(.max)
+        default: .number(upper)
         }
     }
 }

@@ -68,6 +68,9 @@ struct FaultOwners: Sendable {
     }
 
     private var owned: [String: Owned] = [:]
+    private var radioNames: [Owned: String] = [:]
+    /// The names on the radio by device, in the order of their addition.
+    private var ofDevices: [String: [String]] = [:]
     private var centrals: [Central.ID: Central] = [:]
 
     /// Gives a device's fault a name that no other fault of the radio has.
@@ -80,13 +83,31 @@ struct FaultOwners: Sendable {
             fault.name = "\(owner.name)~\(number)"
         }
         owned[fault.name] = owner
+        radioNames[owner] = fault.name
+        ofDevices[label, default: []].append(fault.name)
         return fault
     }
 
-    mutating func remove(_ radioName: String) { owned[radioName] = nil }
+    /// Removes faults of a device, by their names on the radio.
+    mutating func remove(_ names: [String], of label: String) {
+        for name in names {
+            guard let owner = owned.removeValue(forKey: name) else { continue }
+            radioNames[owner] = nil
+        }
+        let gone = Set(names)
+        ofDevices[label]?.removeAll(where: gone.contains)
+    }
 
     /// The owner of a fault, by its name on the radio.
     subscript(radioName: String) -> Owned? { owned[radioName] }
+
+    /// The name on the radio of a device's fault, or `nil` if the device has none with that name.
+    func radioName(of name: String, of label: String) -> String? {
+        radioNames[Owned(label: label, name: name)]
+    }
+
+    /// The names on the radio of a device's faults, in the order of their addition.
+    func radioNames(of label: String) -> [String] { ofDevices[label] ?? [] }
 
     /// A connected central.
     func central(_ id: Central.ID) -> Central? { centrals[id] }
@@ -109,7 +130,7 @@ extension VariableValue {
         case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)
         case (_, .number(let other)):
             number.map { comparison.holds($0, other) } ?? (comparison == .notEqual)
-        case (.number, .text), (.integer, .text): comparison == .notEqual
+        case (.number, .text), (.integer, .text), (.unsigned, .text): comparison == .notEqual
         }
     }
 }

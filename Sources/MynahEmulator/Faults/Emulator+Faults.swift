@@ -34,7 +34,7 @@ extension Emulator {
             do throws(RadioError) {
                 try await faultyRadio.add(fault)
             } catch {
-                faultOwners.remove(fault.name)
+                faultOwners.remove([fault.name], of: device.label)
                 throw error
             }
         }
@@ -48,10 +48,9 @@ extension Emulator {
     /// Removes the faults of a device from the radio.
     func removeFaults(of label: String) async {
         guard let faultyRadio else { return }
-        for entry in await faultyRadio.faults where faultOwners[entry.fault.name]?.label == label {
-            await faultyRadio.remove(entry.fault.name)
-            faultOwners.remove(entry.fault.name)
-        }
+        let names = faultOwners.radioNames(of: label)
+        for name in names { await faultyRadio.remove(name) }
+        faultOwners.remove(names, of: label)
     }
 
     // MARK: A test's requests
@@ -62,19 +61,20 @@ extension Emulator {
     }
 
     func faults(of player: DevicePlayer) async -> [DeviceFault] {
-        let entries = await faultyRadio?.faults ?? []
-        return entries.compactMap { entry in
-            guard let owner = faultOwners[entry.fault.name], owner.label == player.device.label else {
-                return nil
-            }
-            return DeviceFault(name: owner.name, isOff: !entry.isOn, applied: entry.timesApplied)
+        let entries = await faultyRadio?.faults(named: faultOwners.radioNames(of: player.device.label)) ?? []
+        return entries.compactMap(fault)
+    }
+
+    private func fault(_ entry: FaultRules.Entry) -> DeviceFault? {
+        faultOwners[entry.fault.name].map {
+            DeviceFault(name: $0.name, isOff: !entry.isOn, applied: entry.timesApplied)
         }
     }
 
     /// Adds a fault, which is written as in a profile.
     ///
-    /// Throws `invalid` with a line for each mistake, or `conflict` if there is a fault with its name or the
-    /// radio cannot carry it out.
+    /// Throws `invalid` with a line for each mistake, or `conflict` if there is a fault with its name, the
+    /// device has as many faults as a profile may have, or the radio cannot carry it out.
     package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         let player = try player(named: label)
         let declared: ProfileFault
@@ -85,8 +85,12 @@ extension Emulator {
             throw .invalid(messages.isEmpty ? "the fault cannot be read" : messages.joined(separator: "\n"))
         }
         let name = declared.fault.name
-        guard await !faults(of: player).contains(where: { $0.name == name }) else {
+        guard faultOwners.radioName(of: name, of: label) == nil else {
             throw .conflict("there is a fault \"\(name)\" already; remove it first")
+        }
+        let limit = ProfileLimit.faults.count
+        guard faultOwners.radioNames(of: label).count < limit else {
+            throw .conflict("\(label) has \(limit) faults, the most that a device can have; remove one first")
         }
         guard let faultyRadio else { throw .conflict("this radio does not support faults") }
         if let shortcoming = await phone.capabilities?.shortcoming(
@@ -98,7 +102,7 @@ extension Emulator {
         do throws(RadioError) {
             try await faultyRadio.add(fault)
         } catch {
-            faultOwners.remove(fault.name)
+            faultOwners.remove([fault.name], of: label)
             throw ControlRefusal(error)
         }
         return DeviceFault(name: name, isOff: fault.isOff, applied: 0)
@@ -114,8 +118,9 @@ extension Emulator {
         try await attempt { () async throws(RadioError) in
             _ = try await radio.turn(radioName, isOn: isOn)
         }
-        let found = try await faults(of: label).first { $0.name == name }
-        guard let found else { throw .notFound("the fault \"\(name)\" was removed") }
+        guard let found = await radio.faults(named: [radioName]).first.flatMap(fault) else {
+            throw .notFound("the fault \"\(name)\" was removed")
+        }
         return found
     }
 
@@ -123,7 +128,7 @@ extension Emulator {
     package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
         let (radio, radioName) = try await fault(name, of: label)
         await radio.remove(radioName)
-        faultOwners.remove(radioName)
+        faultOwners.remove([radioName], of: label)
     }
 
     /// The layer, and the name of a fault there.
@@ -131,12 +136,10 @@ extension Emulator {
         _ name: String, of label: String
     ) async throws(ControlRefusal) -> (radio: FaultyRadio, radioName: String) {
         let player = try player(named: label)
-        for entry in await faultyRadio?.faults ?? [] {
-            let owner = faultOwners[entry.fault.name]
-            guard let faultyRadio, owner?.label == player.device.label, owner?.name == name else { continue }
-            return (faultyRadio, entry.fault.name)
+        if let faultyRadio, let radioName = faultOwners.radioName(of: name, of: label) {
+            return (faultyRadio, radioName)
         }
-        throw .unknown("fault", name, of: player.device.label, among: await faults(of: player).map(\.name))
+        throw .unknown("fault", name, of: label, among: await faults(of: player).map(\.name))
     }
 
     // MARK: The layer

@@ -8,8 +8,6 @@ struct AppleNotifications: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
     static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
 
-    /// How many notifications the phone shows at most: CategoryCount is a byte.
-    static let mostNotifications = 255
     /// How many bytes wait for one central at most.
     static let mostWaiting = 1 << 16
     /// How many values go to the queue of a link at once.
@@ -77,7 +75,7 @@ struct AppleNotifications: ServiceBehavior {
 
     /// Shows a notification, unless the phone shows as many as it can; returns its UID.
     mutating func add(_ content: Profile.PhoneNotification, at now: Duration) -> UInt32? {
-        guard notifications.count < Self.mostNotifications else { return nil }
+        guard notifications.count < ProfileLimit.notifications.count else { return nil }
         lastUID &+= 1
         let date = content.date ?? start + now.components.seconds
         let new = Notification(uid: lastUID, content: content, date: date)
@@ -108,7 +106,7 @@ struct AppleNotifications: ServiceBehavior {
     private mutating func learn(of content: Profile.PhoneNotification) {
         apps.removeAll { $0.identifier == content.app }
         apps.append((content.app, content.displayName))
-        if apps.count > Self.mostNotifications { apps.removeFirst() }
+        if apps.count > ProfileLimit.notifications.count { apps.removeFirst() }
     }
 
     private mutating func report(_ event: Event, _ notification: Notification, _ flags: Flags) {

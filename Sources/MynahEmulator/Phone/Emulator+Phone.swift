@@ -25,7 +25,7 @@ extension Emulator {
         let uid = try notifications { notifications, now in notifications.add(notification, at: now) }
         guard let uid else {
             throw .conflict(
-                "the phone shows \(AppleNotifications.mostNotifications) notifications; remove one first")
+                "the phone shows \(ProfileLimit.notifications.count) notifications; remove one first")
         }
         return uid
     }

@@ -10,8 +10,8 @@ package import MynahSupport
 public final class CaptureFile: Sendable {
     /// The receiver of warnings and errors; both closures are called on the capture's own thread or in `end`.
     public struct Reports: Sendable {
-        var warn: @Sendable (RadioWarning) -> Void
-        var fail: @Sendable (RadioError) -> Void
+        package var warn: @Sendable (RadioWarning) -> Void
+        package var fail: @Sendable (RadioError) -> Void
 
         /// A receiver of a warning, and of the error that ended the capture.
         public init(
@@ -100,11 +100,13 @@ public final class CaptureFile: Sendable {
     }
 
     /// Writes to a descriptor, which stays open; the times are a run's.
+    ///
+    /// Throws `captureFailed` if the process has no descriptors left for it.
     package convenience init(
         descriptor: Int32, named name: String, application: String, reports: Reports, clock: RunClock = .real
-    ) {
+    ) throws(RadioError) {
         self.init(
-            CaptureOutput(borrowing: descriptor), named: name, application: application, reports,
+            try CaptureOutput(borrowing: descriptor), named: name, application: application, reports,
             time: Time(clock))
     }
 

@@ -47,7 +47,12 @@ final class CaptureOutput: Sendable {
                 "the capture \(path) cannot be opened: another capture is being written to it",
                 remedy: "give each command a file of its own")
         }
-        self.init(descriptor, isOurs: true)
+        do throws(RadioError) {
+            try self.init(descriptor, isOurs: true)
+        } catch {
+            systemClose(descriptor)
+            throw error
+        }
         if isRegular { _ = ftruncate(descriptor, 0) }
     }
 
@@ -57,26 +62,35 @@ final class CaptureOutput: Sendable {
     }
 
     /// Uses a descriptor of somebody else's.
-    convenience init(borrowing descriptor: Int32) {
-        self.init(descriptor, isOurs: false)
+    convenience init(borrowing descriptor: Int32) throws(RadioError) {
+        try self.init(descriptor, isOurs: false)
     }
 
-    private init(_ descriptor: Int32, isOurs: Bool) {
+    private init(_ descriptor: Int32, isOurs: Bool) throws(RadioError) {
+        wakes = try Self.pipe()
+        do throws(RadioError) {
+            ends = try Self.pipe()
+        } catch {
+            for end in [wakes.reading, wakes.writing] { systemClose(end) }
+            throw error
+        }
         self.descriptor = descriptor
         self.isOurs = isOurs
         isRegular = Self.isRegular(descriptor)
-        wakes = Self.pipe()
-        ends = Self.pipe()
     }
 
     deinit {
         for end in [wakes.reading, wakes.writing, ends.reading] { systemClose(end) }
     }
 
-    private static func pipe() -> (reading: Int32, writing: Int32) {
+    private static func pipe() throws(RadioError) -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
-        let made = Glibc.pipe(&ends)
-        precondition(made == 0, "a pipe could not be made")
+        guard Glibc.pipe(&ends) == 0 else {
+            let code = errno
+            throw RadioError(
+                .captureFailed, "the capture cannot be written: \(String(cString: strerror(code)))",
+                remedy: code == EMFILE ? OpenFiles.remedy : nil)
+        }
         for end in ends { Descriptor.prepare(end) }
         return (ends[0], ends[1])
     }

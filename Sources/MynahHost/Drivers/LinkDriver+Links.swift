@@ -151,9 +151,9 @@ extension LinkDriver {
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
         let command = HCICommand(.readRSSI, handle: try table.handle(of: peer))
         let answer = try await controller.command(command, "reading the RSSI of a link")
-        guard answer.count >= 3, answer[2] != 127 else {
+        guard answer.count >= 3, let rssi = SignalStrength.dBm(answer[2]) else {
             throw RadioError(.protocolViolation, "the controller returned no RSSI")
         }
-        return Int8(bitPattern: answer[2])
+        return rssi
     }
 }

@@ -15,7 +15,7 @@ struct ObservedDevice {
     }
 
     var key: Key
-    var server = ObservedServer()
+    var server: ObservedServer
     var advertising = ObservedAdvertising()
     /// The input and output that it says it has when it pairs.
     var io: IOCapability?
@@ -25,8 +25,9 @@ struct ObservedDevice {
     var usesEnhancedATT = false
     var linkCount = 0
 
-    init(_ key: Key) {
+    init(_ key: Key, _ server: ObservedServer = ObservedServer()) {
         self.key = key
+        self.server = server
     }
 }
 
@@ -60,6 +61,13 @@ struct CaptureAnalysis {
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
     private var warnings: [String] = []
+    /// The most bytes of a recording of one device, or `nil` if that is seen at the end.
+    private let byteLimit: Int?
+
+    /// An analysis of no packets; `byteLimit` is for one that goes on without end.
+    init(byteLimit: Int? = nil) {
+        self.byteLimit = byteLimit
+    }
 
     /// The devices in the order in which they were found.
     var devices: [ObservedDevice] {
@@ -92,7 +100,7 @@ struct CaptureAnalysis {
         _ key: ObservedDevice.Key, _ body: (inout ObservedDevice) -> Void
     ) {
         if found[key] == nil { order.append(key) }
-        body(&found[key, default: ObservedDevice(key)])
+        body(&found[key, default: ObservedDevice(key, ObservedServer(byteLimit: byteLimit))])
     }
 
     // MARK: Commands and events

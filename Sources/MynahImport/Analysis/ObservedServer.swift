@@ -38,7 +38,7 @@ struct ObservedServer {
         var time: Int64
         var link: Int
         /// The number of its table.
-        fileprivate(set) var table = 0
+        var table = 0
 
         init(handle: AttributeHandle, value: [UInt8], time: Int64, link: Int) {
             (self.handle, self.value, self.time, self.link) = (handle, value, time, link)
@@ -65,7 +65,7 @@ struct ObservedServer {
     /// The table that is being discovered.
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
-    private(set) var sent: [Sent] = []
+    private(set) var sent = SentLog()
     /// When each link began, as far as that is in the capture.
     var linkStarts: [Int: Int64] = [:]
     /// Notes about its tables, for a reader of the profile.
@@ -83,6 +83,12 @@ struct ObservedServer {
     /// them without end.
     private let sentLimit: Int
     private let flowLimit: Int
+    /// The most bytes that the lines of the values may have in a recording, or `nil` if that is seen at the
+    /// end, as of a capture in a file.
+    private let byteLimit: Int?
+    private var byteCount = 0
+    /// At least as many bytes as a line of each characteristic has without its value.
+    private var lineSizes: [AttributeHandle: Int] = [:]
     private var sentCounts: [Flow: Int] = [:]
     /// The limits that were reached.
     private(set) var limits: [Limit] = []
@@ -92,8 +98,10 @@ struct ObservedServer {
     private var encryptedAccesses: Set<AttributeHandle> = []
 
     /// A server of which nothing was seen.
-    init(sentLimit: Int = 1 << 20, flowLimit: Int = ImportedProfile.recordingLimit) {
-        (self.sentLimit, self.flowLimit) = (sentLimit, flowLimit)
+    init(
+        sentLimit: Int = 1 << 20, flowLimit: Int = ImportedProfile.recordingLimit, byteLimit: Int? = nil
+    ) {
+        (self.sentLimit, self.flowLimit, self.byteLimit) = (sentLimit, flowLimit, byteLimit)
     }
 
     /// Whether anything of the attribute table was seen.
@@ -136,6 +144,18 @@ struct ObservedServer {
         }
         let flow = Flow(handle: value.handle, link: value.link, table: number)
         let count = sentCounts[flow, default: 0] + 1
+        // A characteristic has no value without its first one.
+        guard hasRoom(for: value) || count == 1 else {
+            if !limits.contains(where: { $0.handle == nil }) {
+                reach(
+                    nil,
+                    """
+                    the recording is full: values that the device sends from now on would make it larger \
+                    than \(ProfileText.maximumRecordingSize >> 20) MiB, and are not kept
+                    """)
+            }
+            return
+        }
         guard count <= flowLimit else {
             if count == flowLimit + 1 {
                 sentCounts[flow] = count
@@ -146,8 +166,25 @@ struct ObservedServer {
             return
         }
         sentCounts[flow] = count
+        var value = value
+        value.table = number
         sent.append(value)
-        sent[sent.count - 1].table = number
+    }
+
+    /// Counts the line of a value; returns whether the recording has room for it.
+    private mutating func hasRoom(for value: Sent) -> Bool {
+        guard let byteLimit else { return true }
+        guard byteCount < byteLimit else { return false }
+        let size: Int
+        if let known = lineSizes[value.handle] {
+            size = known
+        } else {
+            let names = table.names(ofValue: value.handle)
+            size = RecordingText.longest(names.service, names.characteristic, hasPath: names.areRepeated)
+            lineSizes[value.handle] = size
+        }
+        byteCount += size + 2 * value.value.count
+        return byteCount < byteLimit
     }
 
     private mutating func reach(_ handle: AttributeHandle?, _ text: String) {
@@ -216,6 +253,7 @@ struct ObservedServer {
         settleTable()
         table = new
         number += 1
+        lineSizes = [:]
     }
 
     /// Puts the table to those before it.
@@ -243,7 +281,7 @@ struct ObservedServer {
         guard let last = result.earlier else { return self }
         result.table = last.table
         result.writes.removeAll { !last.numbers.contains($0.table) }
-        result.sent.removeAll { !last.numbers.contains($0.table) }
+        result.sent.keep(tables: last.numbers)
         result.limits.removeAll { $0.handle != nil && !last.numbers.contains($0.table) }
         if result.hasChanged {
             result.notes.append(

@@ -78,6 +78,23 @@ struct ObservedTable {
 
     // MARK: Values
 
+    /// The UUIDs of the characteristic whose value has a handle, and of its service.
+    ///
+    /// `areRepeated` says whether others may have the same.
+    func names(
+        ofValue handle: AttributeHandle
+    ) -> (service: String, characteristic: String, areRepeated: Bool) {
+        let start = services.keys.filter { $0 < handle }.max()
+        let service = start.flatMap { services[$0]?.uuid }
+        let characteristics = declarations.values.filter { $0.value == handle }.map(\.uuid)
+        let characteristic = characteristics.max { $0.description.utf8.count < $1.description.utf8.count }
+        return (
+            service?.description ?? "", characteristic?.description ?? "",
+            services.values.count { $0.uuid == service } > 1
+                || declarations.values.count { $0.uuid == characteristic } > 1
+        )
+    }
+
     /// A value was read from its beginning.
     mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
         read(Reading(value: value, isWhole: isWhole, time: time), of: handle)

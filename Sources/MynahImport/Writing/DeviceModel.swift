@@ -112,9 +112,9 @@ private struct CharacteristicModel {
     private func addValue(
         _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
     ) {
-        if canSend.contains(found.value), let values = sent.recorded[found.value] {
-            let initial = initial(found, before: values)
-            let recorded = recording(values, of: found, &result)
+        if canSend.contains(found.value), let places = sent.recorded[found.value] {
+            let initial = initial(found, before: places)
+            let recorded = recording(places, of: found, &result)
             result.value = .recorded(recorded, initial: initial)
             return
         }
@@ -139,11 +139,11 @@ private struct CharacteristicModel {
 
     /// The value that was read before the first was sent, if it is another.
     private func initial(
-        _ found: TableModel.Characteristic, before values: [ObservedServer.Sent]
+        _ found: TableModel.Characteristic, before places: [Int]
     ) -> [UInt8]? {
         guard found.properties.contains(.read), let reading = server.table.readings[found.value],
-            reading.isWhole, reading.value.count <= GATT.maximumValueLength, let first = values.first,
-            reading.time < first.time, reading.value != first.value
+            reading.isWhole, reading.value.count <= GATT.maximumValueLength, let first = places.first,
+            reading.time < server.sent.time(at: first), reading.value != Array(server.sent.value(at: first))
         else { return nil }
         return reading.value
     }
@@ -156,50 +156,52 @@ private struct CharacteristicModel {
 
     /// The values after the subscription in which most were sent.
     private func recording(
-        _ values: [ObservedServer.Sent], of found: TableModel.Characteristic,
+        _ places: [Int], of found: TableModel.Characteristic,
         _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
         let subscriptions = (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }
             .filter { $0.outcome != .unanswered && $0.value.first.map { $0 & 3 != 0 } == true }
         // Times of both are in the order of the capture, so each value needs only the subscriptions since the
         // one before it.
-        var groups: [(start: Int64?, values: [ObservedServer.Sent])] = []
-        var places: [Origin: Int] = [:]
+        var groups: [(start: Int64?, places: [Int])] = []
+        var known: [Origin: Int] = [:]
         var starts: [Int: Int64] = [:]
         var position = 0
-        for value in values {
-            while position < subscriptions.count, subscriptions[position].sentAt <= value.time {
+        for place in places {
+            let (time, link) = (server.sent.time(at: place), server.sent.link(at: place))
+            while position < subscriptions.count, subscriptions[position].sentAt <= time {
                 starts[subscriptions[position].link] = subscriptions[position].time
                 position += 1
             }
-            let start = starts[value.link] ?? server.linkStarts[value.link]
-            let origin = Origin(link: value.link, start: start)
-            if let index = places[origin] {
-                groups[index].values.append(value)
+            let start = starts[link] ?? server.linkStarts[link]
+            let origin = Origin(link: link, start: start)
+            if let index = known[origin] {
+                groups[index].places.append(place)
             } else {
-                places[origin] = groups.count
-                groups.append((start, [value]))
+                known[origin] = groups.count
+                groups.append((start, [place]))
             }
         }
-        guard var best = groups.max(by: { $0.values.count < $1.values.count }), let first = best.values.first
+        guard var best = groups.max(by: { $0.places.count < $1.places.count }), let first = best.places.first
         else { return [] }
         if groups.count > 1 {
             result.notes.append("it was sent in \(groups.count) subscriptions; this is the longest of them")
         }
         let limit = ImportedProfile.recordingLimit
         result.isCut =
-            best.values.count > limit || server.limits.contains { $0.handle == found.value }
+            best.places.count > limit || server.limits.contains { $0.handle == found.value }
         if result.isCut {
             result.notes.append("only the first \(limit) values are kept")
-            best.values.removeLast(max(0, best.values.count - limit))
+            best.places.removeLast(max(0, best.places.count - limit))
         }
-        let start = best.start ?? first.time
+        let start = best.start ?? server.sent.time(at: first)
         var last: Int64 = 0
-        return best.values.compactMap { value in
-            guard value.value.count <= GATT.maximumValueLength else { return nil }
+        return best.places.compactMap { place in
+            let value = server.sent.value(at: place)
+            guard value.count <= GATT.maximumValueLength else { return nil }
             // A clock that was set back in the middle must not stop the recording.
-            last = min(max(last, value.time &- start), ImportedProfile.longestTime)
-            return .init(time: last, value: value.value)
+            last = min(max(last, server.sent.time(at: place) &- start), ImportedProfile.longestTime)
+            return .init(time: last, value: value)
         }
     }
 

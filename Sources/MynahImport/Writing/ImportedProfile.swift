@@ -38,7 +38,8 @@ struct ImportedProfile {
     /// A value that was sent, in microseconds after the subscription.
     struct RecordedValue: Hashable {
         var time: Int64
-        var value: [UInt8]
+        /// Part of the buffer of all values that were sent.
+        var value: ArraySlice<UInt8>
     }
 
     /// The reaction of a device to a write.

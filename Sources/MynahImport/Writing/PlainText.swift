@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// Which texts of a device a profile can have as they are.
 enum PlainText {
     /// Whether a character shows in a terminal and is allowed in YAML.
@@ -16,8 +18,7 @@ enum PlainText {
             guard result.utf8.count + UTF8.width(scalar) <= 248 else { break }
             result.unicodeScalars.append(scalar)
         }
-        let isBlank = result.allSatisfy(\.isWhitespace)
-        return isBlank ? nil : result
+        return PrintableText.isVisible(result) ? result : nil
     }
 
     /// The text that bytes are, if people would write it as text.

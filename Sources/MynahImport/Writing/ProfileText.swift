@@ -37,7 +37,7 @@ struct ProfileText {
     struct Files {
         var yaml: String
         /// The lines of its recording, which is empty if nothing was recorded.
-        var recording: String
+        var recording = RecordingText()
         /// Notes about what was left out because a file would be too large.
         var leftOut: [String]
     }
@@ -54,12 +54,10 @@ struct ProfileText {
     ) -> Files {
         var profile = profile
         var leftOut: [String] = []
-        var recording = ""
+        var recording = RecordingText()
         if recordingFile != nil {
-            let text = RecordingText(
-                ProfileText(profile, source, recordingFile).recording, maximumRecordingSize)
-            recording = text.text
-            if let note = text.note { leftOut.append(note) }
+            recording = RecordingText(ProfileText(profile, source, recordingFile).flows, maximumRecordingSize)
+            if let note = recording.note { leftOut.append(note) }
         }
         var reduction = ProfileReduction()
         while true {
@@ -217,7 +215,7 @@ struct ProfileText {
             note(4, ["before the first of them it was read as \(Self.hex(initial))"])
         }
         note(4, ["\(count); \(source.command) --output DIR keeps them and their times"])
-        add(4, "value: {\(Self.value(first.value))}")
+        add(4, "value: {\(Self.value(Array(first.value)))}")
         let gaps = zip(values.dropFirst(), values).map { $0.time - $1.time }.sorted()
         if !gaps.isEmpty {
             add(4, "every: \(Duration.milliseconds(max(1, gaps[gaps.count / 2] / 1000)).text)")
@@ -249,29 +247,21 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// A line of JSON for each recorded value, for each characteristic in the order of time.
-    private var recording: [RecordingText.Line] {
-        var entries: [RecordingText.Line] = []
+    /// The recorded values of each characteristic, with the names in their lines.
+    private var flows: [RecordingText.Flow] {
+        var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated() {
                 guard case .recorded(let values, _)? = characteristic.value else { continue }
-                var names: [JSON.Member] = [
-                    .init("service", .string(service.uuid.description)),
-                    .init("characteristic", .string(characteristic.uuid.description)),
-                ]
-                if let path = tree.numberedPath(of: .init(service: index, characteristic: number)) {
-                    names.append(.init("path", .string(path)))
-                }
-                entries += values.enumerated().map { place, value in
-                    let at = JSON.Member("at", .number(Double(value.time) / 1_000_000))
-                    let bytes = JSON.Member("value", .string(Hex.encode(value.value)))
-                    return RecordingText.Line(
-                        time: value.time, text: JSON.object([at] + names + [bytes]).text + "\n",
-                        isFirst: place == 0)
-                }
+                let path = tree.numberedPath(of: .init(service: index, characteristic: number))
+                flows.append(
+                    .init(
+                        names: RecordingText.names(
+                            service.uuid.description, characteristic.uuid.description, path: path),
+                        values: values))
             }
         }
-        return entries
+        return flows
     }
 
     // MARK: Words

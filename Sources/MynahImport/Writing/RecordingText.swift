@@ -1,41 +1,134 @@
+import MynahSupport
+
 /// The lines of a recording in the order of time, as many as a profile may name.
-struct RecordingText {
-    /// A line with its line feed.
-    struct Line {
-        /// In microseconds after the subscription.
-        var time: Int64
-        var text: String
-        /// Whether it is the first of its characteristic, which has no value without it.
-        var isFirst: Bool
+///
+/// A line is made when it is written: together they may be 16 MiB.
+package struct RecordingText: Sendable {
+    /// The values of one characteristic, and its names in each of its lines.
+    struct Flow {
+        var names: [JSON.Member]
+        var values: [ImportedProfile.RecordedValue]
     }
 
-    let text: String
+    /// A line: a value of a flow.
+    private struct Line {
+        /// In microseconds after the subscription.
+        var time: Int64
+        var flow: Int32
+        var place: Int32
+    }
+
+    /// A flow, with the part of its lines between the time and the value.
+    private struct Source {
+        var middle: [UInt8]
+        var values: [ImportedProfile.RecordedValue]
+    }
+
+    private let sources: [Source]
+    private let lines: [Line]
     /// A note about what was left out, without a full stop, or `nil` if everything is there.
     let note: String?
 
-    /// The lines that fit into so many bytes: the first of each characteristic, and of the others the
-    /// earliest.
-    init(_ lines: [Line], _ maximumSize: Int) {
+    /// No lines.
+    init() {
+        self.init([], 0)
+    }
+
+    /// The lines that fit into so many bytes: the first of each characteristic, which has no value without
+    /// it, and of the others the earliest.
+    init(_ flows: [Flow], _ maximumSize: Int) {
+        let sources = flows.map { flow in
+            let names = JSON.object(flow.names).text.dropFirst().dropLast()
+            return Source(middle: Array(",\(names),\"value\":\"".utf8), values: flow.values)
+        }
+        self.sources = sources
+        var lines: [Line] = []
+        lines.reserveCapacity(flows.reduce(0) { $0 + $1.values.count })
+        var room = maximumSize
+        for (index, flow) in flows.enumerated() {
+            for (place, value) in flow.values.enumerated() {
+                let line = Line(time: value.time, flow: Int32(index), place: Int32(place))
+                if place == 0 { room -= Self.size(of: line, sources) }
+                lines.append(line)
+            }
+        }
         // Sorting is stable only with the place as well.
-        let sorted = lines.enumerated().sorted {
-            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
-        }.map(\.element)
-        var room = maximumSize - lines.filter(\.isFirst).reduce(0) { $0 + $1.text.utf8.count }
+        lines.sort { ($0.time, $0.flow, $0.place) < ($1.time, $1.flow, $1.place) }
         var end: Int64?
         var leftOut = 0
-        text = sorted.filter { line in
-            if line.isFirst { return true }
-            room -= line.text.utf8.count
-            if room >= 0 { return true }
+        lines.removeAll { line in
+            if line.place == 0 { return false }
+            if end == nil { room -= Self.size(of: line, sources) }
+            if room >= 0 { return false }
             end = end ?? line.time
             leftOut += 1
-            return false
-        }.map(\.text).joined()
+            return true
+        }
+        self.lines = lines
         note = end.map { end in
             """
             the recording ends after \(end / 1_000_000) s: \(leftOut) values more would make it larger than \
             \(maximumSize >> 20) MiB
             """
         }
+    }
+
+    /// Whether it has no line.
+    package var isEmpty: Bool { lines.isEmpty }
+
+    /// All lines in one text.
+    package var text: String {
+        var text: [UInt8] = []
+        for line in lines { Self.write(line, sources, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Hands over whole lines, some at a time.
+    package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
+        var block: [UInt8] = []
+        for line in lines {
+            Self.write(line, sources, to: &block)
+            guard block.count >= Self.blockSize else { continue }
+            try sink(block)
+            block.removeAll(keepingCapacity: true)
+        }
+        if !block.isEmpty { try sink(block) }
+    }
+
+    /// The members of a line that name its characteristic; `path` tells it from others of its UUIDs.
+    static func names(_ service: String, _ characteristic: String, path: String?) -> [JSON.Member] {
+        [.init("service", .string(service)), .init("characteristic", .string(characteristic))]
+            + (path.map { [.init("path", .string($0))] } ?? [])
+    }
+
+    /// At least as many bytes as a line of a characteristic has without its value.
+    static func longest(_ service: String, _ characteristic: String, hasPath: Bool) -> Int {
+        // A service or a characteristic gets a number after its UUID.
+        let path = hasPath ? "\(service)[65535]/\(characteristic)[65535]" : nil
+        let names = JSON.object(names(service, characteristic, path: path)).text
+        return head.count + "604800.000001".utf8.count + names.utf8.count + tail.count
+            + #","value":""#.utf8.count
+    }
+
+    private static let blockSize = 1 << 16
+    private static let head = Array(#"{"at":"#.utf8)
+    private static let tail = Array("\"}\n".utf8)
+
+    private static func time(_ line: Line) -> String { JSON.number(Double(line.time) / 1_000_000).text }
+
+    /// The bytes of a line with its line feed.
+    private static func size(of line: Line, _ sources: [Source]) -> Int {
+        let source = sources[Int(line.flow)]
+        return head.count + time(line).utf8.count + source.middle.count
+            + 2 * source.values[Int(line.place)].value.count + tail.count
+    }
+
+    private static func write(_ line: Line, _ sources: [Source], to bytes: inout [UInt8]) {
+        let source = sources[Int(line.flow)]
+        bytes += head
+        bytes += time(line).utf8
+        bytes += source.middle
+        bytes += Hex.encode(source.values[Int(line.place)].value).utf8
+        bytes += tail
     }
 }

@@ -23,8 +23,8 @@ struct SentValues {
 
     /// The answers to a write, by its place in the server's list.
     private(set) var answers: [Int: [Answer]] = [:]
-    /// The values that the device sent by itself, by handle.
-    private(set) var recorded: [AttributeHandle: [ObservedServer.Sent]] = [:]
+    /// The places of the values that the device sent by itself, by handle.
+    private(set) var recorded: [AttributeHandle: [Int]] = [:]
 
     /// `services` has the value handles of each service.
     init(_ server: ObservedServer, services: [[AttributeHandle]]) {
@@ -42,12 +42,12 @@ struct SentValues {
         for (index, list) in writes {
             writes[index] = list.sorted { server.writes[$0].sentAt < server.writes[$1].sentAt }
         }
-        for (handle, places) in Dictionary(grouping: server.sent.indices, by: { server.sent[$0].handle }) {
+        for (handle, places) in Dictionary(grouping: server.sent.indices, by: server.sent.handle) {
             guard let index = service[handle] else { continue }
             if let found = Self.answers(places, to: writes[index] ?? [], server) {
                 for (write, answer) in found { answers[write, default: []].append(answer) }
             } else {
-                recorded[handle] = places.map { server.sent[$0] }
+                recorded[handle] = places
             }
         }
         for (write, list) in answers {
@@ -63,7 +63,10 @@ struct SentValues {
         var position = 0
         var counts: [Int: Int] = [:]
         var last: (write: Int, time: Int64)?
-        for place in places.sorted(by: { (server.sent[$0].time, $0) < (server.sent[$1].time, $1) }) {
+        let sorted = places.sorted {
+            (server.sent.time(at: $0), $0) < (server.sent.time(at: $1), $1)
+        }
+        for place in sorted {
             let value = server.sent[place]
             while position < writes.count, server.writes[writes[position]].sentAt <= value.time {
                 position += 1

@@ -42,8 +42,6 @@ struct FaultSection {
         rules: rules)
 
     static let maximumCount = 1_000_000_000
-    /// The number of faults that a device can have.
-    private static let maximumFaults = 1000
 
     /// Once `on` or `after`, and one effect, or a delay alone.
     private static var rules: [JSON.Member] {
@@ -59,8 +57,9 @@ struct FaultSection {
         var faults: [ProfileFault] = []
         var names: Set<String> = []
         let elements = reader.elements(node, "faults")
-        guard elements.count <= maximumFaults else {
-            reader.error(at: node, "a device has at most \(maximumFaults) faults, not \(elements.count)")
+        let limit = ProfileLimit.faults.count
+        guard elements.count <= limit else {
+            reader.error(at: node, "a device has at most \(limit) faults, not \(elements.count)")
             return []
         }
         for element in elements {

@@ -91,24 +91,15 @@ extension FormatReader {
         return nil
     }
 
-    /// D-Bus takes no NUL, and a phone or a terminal may act on the others.
+    /// Notes a text with a control character.
     func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
-        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            error(at: node, "\(what) has a control character in it")
-        }
+        if PrintableText.hasControl(text) { error(at: node, "\(what) has a control character in it") }
     }
 
-    /// Events, screens and messages print names, and a reader cannot tell an invisible one from none.
+    /// Notes a name with a control character, or without any that a reader sees.
     func checkName(_ name: String, _ what: String, at node: YAMLNode?) {
-        checkIsPrintable(name, what, at: node)
-        let isVisible = name.unicodeScalars.contains { scalar in
-            switch scalar.properties.generalCategory {
-            case .spaceSeparator, .lineSeparator, .paragraphSeparator, .format, .unassigned: false
-            // A control character is reported above. BRAILLE PATTERN BLANK has no dots.
-            default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
-            }
-        }
-        if !isVisible { error(at: node, "\(what) has no visible character") }
+        guard !PrintableText.hasControl(name) else { return checkIsPrintable(name, what, at: node) }
+        if !PrintableText.isVisible(name) { error(at: node, "\(what) has no visible character") }
     }
 
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).

@@ -85,7 +85,7 @@ extension YAMLNode {
         let mark = SourceMark(line: count, column: 1)
         switch json {
         case .null: self = .scalar(.init(string: null, mark: mark))
-        case .bool, .integer, .number: self = .scalar(.init(string: json.text, mark: mark))
+        case .bool, .integer, .unsigned, .number: self = .scalar(.init(string: json.text, mark: mark))
         // Without quotes an empty text would be no text.
         case .string(let text): self = .scalar(.init(string: text, isPlain: false, mark: mark))
         case .array(let values):

@@ -86,7 +86,8 @@ extension ValueMatch.Condition {
         case .variable(let name):
             switch variables[name] {
             case .integer(let integer)? where comparison == .equal: return value.integer == integer
-            case .number?, .integer?:
+            case .unsigned(let integer)? where comparison == .equal: return value == .unsigned(integer)
+            case .number?, .integer?, .unsigned?:
                 guard let number = value.number, let other = variables[name]?.number else { return false }
                 return comparison.holds(number, other)
             case .text(let text)?: return comparison == .equal && value.isNamed(text)
@@ -107,7 +108,7 @@ extension FieldValue {
         case .text(let own): own == text
         case .boolean(let isSet): text == (isSet ? "true" : "false")
         case .bytes(let bytes): Hex.decode(text) == bytes
-        case .integer, .number, .list: false
+        case .integer, .unsigned, .number, .list: false
         }
     }
 }
@@ -169,6 +170,7 @@ extension VariableValue {
         case .text(let text): self = .text(text)
         case .bytes(let bytes): self = .text(Hex.encode(bytes))
         case .integer(let integer): self = .whole(integer)
+        case .unsigned(let integer): self = .unsigned(integer)
         case .number, .named, .boolean:
             guard let number = value.number, number.isFinite else { return nil }
             self = .number(number)

@@ -5,6 +5,8 @@ package enum VariableValue: Hashable, Sendable {
     case number(Double)
     /// A whole number that a `Double` does not hold; made by `whole`.
     case integer(Int)
+    /// A whole number that an `Int` does not hold.
+    case unsigned(UInt64)
     case text(String)
 
     /// A whole number.
@@ -17,6 +19,7 @@ package enum VariableValue: Hashable, Sendable {
         switch self {
         case .number(let number): number
         case .integer(let integer): Double(integer)
+        case .unsigned(let integer): Double(integer)
         case .text: nil
         }
     }
@@ -25,6 +28,7 @@ package enum VariableValue: Hashable, Sendable {
     package init?(_ json: JSON) {
         switch json {
         case .integer(let integer): self = .whole(integer)
+        case .unsigned(let integer): self = .unsigned(integer)
         case .number(let number) where number.isFinite: self = .number(number)
         case .string(let text): self = .text(text)
         case .number, .bool, .null, .array, .object: return nil
@@ -36,6 +40,7 @@ package enum VariableValue: Hashable, Sendable {
         switch self {
         case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
         case .integer(let integer): .integer(integer)
+        case .unsigned(let integer): .unsigned(integer)
         case .text(let text): .string(text)
         }
     }

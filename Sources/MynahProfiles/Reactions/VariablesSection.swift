@@ -3,10 +3,6 @@ import MynahSupport
 
 /// `variables:`, numbers and texts by names of the user's.
 enum VariablesSection {
-    /// The longest text of a variable, in bytes of UTF-8.
-    private static let longestText = GATT.maximumValueLength
-    private static let maximum = 1000
-
     static var schema: Schema {
         .map(
             keys: Schema([.init("pattern", "^[A-Za-z][A-Za-z0-9]{0,63}$")]),
@@ -16,8 +12,9 @@ enum VariablesSection {
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Variables {
         var values: [String: VariableValue] = [:]
         let members = reader.members(node, "variables")
-        if members.count > maximum {
-            reader.error(at: node, "a profile can have \(maximum) variables, not \(members.count)")
+        let limit = ProfileLimit.variables.count
+        if members.count > limit {
+            reader.error(at: node, "a profile can have \(limit) variables, not \(members.count)")
         }
         for (key, value) in members {
             guard let name = reader.text(key, "the name of a variable") else { continue }
@@ -48,10 +45,17 @@ enum VariablesSection {
     private static func variable(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> VariableValue? {
         guard let text = reader.text(node, "the variable \(name)") else { return nil }
         if node.scalar?.isPlain == true, let number = VariableValue(written: text) { return number }
-        guard text.utf8.count <= longestText else {
+        return self.text(text, name, at: node, reader)
+    }
+
+    /// A text of a variable, or `nil` if it is too long.
+    fileprivate static func text(
+        _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
+    ) -> VariableValue? {
+        let limit = ProfileLimit.variableBytes.count
+        guard text.utf8.count <= limit else {
             reader.error(
-                at: node,
-                "the variable \(name) has \(text.utf8.count) bytes; at most \(longestText) are allowed")
+                at: node, "the variable \(name) has \(text.utf8.count) bytes; at most \(limit) are allowed")
             return nil
         }
         return .text(text)
@@ -62,7 +66,9 @@ extension VariableValue {
     /// A number without a unit, or `nil` if the text is none.
     init?(written text: String) {
         guard let written = WrittenNumber(text), written.unit == nil else { return nil }
-        self = written.integer.map { .whole($0) } ?? .number(written.number)
+        self =
+            written.integer.map { .whole($0) } ?? written.unsigned.map { .unsigned($0) }
+            ?? .number(written.number)
     }
 }
 
@@ -88,7 +94,11 @@ extension [Reaction.Change] {
                 return nil
             }
             guard let text = reader.text(value, name) else { return nil }
-            if value.scalar?.isPlain != true { return .init(variable: name, operand: .constant(.text(text))) }
+            if value.scalar?.isPlain != true {
+                return VariablesSection.text(text, name, at: value, reader).map {
+                    .init(variable: name, operand: .constant($0))
+                }
+            }
             if let number = VariableValue(written: text) {
                 return .init(variable: name, operand: .constant(number))
             }

@@ -13,17 +13,15 @@ enum ScenarioSection {
     static let table = Section("scenario", what: "a scenario", [name, steps])
 
     private static let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
-    private static let maximumScenarios = 100
-    private static let maximumSteps = 1000
 
     /// The scenarios of a device.
     static func list(
         _ node: YAMLNode, in scope: ScenarioScope, _ reader: FormatReader
     ) -> [Profile.Scenario] {
         let elements = reader.elements(node, "scenarios")
-        guard elements.count <= maximumScenarios else {
-            reader.error(
-                at: node, "a device has at most \(maximumScenarios) scenarios, not \(elements.count)")
+        let limit = ProfileLimit.scenarios.count
+        guard elements.count <= limit else {
+            reader.error(at: node, "a device has at most \(limit) scenarios, not \(elements.count)")
             return []
         }
         var names: Set<String> = []
@@ -47,8 +45,9 @@ enum ScenarioSection {
         if elements.isEmpty, case .sequence = node {
             reader.error(at: node, "a scenario needs a step, \(example)")
         }
-        guard elements.count <= maximumSteps else {
-            reader.error(at: node, "a scenario has at most \(maximumSteps) steps, not \(elements.count)")
+        let limit = ProfileLimit.steps.count
+        guard elements.count <= limit else {
+            reader.error(at: node, "a scenario has at most \(limit) steps, not \(elements.count)")
             return []
         }
         let section = StepSection(reader: reader, scope: scope)

@@ -149,7 +149,7 @@ extension Kind<String> {
         Kind("text", .ref("text")) { node, what, reader in
             if let scalar = node.scalar, scalar.string.isEmpty, !scalar.isPlain { return "" }
             guard let name = reader.text(node, what) else { return nil }
-            reader.checkIsPrintable(name, what, at: node)
+            reader.checkName(name, what, at: node)
             return name
         }
     }

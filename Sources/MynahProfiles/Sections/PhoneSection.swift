@@ -98,15 +98,12 @@ enum PhoneSection {
 
 /// An entry of `phone.notifications`.
 enum PhoneNotificationSection {
-    /// How many a phone shows at most: ANCS counts them in a byte.
-    static let most = 255
-
     static let app = Field(
-        "app", .phoneText(1...128),
+        "app", .phoneText(1...128, isName: true),
         missing: "a notification needs app, the identifier of its app, as in app: com.apple.MobileSMS",
         doc: "The identifier of its app, up to 128 bytes (AppIdentifier).")
     static let appName = Field(
-        "appName", .phoneText(1...128),
+        "appName", .phoneText(1...128, isName: true),
         doc: "The name of its app (DisplayName); left out: the last part of the identifier.")
     static let title = Field("title", .phoneText(0...256), doc: "Its title, up to 256 bytes.")
     static let subtitle = Field("subtitle", .phoneText(0...256), doc: "Its subtitle, up to 256 bytes.")
@@ -132,10 +129,11 @@ enum PhoneNotificationSection {
 
     static func list(_ node: YAMLNode, _ reader: FormatReader) -> [Profile.PhoneNotification] {
         let elements = reader.elements(node, "notifications")
-        if elements.count > most {
-            reader.error(at: elements[most], "a phone shows up to \(most) notifications")
+        let limit = ProfileLimit.notifications.count
+        if elements.count > limit {
+            reader.error(at: elements[limit], "a phone shows up to \(limit) notifications")
         }
-        return elements.prefix(most).compactMap { read($0, reader) }
+        return elements.prefix(limit).compactMap { read($0, reader) }
     }
 
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.PhoneNotification? {
@@ -161,10 +159,11 @@ enum PhoneNotificationSection {
 /// The section `phone.media`.
 enum PhoneMediaSection {
     private static let longest = Duration.seconds(24 * 3600)
-    private static let mostTracks = 1000
+    private static let mostTracks = ProfileLimit.tracks.count
 
     static let name = Field(
-        "name", .phoneText(1...256), doc: "The name of the player (PlayerName); left out: Music.")
+        "name", .phoneText(1...256, isName: true),
+        doc: "The name of the player (PlayerName); left out: Music.")
     static let state = Field(
         "state", .word as Kind<Profile.PhoneMedia.State>, doc: "Whether it plays; left out: paused.")
     static let volume = Field("volume", .integer(0...100), doc: "Its volume, in percent; left out: 50.")
@@ -225,7 +224,9 @@ enum PhoneMediaSection {
 
 extension Kind<String> {
     /// A text that a phone sends; its length is in bytes, and only one that has lines may have their ends.
-    fileprivate static func phoneText(_ bytes: ClosedRange<Int>, hasLines: Bool = false) -> Kind {
+    fileprivate static func phoneText(
+        _ bytes: ClosedRange<Int>, hasLines: Bool = false, isName: Bool = false
+    ) -> Kind {
         Kind("text", .ref("text")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }
             guard bytes.contains(text.utf8.count) else {
@@ -234,6 +235,10 @@ extension Kind<String> {
                     "\(what) must have \(bytes.lowerBound) to \(bytes.upperBound) bytes in UTF-8, and has "
                         + "\(text.utf8.count)")
                 return nil
+            }
+            guard !isName else {
+                reader.checkName(text, what, at: node)
+                return text
             }
             reader.checkIsPrintable(hasLines ? text.filter { !$0.isNewline } : text, what, at: node)
             return text

@@ -41,6 +41,9 @@ struct FieldReader {
         guard let written = written(text, name, node),
             let (number, unit) = scaled(written, name, node)
         else { return nil }
+        if let integer = written.unsigned, written.unit == nil, shape.holdsUnsigned {
+            return (.unsigned(integer), unit)
+        }
         let limits = shape.limits(in: unit)
         // Half a step beyond a limit is rounded to it.
         let slack = shape.width == nil ? 0 : shape.step(in: unit) / 2
@@ -107,8 +110,8 @@ struct FieldReader {
         reader.error(
             at: node,
             """
-            \(what) must be between \(NumberText.of(limits.lowerBound)) and \
-            \(NumberText.of(limits.upperBound))\(unit), which \(shape.typeName) holds, not \(text)
+            \(what) must be between \(NumberText.ofLimit(limits.lowerBound)) and \
+            \(NumberText.ofLimit(limits.upperBound))\(unit), which \(shape.typeName) holds, not \(text)
             """)
     }
 }

@@ -72,6 +72,9 @@ struct FieldShape: Hashable, Sendable {
         }
     }
 
+    /// Whether it takes whole numbers that an `Int` does not hold.
+    var holdsUnsigned: Bool { kind == .integer(bits: 64, isSigned: false) && step(in: nil) == 1 }
+
     /// The type, as a layout names it.
     var typeName: String {
         switch kind {

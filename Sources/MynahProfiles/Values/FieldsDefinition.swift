@@ -163,9 +163,11 @@ extension FieldShape {
         case (.number(let number), .boolean): .boolean(number != 0)
         case (.number(let number), .text): .text(NumberText.of(number))
         case (.number(let number), _): Int(exactly: number).map { .integer($0) } ?? .number(number)
-        case (.integer, .boolean): .boolean(true)
+        case (.integer, .boolean), (.unsigned, .boolean): .boolean(true)
         case (.integer(let integer), .text): .text(String(integer))
         case (.integer(let integer), _): .integer(integer)
+        case (.unsigned(let integer), .text): .text(String(integer))
+        case (.unsigned(let integer), _): .unsigned(integer)
         case (.text(let text), .boolean): .boolean(text == "true")
         case (.text(let text), .bytes): Hex.decode(text).map { .bytes($0) } ?? .text(text)
         case (.text(let text), _): .text(text)
@@ -179,7 +181,7 @@ extension FieldValue {
         switch self {
         case .text(let text): text.utf8.count
         case .bytes(let bytes): bytes.count
-        case .integer, .number, .boolean, .named, .list: 0
+        case .integer, .unsigned, .number, .boolean, .named, .list: 0
         }
     }
 }

@@ -6,12 +6,18 @@ extension Profile {
         copy.map { ValueSeed.of(seed, "copy \($0)") } ?? seed
     }
 
-    /// The seed of a characteristic's value in a run with a seed.
-    package func valueSeed(_ seed: UInt64, service: Int, characteristic: Int) -> UInt64 {
-        let (own, list) = (services[service], services[service].characteristics)
-        let uuid = list[characteristic].uuid
-        return ValueSeed.of(
-            seed, own.uuid, services[...service].count { $0.uuid == own.uuid }, uuid,
-            list[...characteristic].count { $0.uuid == uuid })
+    /// The seed of each characteristic's value in a run with a seed, by service.
+    package func valueSeeds(_ seed: UInt64) -> [[UInt64]] {
+        var serviceCounts: [BluetoothUUID: Int] = [:]
+        return services.map { service in
+            serviceCounts[service.uuid, default: 0] += 1
+            let number = serviceCounts[service.uuid, default: 0]
+            var counts: [BluetoothUUID: Int] = [:]
+            return service.characteristics.map { characteristic in
+                counts[characteristic.uuid, default: 0] += 1
+                return ValueSeed.of(
+                    seed, service.uuid, number, characteristic.uuid, counts[characteristic.uuid, default: 0])
+            }
+        }
     }
 }

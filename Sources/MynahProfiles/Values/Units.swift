@@ -68,6 +68,8 @@ struct WrittenNumber: Hashable, Sendable {
     var number: Double
     /// The same number, if it is whole and was written without a fraction.
     var integer: Int?
+    /// The same number, if it is whole, was written without a fraction, and an `Int` does not hold it.
+    var unsigned: UInt64?
     /// The unit, or `nil` if none is written.
     var unit: String?
 
@@ -84,6 +86,7 @@ struct WrittenNumber: Hashable, Sendable {
         else { return nil }
         self.number = number
         integer = Int(text[..<end])
+        if integer == nil { unsigned = UInt64(text[..<end]) }
         let rest = String(text[end...]).trimmed
         unit = rest.isEmpty ? nil : rest
     }

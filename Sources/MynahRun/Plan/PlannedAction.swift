@@ -59,6 +59,7 @@ package struct PlannedAction: Hashable, Sendable {
 
     private static func effect(_ phrase: String, in text: String) throws(Problem) -> Effect {
         if phrase.hasPrefix(UserAction.alertPrefix), let action = UserAction(phrase) {
+            if case .alert(let message) = action { try check(alert: message) }
             return .action(action)
         }
         if let change = RangeChange(phrase) { return .range(change) }
@@ -72,6 +73,16 @@ package struct PlannedAction: Hashable, Sendable {
             near.map { "; did you mean \($0)?" }
             ?? "; the states are \((UserAction.words + RangeChange.words).joined(separator: ", "))"
         throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
+    }
+
+    /// A text has the limits that a profile sets for a notification.
+    private static func check(alert message: String) throws(Problem) {
+        let notification: [JSON.Member] = [.init("app", "mynah"), .init("message", .string(message))]
+        do throws(ProfileIssues) {
+            _ = try ProfileLoader.notification(.object(notification), name: "--at")
+        } catch {
+            throw Problem(message: "--at: the text of alert: \(error.issues.first?.message ?? "is invalid")")
+        }
     }
 
     /// Whether it is about an app, and not about a radio or where a device is.

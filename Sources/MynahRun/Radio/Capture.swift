@@ -13,6 +13,8 @@ package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
         var hasAir = false
+        /// The error that ended it before its end, or `nil`.
+        var failure: RadioError?
     }
 
     private let target: CaptureTarget
@@ -20,7 +22,10 @@ package final class Capture: Sendable {
     private let version: String
     private let clock: RunClock
     private let reports: CaptureFile.Reports
-    private let state = Lock(State())
+    private let state: Lock<State>
+
+    /// The error that ended it before its end, or `nil` if it has everything.
+    var failure: RadioError? { state.withLock { $0.failure } }
 
     /// A capture that is not open yet; `version` is the program's.
     ///
@@ -33,7 +38,14 @@ package final class Capture: Sendable {
         self.target = target
         self.namesDevices = namesDevices
         self.version = version
-        self.reports = reports
+        let state = Lock(State())
+        self.state = state
+        self.reports = CaptureFile.Reports(
+            warn: reports.warn,
+            fail: { error in
+                state.withLock { $0.failure = error }
+                reports.fail(error)
+            })
     }
 
     /// Creates the file; throws `captureFailed` if it cannot be opened.
@@ -84,7 +96,7 @@ package final class Capture: Sendable {
                 let new =
                     switch target {
                     case .standardOutput:
-                        CaptureFile(
+                        try CaptureFile(
                             descriptor: 1, named: "standard output", application: application,
                             reports: reports, clock: clock)
                     case .file(let path):

@@ -179,6 +179,9 @@ package final class RadioMaker: Sendable {
         options.capture?.end()
     }
 
+    /// The error that ended the capture before its end, or `nil` if it has everything or there is none.
+    package var captureFailure: RadioError? { options.capture?.failure }
+
     /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
     ///
     /// Of `connect`, the bonds are in the directory of the options.

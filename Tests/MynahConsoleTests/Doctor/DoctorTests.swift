@@ -38,7 +38,7 @@ import Testing
     @Test func `a fine machine has nothing but fine findings, each once and without a remedy`() {
         let findings = Doctor(SampleMachine.with { $0.profile = SampleMachine.profile("180D") }).findings
         #expect(Set(findings.map(\.id)).count == findings.count)
-        #expect(findings.count == 21)
+        #expect(findings.count == 22)
         for finding in findings {
             #expect(finding.verdict == .fine, "\(finding)")
             #expect(finding.remedy == nil && finding.meaning == nil)
@@ -338,6 +338,9 @@ import Testing
                 file: "a.yaml", issues: [], bluezIssues: [ProfileIssue(file: "a.yaml", message: "no")])
         },
         Case("captureTools", .fine, nil) { $0.captureTools = [] },
+        Case("openFiles", .loss, "ulimit -n 1024") { $0.fileLimit = 255 },
+        Case("openFiles", .fine, nil) { $0.fileLimit = 256 },
+        Case("openFiles", .fine, nil) { $0.fileLimit = nil },
     ]
 
     @Test(arguments: others)
@@ -447,19 +450,22 @@ import Testing
         }
         #expect(
             Doctor(facts).findings.map(\.id) == [
-                "radio", "emulator", "virtualAir", "profile", "captureTools",
+                "radio", "emulator", "virtualAir", "openFiles", "profile", "captureTools",
             ])
         #expect(Finding.Verdict.of(Doctor(facts).findings) == .fine)
     }
 
     @Test func `each radio has the checks that concern it`() {
         let checks: [(MachineFacts.Wish, [String])] = [
-            (.virtual, ["radio", "virtualAir", "captureTools"]),
-            (.netsim, ["radio", "emulator", "captureTools"]),
-            (.controller("c", isUserChannel: false), ["radio", "controller", "captureTools"]),
+            (.virtual, ["radio", "virtualAir", "openFiles", "captureTools"]),
+            (.netsim, ["radio", "emulator", "openFiles", "captureTools"]),
+            (.controller("c", isUserChannel: false), ["radio", "controller", "openFiles", "captureTools"]),
             (
                 .controller("hci0", isUserChannel: true),
-                ["radio", "kernel", "container", "rfkill", "lowEnergy", "controller", "captureTools"]
+                [
+                    "radio", "kernel", "container", "rfkill", "lowEnergy", "controller", "openFiles",
+                    "captureTools",
+                ]
             ),
         ]
         for (wish, ids) in checks {

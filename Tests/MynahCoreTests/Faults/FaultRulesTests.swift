@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 import Testing
 
 /// Which faults apply to which operations.
@@ -198,6 +199,41 @@ import Testing
         #expect(rules.decide(Self.read(), holds: { _, _ in true }).cause == "a")
         #expect(rules.remove("b")?.name == "b" && rules.remove("b") == nil)
         #expect(rules.decide(Self.read(), holds: { _, _ in true }).isNothing)
+    }
+
+    @Test func `faults that change leave the counts of what they are for as they should be`() {
+        var random = SeededRandom(seed: 7)
+        var rules = FaultRules(seed: 1)
+        let keys = [Self.heartRate, Self.battery, nil]
+        let operations: [FaultTrigger.Operation] = [.read, .write, .advertise]
+        func expectCounts() {
+            let armed = rules.entries.filter(\.isArmed).map(\.fault)
+            #expect(rules.isArmed == !armed.isEmpty)
+            for (operation, key) in operations.flatMap({ operation in keys.map { (operation, $0) } }) {
+                let isConcerned = armed.contains { fault in
+                    fault.trigger == .on(operation)
+                        && (key == nil || fault.attribute == nil || fault.attribute == key)
+                }
+                #expect(rules.concerns(operation, of: key) == isConcerned)
+            }
+        }
+        for _ in 0..<300 {
+            let name = "f\(random.next() % 5)"
+            switch random.next() % 4 {
+            case 0: rules.remove(name)
+            case 1: _ = rules.turn(name, isOn: random.next() % 2 == 0, at: .zero)
+            default:
+                rules.add(
+                    Self.fault(
+                        name, on: operations[Int(random.next() % 3)], of: keys[Int(random.next() % 3)],
+                        FaultSelection(chance: Double(random.next() % 2)), isOff: random.next() % 3 == 0),
+                    at: .zero)
+            }
+            expectCounts()
+            #expect(rules.entries.allSatisfy { rules[$0.fault.name]?.fault == $0.fault })
+        }
+        rules.rekey([Self.heartRate: Self.battery])
+        expectCounts()
     }
 
     @Test("a fault after a time applies once, counted from when it was turned on")

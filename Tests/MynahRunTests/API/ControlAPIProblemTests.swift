@@ -38,6 +38,18 @@ import Testing
             #"there is no change: give "on", "localName" or "serviceUUIDs""#
         ),
         ("POST /v1/mark", "{}", 400, #""name" is missing: give the name of the mark"#),
+        (
+            "POST /v1/mark", #"{"name": "\u200b "}"#, 400,
+            #""name" has no visible character; give the mark another name"#
+        ),
+        (
+            "POST /v1/devices/Lock/advertise", #"{"localName": "\u3164"}"#, 400,
+            #""localName" has no visible character; "" advertises no name"#
+        ),
+        (
+            "POST /v1/devices/Lock/advertise", #"{"localName": "a\u001b"}"#, 400,
+            #""localName" has a control character in it"#
+        ),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
         (

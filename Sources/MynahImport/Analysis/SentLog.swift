@@ -1,0 +1,57 @@
+import MynahCore
+
+/// The values that a device sent, in the order of the capture.
+///
+/// A device that is recorded may send thousands a second for hours: their bytes lie in one buffer, and not each
+/// in an object of its own.
+struct SentLog: RandomAccessCollection {
+    private struct Record {
+        var time: Int64
+        var start: Int
+        var link: Int32
+        var count: UInt16
+        var handle: AttributeHandle
+        var table: UInt16
+    }
+
+    private var records: [Record] = []
+    private var bytes: [UInt8] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { records.count }
+
+    subscript(place: Int) -> ObservedServer.Sent {
+        let record = records[place]
+        var sent = ObservedServer.Sent(
+            handle: record.handle, value: Array(value(at: place)), time: record.time, link: Int(record.link))
+        sent.table = Int(record.table)
+        return sent
+    }
+
+    /// The bytes of a value, which share the buffer.
+    func value(at place: Int) -> ArraySlice<UInt8> {
+        let record = records[place]
+        return bytes[record.start..<record.start + Int(record.count)]
+    }
+
+    /// The handle, the time and the link of a value, without its bytes.
+    func handle(at place: Int) -> AttributeHandle { records[place].handle }
+    func time(at place: Int) -> Int64 { records[place].time }
+    func link(at place: Int) -> Int { Int(records[place].link) }
+
+    mutating func append(_ sent: ObservedServer.Sent) {
+        // No ATT PDU is longer than its MTU, which has 16 bits.
+        let value = sent.value.prefix(Int(UInt16.max))
+        records.append(
+            Record(
+                time: sent.time, start: bytes.count, link: Int32(clamping: sent.link),
+                count: UInt16(value.count), handle: sent.handle, table: UInt16(clamping: sent.table)))
+        bytes += value
+    }
+
+    /// Removes the values of other tables than these.
+    mutating func keep(tables: Set<Int>) {
+        guard records.contains(where: { !tables.contains(Int($0.table)) }) else { return }
+        records.removeAll { !tables.contains(Int($0.table)) }
+    }
+}

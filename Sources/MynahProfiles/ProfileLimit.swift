@@ -1,0 +1,31 @@
+import MynahCore
+
+/// What a profile can have only so many of.
+///
+/// The limits hold for everything that plays: also for what a test adds to it, or sets.
+package enum ProfileLimit: CaseIterable, Sendable {
+    /// The faults of a device.
+    case faults
+    /// The notifications of a phone: ANCS counts them in a byte.
+    case notifications
+    /// The scenarios of a device.
+    case scenarios
+    /// The steps of a scenario.
+    case steps
+    /// The tracks of a phone's media player.
+    case tracks
+    /// The variables of a device.
+    case variables
+    /// The bytes of a variable's text in UTF-8.
+    case variableBytes
+
+    /// The limit.
+    package var count: Int {
+        switch self {
+        case .faults, .steps, .tracks, .variables: 1000
+        case .notifications: 255
+        case .scenarios: 100
+        case .variableBytes: GATT.maximumValueLength
+        }
+    }
+}
