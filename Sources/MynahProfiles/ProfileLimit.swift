@@ -1,6 +1,6 @@
 import MynahCore
 
-/// What a profile can have only so many of.
+/// The parts of a profile whose number is limited.
 ///
 /// The limits hold for everything that plays: also for what a test adds to it, or sets.
 package enum ProfileLimit: CaseIterable, Sendable {

@@ -2,8 +2,8 @@ import Glibc
 
 /// The files, sockets and pipes that this process may have open at once.
 package enum OpenFiles {
-    /// How many a command opens before it could say that there are too few: threads and timers of the system's
-    /// libraries end the process without a word if they get none.
+    /// How many a command opens before it could say that there are too few: timers and threads of libraries
+    /// end the process without a message if they get none.
     package static let needed = 16
     /// How to raise the limit.
     package static let remedy = "allow more open files, as with ulimit -n 1024"

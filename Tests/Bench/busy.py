@@ -40,7 +40,7 @@ def ask(connection, method, target, body=None):
 
 def profile(name, characteristics):
     service = {"uuid": "180F", "characteristics": characteristics}
-    return {"profile": {"mynah": 1, "name": name, "advertising": {"localName": "x"}, "services": [service]}}
+    return {"profile": {"mynah": 1, "name": name, "advertising": {"localName": name}, "services": [service]}}
 
 
 def measure(name, path, *steps):

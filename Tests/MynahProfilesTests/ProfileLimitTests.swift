@@ -1,7 +1,7 @@
 import MynahProfiles
 import Testing
 
-/// What a profile can have only so many of.
+/// The parts of a profile whose number is limited.
 @Suite struct ProfileLimitTests {
     /// A profile with so many of something.
     private static func text(_ limit: ProfileLimit, _ count: Int) -> String {

@@ -63,7 +63,8 @@ def narrow(document: dict[str, Any]) -> None:
 
     member("addDevice", "profile", {"enum": list(PROFILES.values())})
     member("enterPasskey", "passkey", {"enum": ["042042", 0, 999999]})
-    member("mark", "name", {"type": "string", "minLength": 1, "maxLength": 100})
+    # A name needs a character that a reader sees.
+    member("mark", "name", {"type": "string", "maxLength": 100, "pattern": "[0-9A-Za-z]"})
     # A profile's keys are not those of the document.
     bodies["addFault"]["schema"] = {
         "enum": [
@@ -79,7 +80,7 @@ def narrow(document: dict[str, Any]) -> None:
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})
     member("disconnect", "reason", {"enum": ["0x13", "0x15"]})
     member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
-    member("advertise", "localName", {"type": "string", "maxLength": 4})
+    member("advertise", "localName", {"type": "string", "pattern": "^([!-~]{1,4})?$"})
     # The document cannot say that a year is the most, nor that a seed has 64 bits.
     member("advanceClock", "by", {"enum": ["0 s", "1ms", "5 min"]})
     for operation in ("addDevice", "reset"):

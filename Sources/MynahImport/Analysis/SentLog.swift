@@ -2,8 +2,8 @@ import MynahCore
 
 /// The values that a device sent, in the order of the capture.
 ///
-/// A device that is recorded may send thousands a second for hours: their bytes lie in one buffer, and not each
-/// in an object of its own.
+/// A device that is recorded may send thousands a second for hours: their bytes are in one buffer, and not
+/// each in an object of its own.
 struct SentLog: RandomAccessCollection {
     private struct Record {
         var time: Int64
