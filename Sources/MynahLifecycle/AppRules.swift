@@ -23,7 +23,7 @@ public struct AppRules: Hashable, Sendable {
     /// The time between throttling and termination of an app that overruns.
     ///
     /// Apple names both and no figure; 10 s is an assumption.
-    public var throttledAllowance: Duration = .seconds(10)
+    package var throttledAllowance: Duration = .seconds(10)
 
     /// An app without background modes and restoration by default.
     public init() {}
