@@ -31,6 +31,11 @@ public actor App {
     /// How the phone advertises for the app now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
 
+    /// The user's permission for the app to use Bluetooth, as CBManager's class property has it.
+    public var authorization: BluetoothAuthorization {
+        access.look { app, _ in app.authorization } ?? .notDetermined
+    }
+
     // MARK: Actions of the user and the system
 
     /// Carries out a transition of the user, the system or the app itself.
@@ -53,6 +58,12 @@ public actor App {
     public func crash() { carryOut(.crash) }
     /// The user quits the app in the app switcher; only the user launches it again.
     public func quit() { carryOut(.quit) }
+    /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
+    ///
+    /// An answer to the question that the app's first manager caused changes the state of its managers.
+    /// Before that there is nothing to answer, and nothing happens. For any other change the system
+    /// terminates the app, as iOS does for a change in Settings.
+    public func setAuthorization(_ new: BluetoothAuthorization) { _ = access.setAuthorization(new) }
 
     // MARK: Actions of the app's code
 

@@ -57,6 +57,8 @@ public enum AppChange: Sendable {
     case terminated(TerminationReason)
     /// The user quit the app.
     case quit
+    /// The app's permission to use Bluetooth changed; with `notDetermined`, the user is asked for it.
+    case authorizationChanged(BluetoothAuthorization)
 }
 
 extension AppChange {
@@ -86,6 +88,8 @@ public struct AppDescription: Hashable, Sendable {
     public var restoreIdentifiers: [String]
     /// The restore identifiers of the app's central managers, which are unique within the app.
     public var centralRestoreIdentifiers: [String]
+    /// The user's permission for the app to use Bluetooth at its first launch.
+    public var authorization = BluetoothAuthorization.allowedAlways
 
     /// Describes an app; its managers with these restore identifiers are restored.
     public init(

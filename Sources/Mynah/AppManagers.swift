@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 
 /// The managers of an app: those of this launch, and those that the system preserves after an earlier one.
 ///
@@ -15,12 +16,13 @@ final class AppManagers {
         all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }
 
-    /// Takes what another process preserved, unless there is a manager of that identifier.
+    /// Takes what another process preserved, unless there is a manager of that identifier, or the app may not
+    /// use Bluetooth.
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
         let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
-        guard preserved(restoreIdentifier) == nil, let state: PreservedState = phone.load(name) else {
-            return
-        }
+        guard app.permission.isAllowed, preserved(restoreIdentifier) == nil,
+            let state: PreservedState = phone.load(name)
+        else { return }
         add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
     }
 

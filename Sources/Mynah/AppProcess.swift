@@ -19,6 +19,9 @@ final class AppProcess {
     private let delegate: any AppDelegate
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
+    var permission: AppPermission
+    /// The Bluetooth state that its central managers were given last.
+    private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
     private var ownManagers = AppManagers()
     private var ownCentrals = AppCentrals()
@@ -40,6 +43,7 @@ final class AppProcess {
         self.description = description
         self.delegate = delegate
         self.clock = clock
+        permission = AppPermission(description.authorization)
         lifecycle =
             isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
@@ -81,6 +85,7 @@ final class AppProcess {
     /// Gives an event to a manager's program, now or when the app runs, or answers it for the program.
     func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
     {
+        guard permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
             // The system answers static values without the app, and reports it to the program at once.
@@ -102,6 +107,7 @@ final class AppProcess {
     }
 
     func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
+        let state = bluetoothState(state)
         handle(.radioState(state), .peripheral(nil, .stateChanged(state)), on: phone)
     }
 
@@ -109,6 +115,7 @@ final class AppProcess {
     func receive(
         _ event: CentralManagerEvent, for manager: CentralManagerState, on phone: isolated Phone
     ) -> RadioAnswer {
+        guard permission.isAllowed else { return .none }
         guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
         return handle(.bluetooth(kind), .central(manager, event), on: phone)
     }
@@ -120,13 +127,17 @@ final class AppProcess {
 
     /// The Bluetooth state of its central managers changed.
     func centralStateChanged(to state: RadioState, on phone: isolated Phone) {
+        let state = bluetoothState(state)
+        guard state != centralState else { return }
+        centralState = state
         guard !ownCentrals.live.isEmpty else { return }
         handle(.bluetooth(.state), .central(nil, .stateChanged(state)), on: phone)
     }
 
     /// Whether it is suspended, and a change of the Bluetooth state would wake it.
     var isToBeWokenByState: Bool {
-        lifecycle.state == .suspended && rules.isBackgroundCentral && !ownCentrals.live.isEmpty
+        lifecycle.state == .suspended && rules.isBackgroundCentral && permission.isAllowed
+            && !ownCentrals.live.isEmpty
     }
 
     /// Does what its user, the system or its own code wants of it.
@@ -199,7 +210,7 @@ final class AppProcess {
             for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
         case .forgetPreservedState:
             ownManagers.forgetPreserved(on: phone)
-            ownCentrals.forgetKept(on: phone)
+            forgetKeptCentrals(on: phone)
         }
         return nil
     }
@@ -222,7 +233,7 @@ final class AppProcess {
         }
     }
 
-    private func report(_ change: AppChange, on phone: isolated Phone) {
+    func report(_ change: AppChange, on phone: isolated Phone) {
         delegate.app(App(self, on: phone), didChange: change)
     }
 
@@ -328,6 +339,7 @@ final class AppProcess {
         try ownCentrals.checkIsFree(restoreIdentifier)
         if restoreIdentifier != nil { lifecycle.rules.isRestorable = true }
         let manager = try ownManagers.make(restoreIdentifier, sink: sink, of: self, on: phone)
+        askForPermission(on: phone)
         introduceSoon(on: phone)
         return PeripheralManager(manager, on: phone)
     }
@@ -344,6 +356,8 @@ final class AppProcess {
         }
         let manager = try ownCentrals.make(restoreIdentifier, options, sink: sink, of: self, on: phone)
         if restoreIdentifier != nil { lifecycle.rules.isCentralRestorable = true }
+        askForPermission(on: phone)
+        phone.central.alerts.madeManager(options, of: self, on: phone)
         introduceSoon(on: phone)
         return manager
     }
@@ -367,17 +381,18 @@ final class AppProcess {
             }
         }
         let centrals = ownCentrals.restore(on: phone)
+        let state = bluetoothState(phone.radioState)
         for manager in new where !manager.isEnded {
-            manager.note(.stateChanged(phone.radioState), on: phone)
-            if phone.radioState != .unknown {
-                _ = deliver(.stateChanged(phone.radioState), to: manager, on: phone)
-            }
+            manager.note(.stateChanged(state), on: phone)
+            if state != .unknown { _ = deliver(.stateChanged(state), to: manager, on: phone) }
         }
-        ownCentrals.introduce(centrals, on: phone)
+        centralState = bluetoothState(phone.central.radioState)
+        ownCentrals.introduce(centrals, centralState, on: phone)
     }
 
     /// The process is gone.
     private func endManagers(on phone: isolated Phone) {
+        permission.processEnded()
         ownManagers.end(on: phone)
         ownCentrals.end(
             keeping: lifecycle.state == .terminated && rules.isRelaunched(for: .central), on: phone)
@@ -390,6 +405,11 @@ final class AppProcess {
         let open = replies.takeAll()
         for (reply, _) in open { reply.answer(.failure(.unlikelyError)) }
         return open.map(\.request)
+    }
+
+    /// The system works for none of its central managers any more.
+    func forgetKeptCentrals(on phone: isolated Phone) {
+        ownCentrals.forgetKept(on: phone)
     }
 
     func forget(_ manager: ManagerState) {

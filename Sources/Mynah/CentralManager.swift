@@ -38,6 +38,9 @@ public actor CentralManager {
         /// Whether the manager pairs if a peripheral refuses a request for lack of security, and then repeats
         /// the request, as an iPhone does.
         public var pairsWhenAsked = true
+        /// Whether the phone shows an alert if an app in the foreground makes the manager while Bluetooth is
+        /// off (CBCentralManagerOptionShowPowerAlertKey).
+        public var showsPowerAlert = true
 
         /// The default options.
         public init() {}
@@ -113,6 +116,11 @@ public actor CentralManager {
 
     /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
+
+    /// The user's permission for the app to use Bluetooth; a manager without an app needs none.
+    public var authorization: BluetoothAuthorization {
+        access.look { manager, _ in manager.app?.authorization ?? .allowedAlways } ?? .notDetermined
+    }
 
     /// Whether the manager scans, or has a scan that is paused while its app is in the background.
     public var isScanning: Bool { access.look { manager, _ in manager.scan != nil } ?? false }

@@ -23,6 +23,7 @@ extension Peripheral {
         do throws(RequestError) {
             result = .success(try await body(peer))
         } catch {
+            access.failed(error, on: peer)
             result = .failure(error)
         }
         if isPreserved { access.preserve() }
@@ -35,7 +36,8 @@ extension Peripheral {
         _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
         try await answering { peer throws(RequestError) in
-            try await radio.asking(peer, pairs: pairsWhenAsked, body)
+            try await radio.asking(
+                peer, pairs: pairsWhenAsked, consents: { await access.consents(toPairOn: peer) }, body)
         }
     }
 

@@ -35,6 +35,11 @@ public actor PeripheralManager {
     /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
+    /// The user's permission for the app to use Bluetooth; the manager of an accessory needs none.
+    public var authorization: BluetoothAuthorization {
+        access.look { manager, _ in manager.app?.authorization ?? .allowedAlways } ?? .notDetermined
+    }
+
     /// The data advertised for this manager now, and the omitted parts of its request.
     public var advertising: AdvertisingReport { access.look { manager, _ in manager.advertising } ?? .silent }
 

@@ -70,10 +70,10 @@ extension Phone {
         if new != .poweredOn { advertiser.radioEnded(on: self) }
         for manager in managers {
             // An app hears of it once, and passes it on to its managers.
-            if manager.app == nil {
-                _ = deliver(.stateChanged(new), to: manager)
+            if let app = manager.app {
+                manager.note(.stateChanged(app.bluetoothState(new)), on: self)
             } else {
-                manager.note(.stateChanged(new), on: self)
+                _ = deliver(.stateChanged(new), to: manager)
             }
         }
         for app in apps { app.radioStateChanged(to: new, on: self) }

@@ -12,7 +12,7 @@ extension Phone {
         guard let manager = manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
         }
-        try manager.app?.checkRuns()
+        try manager.app?.checkMayAct()
         return manager
     }
 

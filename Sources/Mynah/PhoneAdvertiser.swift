@@ -43,7 +43,7 @@ final class PhoneAdvertiser {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
         }
         if let app = manager.app {
-            try app.checkRuns()
+            try app.checkMayAct()
             try new.checkIsApps(app.description.name)
             manager.requested.start(new, isInForeground: app.state == .foreground)
             manager.save(on: phone)

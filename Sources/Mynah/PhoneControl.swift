@@ -84,7 +84,8 @@ package enum PhoneControl {
     package static func forgetBond(
         with address: DeviceAddress, on phone: isolated Phone
     ) async throws(RadioError) -> Bool {
-        try await controllable(phone).forgetBond(with: address)
+        phone.central.devices.lostBonds.forgotten(address)
+        return try await controllable(phone).forgetBond(with: address)
     }
 
     /// Asks the radio for something at once, because it is on the phone's executor.

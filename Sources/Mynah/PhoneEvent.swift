@@ -40,7 +40,10 @@ public enum PhoneEvent: Sendable {
     case warning(RadioWarning)
 }
 
-/// An alert on the phone's screen about a device of a suspended app (CBConnectPeripheralOptionNotifyOn…Key).
+/// An alert on the phone's screen.
+///
+/// It is about a device of a suspended app (CBConnectPeripheralOptionNotifyOn…Key), or about Bluetooth that
+/// is off (CBCentralManagerOptionShowPowerAlertKey).
 public struct PhoneAlert: Hashable, Sendable {
     /// The event that an alert reports.
     public enum Cause: String, Hashable, Sendable {
@@ -50,13 +53,15 @@ public struct PhoneAlert: Hashable, Sendable {
         case disconnection
         /// The device sent a notification or an indication.
         case notification
+        /// The app made a central manager while Bluetooth was off; opening the alert leads to Settings.
+        case power
     }
 
     /// A change of an alert.
     public enum Step: String, Hashable, Sendable {
         /// The alert is on the screen.
         case shown
-        /// The user opened the alert, which opened its app.
+        /// The user opened the alert, which opened its app or Settings.
         case opened
         /// The alert was removed without being opened.
         case dismissed
@@ -66,8 +71,8 @@ public struct PhoneAlert: Hashable, Sendable {
     public var app: String
     /// The event that the alert reports.
     public var cause: Cause
-    /// The address of the device.
-    public var address: DeviceAddress
+    /// The address of the device, or `nil` if the alert is about none.
+    public var address: DeviceAddress?
 }
 
 /// Receives the events of a phone, synchronously on its executor.

@@ -40,6 +40,12 @@ final class PhoneLink: RadioSink, CentralSink {
         if let target { await work(target) }
     }
 
+    /// Asks the phone's user whether to pair with the device of a link; returns `false` if the phone is gone.
+    func consents(toPairOn link: Peer.ID) async -> Bool {
+        guard let target else { return false }
+        return await PairingConsent.ask(for: link, on: target)
+    }
+
     /// Puts work on the phone's queue, where it starts in the order of the calls.
     ///
     /// It is dropped if the phone is gone by then.

@@ -104,8 +104,8 @@ struct RunCommand: StagedCommand {
             poweredOff and poweredOn are for the phone, or for every accessory of a run without apps, and \
             not for BlueZ. NAME: before it selects the device of that name or file, or the phone of that \
             name; with several phones, power and alerts need it. For a range it can be a peripheral of \
-            central:, which then moves for that phone only. alert TEXT shows a notification on a phone with \
-            phone.services. Repeatable.
+            central:, which then moves for that phone only, and for forget one that its phone forgets. alert \
+            TEXT shows a notification on a phone with phone.services. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []

@@ -33,8 +33,11 @@ struct CentralScreen: Sendable {
         init(_ link: EventPayload.PeripheralLink) {
             app = PrintableText.of(link.app ?? "")
             cause = link.cause ?? ""
-            device = PrintableText.of(link.peripheral.title ?? "")
+            device = PrintableText.of(link.peripheral.title ?? link.central?.description ?? "")
         }
+
+        /// Its cause, its device and its app.
+        var text: String { cause + (device.isEmpty ? "" : " of \(device)") + ", for \(app)" }
     }
 
     private var scans = ScreenScans()
@@ -98,7 +101,7 @@ struct CentralScreen: Sendable {
             severalApps && !app.isEmpty ? "  by \(PrintableText.of(app))" : ""
         }
         let alerts = alerts.reversed().map {
-            ["  \u{1B}[7malert\u{1B}[0m  \($0.cause) of \($0.device), for \($0.app)"]
+            ["  \u{1B}[7malert\u{1B}[0m  \($0.text)"]
         }
         let scans = scans.lines.map { ["  \($0.text)" + owner($0.app)] }
         var links = links.map { link in

@@ -97,7 +97,8 @@ package enum EventText {
     private static func peripheral(_ event: DeviceEvent) -> [String] {
         var subject = event.payload.peripheral?.title
         if case .retrieval(let retrieval) = event.payload { subject = retrieval.alias }
-        var parts = [PrintableText.of(subject ?? "")]
+        // An alert may be about no device.
+        var parts = subject == nil ? [] : [PrintableText.of(subject ?? "")]
         let attribute = event.payload.attribute
         let isOfCharacteristic = attribute?.characteristic != nil
         if let attribute, isOfCharacteristic { parts.append(attribute.name) }

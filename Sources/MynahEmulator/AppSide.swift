@@ -39,11 +39,15 @@ struct AppSide {
     private var extraneousWork: Set<ExtraneousWork> = []
     /// Whether a Bluetooth state has woken it, and has not been delivered.
     private var isWokenByState = false
+    /// Whether the state that its managers were given last is its own, because its user does not let it use
+    /// Bluetooth.
+    private var isUnauthorized = false
 
     mutating func launched(_ app: App) {
         self.app = app
         if saved == nil { saved = app.access.savedIdentifiers() }
         awaitsIntroduction = true
+        isUnauthorized = false
     }
 
     /// Whether its user has stopped something, also in an earlier launch.
@@ -79,8 +83,19 @@ struct AppSide {
         return isWokenByState
     }
 
-    /// Whether a change of the Bluetooth state would wake it.
-    var isToBeWokenByState: Bool { app?.access.isToBeWokenByState == true }
+    /// Whether a change of the phone's Bluetooth state is reported by the app, after the wake that it causes,
+    /// or is none for the app because its user does not let it use Bluetooth.
+    var reportsOwnState: Bool { app?.access.isToBeWokenByState == true || !isAuthorized }
+
+    /// Whether its user lets it use Bluetooth; an accessory needs nobody's permission.
+    var isAuthorized: Bool { app?.access.isAuthorized ?? true }
+
+    /// Returns whether a state that its managers are given is another than the phone's, or is the phone's
+    /// again; once, also if it has several managers.
+    mutating func takeOwn(_ state: RadioState) -> Bool {
+        defer { isUnauthorized = state == .unauthorized }
+        return (state == .unauthorized) != isUnauthorized
+    }
 
     /// Reports work that belongs to a wake, or to none: once in a wake that is another.
     mutating func noteExtraneous(

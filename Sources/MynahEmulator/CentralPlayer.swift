@@ -80,8 +80,10 @@ final class CentralPlayer {
         state = .unknown
         script.launched()
         if let saved = player.appSide.saved { script.recall(saved[link.number]) }
+        var options = CentralManager.Options()
+        options.showsPowerAlert = central.showsPowerAlert
         manager = try app.access.makeCentralManager(
-            restoreIdentifier: central.restoreIdentifier, options: .init(), sink: link)
+            restoreIdentifier: central.restoreIdentifier, options: options, sink: link)
     }
 
     /// Its app's process is gone.
@@ -144,8 +146,7 @@ final class CentralPlayer {
         switch event {
         case .willRestoreState(let state): restore(state)
         case .stateChanged(let new):
-            player.introduce(new)
-            reportOwn(new)
+            reportOwn(new, isReported: player.introduce(new))
             // The state that a launch begins with is no event.
             let wake = state == .unknown ? nil : player.appSide.wake
             state = new
@@ -167,12 +168,14 @@ final class CentralPlayer {
             save()
         case .failedToConnect(let peripheral, let error):
             report(.peripheralFailedToConnect, peripheral) { .link(.init($0, error)) }
+            if error.isLostBond { return gaveUp(peripheral) }
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
             stopWriting { $0 == peripheral.identifier }
             progress[peripheral.identifier] = nil
             room.signal()
             report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
+            if end.error?.isLostBond == true { return gaveUp(peripheral) }
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
         case .valueUpdated(let update):
             let attribute = update.characteristic.map { EventAttribute($0) } ?? .init()
@@ -190,12 +193,25 @@ final class CentralPlayer {
         }
     }
 
+    /// A device has lost its bond: there is nothing that the app can do until its user forgets the device.
+    private func gaveUp(_ peripheral: Peripheral) {
+        act { $0.lostBond(peripheral.identifier, into: &$1) }
+    }
+
+    /// The phone's user has forgotten the device at an address in Settings, or with `nil` every device.
+    func forgotten(_ address: DeviceAddress?) {
+        act(in: nil) { script, actions in
+            let devices = address.map { [peripheral(at: $0)?.identifier] } ?? script.devices
+            for device in devices.compactMap({ $0 }) { script.forgotten(device, into: &actions) }
+        }
+    }
+
     /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
     /// that woke the app.
-    private func reportOwn(_ new: RadioState) {
+    private func reportOwn(_ new: RadioState, isReported: Bool) {
         let hasWoken = player.appSide.takeWakeByState()
         let isQueued = player.appSide.isDeliveringQueued
-        guard hasWoken || isQueued && link.isFirst else { return }
+        guard !isReported, hasWoken || isQueued && link.isFirst else { return }
         events.report(.stateChanged, .state(new), isQueued: isQueued)
     }
 

@@ -54,6 +54,8 @@ struct CentralScript {
         var discovered: PeripheralIdentifier?
         /// Whether it has been connected since the app scans.
         var hasConnected = false
+        /// Whether the app has given up because the device has lost its bond.
+        var hasLostBond = false
         /// Whether what an earlier process began on its link is to be gone on with.
         var isToResume = false
         /// The wait of its plan: the number that the player has, and the plan's own.
@@ -101,6 +103,9 @@ struct CentralScript {
 
     /// The device that an entry has or had last, or `nil` if it never had one.
     func device(of entry: Int) -> PeripheralIdentifier? { entries[entry].saved }
+
+    /// The devices that entries have or had last.
+    var devices: [PeripheralIdentifier?] { entries.map(\.saved) }
 
     /// The entry whose own a device is, which no other may take.
     private func holder(of device: PeripheralIdentifier) -> Int? {
@@ -317,6 +322,25 @@ struct CentralScript {
             reconnect(index, into: &actions)
             updateScan(into: &actions)
         }
+    }
+
+    /// A device no longer has the bond: the app gives it up until its user has forgotten it in Settings.
+    mutating func lostBond(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard let index = owners[device] else { return }
+        entries[index].plan = ReconnectPlan([])
+        entries[index].wait = nil
+        entries[index].link = .finished
+        entries[index].hasLostBond = true
+        updateScan(into: &actions)
+    }
+
+    /// The user has forgotten a device in Settings: an app that had given it up asks for it again.
+    mutating func forgotten(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard let index = owners[device], entries[index].hasLostBond else { return }
+        entries[index].hasLostBond = false
+        entries[index].link = .none
+        reconnect(index, into: &actions)
+        updateScan(into: &actions)
     }
 
     /// Everything that an entry says was done on a link; `isSubscribed` if values may come.

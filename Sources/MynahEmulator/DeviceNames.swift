@@ -72,11 +72,15 @@ public struct DeviceNames: Sendable {
             throw Problem(
                 message: "\"\(name)\" fits \"\(other.label)\" (\(other.file)) and the phone \"\(name)\"")
         }
+        if !isDevice, let peripheral = try peripheral(named: name) { return peripheral }
+        return .device(try device(named: name, or: phones.compactMap(\.phone)))
+    }
+
+    /// The peripheral of an app's profile with a name; `nil` if there is none.
+    package func peripheral(named name: String) throws(Problem) -> Meaning? {
         let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }
         }
-        guard !isDevice, let owner = owners.first else {
-            return .device(try device(named: name, or: phones.compactMap(\.phone)))
-        }
+        guard let owner = owners.first else { return nil }
         guard owners.count == 1 else {
             let list = NameList.text(
                 owners.map { "a peripheral of \"\($0.label)\" (\($0.file))" }, separator: " and ")

@@ -41,50 +41,6 @@ extension DevicePlayer {
         await appSide.app?.carryOut(transition)
     }
 
-    func carryOut(_ action: UserAction) async {
-        switch action {
-        case .transition(let transition):
-            transition.warn(of: device.label, in: await appSide.app?.state, events)
-            await carryOut(transition)
-        case .startAdvertising, .stopAdvertising: await setAdvertising(action == .startAdvertising)
-        case .startScan, .stopScan: await setScanning(action == .startScan)
-        // The phone's, which the emulator has.
-        case .openAlert, .dismissAlert, .setPower, .alert: break
-        }
-    }
-
-    /// Whether its user can do something on its own screen; if not, that is reported.
-    private func isOnScreen(_ what: String) async -> Bool {
-        if await appSide.app?.state == .foreground { return true }
-        events.warn(
-            "notOnScreen", "\(device.label) is not on the screen, where its user could \(what)")
-        return false
-    }
-
-    /// Its user starts or stops its scans; what the user stops stays stopped over launches.
-    private func setScanning(_ isWanted: Bool) async {
-        guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
-        guard device.centrals.contains(where: { $0.scan != nil }) else {
-            return events.warn("noScan", "\(device.label) has nothing to scan for: its profile has no scan")
-        }
-        appSide.setWanted(.scan, isWanted)
-        for central in centrals { central.setScanning(isWanted) }
-    }
-
-    /// Its user starts or stops advertising; what the user stops stays stopped over launches.
-    private func setAdvertising(_ isWanted: Bool) async {
-        guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
-        appSide.setWanted(.advertising, isWanted)
-        device.change.isOn = nil
-        guard let manager else { return }
-        do throws(RadioError) {
-            try await advertise(with: manager)
-        } catch {
-            // Its process may have ended meanwhile.
-            if manager === self.manager { events.fail(error.description) }
-        }
-    }
-
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
         appSide.launched(app)
         events.report(.appLaunched, .app(.init(options)))
@@ -120,6 +76,8 @@ extension DevicePlayer {
         case .quit:
             ended(byUser: true)
             events.report(.appQuit)
+        case .authorizationChanged(let new):
+            events.report(.appAuthorization, .app(.init(authorization: new.rawValue)))
         }
     }
 

@@ -62,7 +62,7 @@ final class DevicePlayer {
         await asks.prepare()
         if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
         if device.app != nil { await manager?.access.awaitRestoration() }
-        guard let manager, let before = stage.beginPublishing() else { return }
+        guard appSide.isAuthorized, let manager, let before = stage.beginPublishing() else { return }
         do throws(RadioError) {
             if before == .foreign { await manager.removeAllServices() }
             if await manager.services.isEmpty {
@@ -139,11 +139,14 @@ final class DevicePlayer {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    /// A manager was given the Bluetooth state: the first after a launch is reported, and is no event.
-    func introduce(_ state: RadioState) {
+    /// A manager was given the Bluetooth state; returns whether that is reported as its app's own.
+    @discardableResult
+    func introduce(_ state: RadioState) -> Bool {
         let isFirst = appSide.takeIntroduction()
         appSide.publishingWake = isFirst ? nil : appSide.wake
-        if isFirst, stage.isRunning { events.report(.stateChanged, .state(state)) }
+        guard appSide.takeOwn(state) || isFirst && stage.isRunning else { return false }
+        events.report(.stateChanged, .state(state), isQueued: appSide.isDeliveringQueued)
+        return true
     }
 
     private func stateChanged(to state: RadioState) {

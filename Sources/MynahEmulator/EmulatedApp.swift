@@ -13,6 +13,8 @@ public struct EmulatedApp: Sendable {
     public var advertising: PhoneAdvertising
     /// Whether the system ended it before its phone was restarted, so that it does not start at all.
     public var isTerminated = false
+    /// The user's answer to a pairing for it.
+    package var pairing = Profile.App.PairingConsent.accept
     /// The name of its phone, or `nil` if that has none.
     package var phone: String?
 
@@ -30,7 +32,9 @@ public struct EmulatedApp: Sendable {
         description = AppDescription(
             name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [],
             centralRestoreIdentifiers: centrals.compactMap(\.restoreIdentifier))
+        description.authorization = app.authorization
         startState = app.state
+        pairing = app.pairing
         advertising = PhoneAdvertising(app)
     }
 }

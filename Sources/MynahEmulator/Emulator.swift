@@ -36,6 +36,7 @@ public actor Emulator {
     private let ownDevice: EmulatedDevice?
     private var state = State.idle
     nonisolated let passkey = PasskeyEntry()
+    private let pairings = PairingQuestions()
     /// The peripheral that pairing asked for last.
     private(set) var asking: (address: DeviceAddress, link: Peer.ID)?
     /// Signals the end of a link, of a publication, of a reset and of the run.
@@ -240,6 +241,7 @@ public actor Emulator {
         planning?.cancel()
         metering?.cancel()
         passkey.end()
+        pairings.end()
         scenarios.end("the run ended first")
         if wasRunning { await reportRadioUse() }
         for player in players { await player.stop() }
@@ -270,11 +272,26 @@ public actor Emulator {
         guard case .running = state else { return }
         let players = players(for: action, target)
         switch action {
-        case .openAlert: if !players.isEmpty { await phone.openAlert() }
-        case .dismissAlert: if !players.isEmpty { await phone.dismissAlert() }
+        case .openAlert: if !players.isEmpty, !pairings.open(events) { await phone.openAlert() }
+        case .dismissAlert:
+            if !players.isEmpty, !pairings.dismiss(events) { await phone.dismissAlert() }
+        case .answerPairing(let agrees):
+            if !players.isEmpty, !pairings.answer(agrees: agrees, events) {
+                events.warn("noPairing", "no pairing asks the user")
+            }
         case .setPower(let isOn): if !players.isEmpty { await setPower(isOn) }
+        case .forget: if concerns(target) { await forget(target) }
         case .alert(let text): if let app = target.app(of: players) { alert(text, of: app.device.label) }
-        default: for player in players { await player.carryOut(action) }
+        default: for player in players { await AppUser(of: player).carryOut(action) }
+        }
+    }
+
+    /// Whether it plays what is meant.
+    private func concerns(_ target: AppTarget) -> Bool {
+        switch target {
+        case .named(let label), .phone(let label), .peripheral(_, let label):
+            players.contains { $0.device.label == label }
+        case .lastInFront, .every: true
         }
     }
 
@@ -375,19 +392,23 @@ extension Emulator {
         case .paired(let central): passkey.end(for: central.id)
         case .disconnected(let central):
             passkey.end(for: central.id)
+            pairings.end(for: central.id, events)
             for player in players { player.asks.forgetLink(of: central) }
             changes.signal()
         case .linkEnded(let address):
-            if let asking, asking.address == address { passkey.end(for: asking.link) }
+            if let asking, asking.address == address {
+                passkey.end(for: asking.link)
+                pairings.end(for: asking.link, events)
+            }
         default:
             break
         }
         if case .advertisingChanged(let report) = event {
             reportAdvertising(report)
         } else if case .stateChanged = event, !players.isEmpty,
-            players.allSatisfy(\.appSide.isToBeWokenByState)
+            players.allSatisfy(\.appSide.reportsOwnState)
         {
-            // Each app reports it after its wake.
+            // Each app reports it after its wake, or not at all.
         } else if events.isObserved, let (name, payload) = event.reported({ eventPeripheral(at: $0) }) {
             events.report(name, payload)
         }
@@ -416,7 +437,7 @@ extension Emulator {
         let answer: RadioAnswer =
             switch step {
             case .display: .none
-            case .compare, .agree: .pairing(.agreed)
+            case .compare, .agree: agree(peer, pairing)
             // Asked before it is reported, because the number may be typed at once.
             case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: peer))
             }
@@ -426,6 +447,28 @@ extension Emulator {
             events.report(.pairingPasskey, .pairing(pairing))
         }
         return answer
+    }
+
+    /// The answer of the phone's user to a pairing, for the app that uses the peripheral, or for the one that
+    /// was on the screen last if a central pairs.
+    private func agree(_ peer: Peer.ID, _ pairing: EventPayload.Pairing) -> RadioAnswer {
+        let address = pairing.peripheral.address
+        let user = players.first { player in
+            address.map { at in player.centrals.contains { $0.peripheral(at: at) != nil } } ?? false
+        }
+        guard let asked = user ?? lastInFront.flatMap({ player($0) }) ?? players.first,
+            let app = asked.device.app
+        else { return .pairing(.agreed) }
+        switch app.pairing {
+        case .accept: return .pairing(.agreed)
+        case .decline: return .pairing(.declined)
+        case .ask where pairings.hasAccepted(peer): return .pairing(.agreed)
+        case .ask:
+            var link = EventPayload.PeripheralLink(pairing.peripheral, app: asked.device.label)
+            link.central = pairing.central
+            let isInFront = asked.appSide.app?.access.state == .foreground
+            return .pairingLater(pairings.ask(peer, link, isInFront: isInFront, events))
+        }
     }
 
     private func reportAdvertising(_ report: AdvertisingReport) {

@@ -259,7 +259,9 @@ extension PhoneEvent {
         case .alert(let alert, let step):
             (
                 step == .shown ? .alertShown : step == .opened ? .alertOpened : .alertDismissed,
-                .link(.init(device(alert.address), cause: alert.cause.rawValue, app: alert.app))
+                .link(
+                    .init(
+                        alert.address.map(device) ?? .init(), cause: alert.cause.rawValue, app: alert.app))
             )
         }
     }

@@ -1,3 +1,4 @@
+package import MynahCore
 package import MynahLifecycle
 
 /// An action of a run's user on an app or its phone, by `--at` or by a key of the terminal.
@@ -16,8 +17,14 @@ package enum UserAction: Hashable, Sendable {
     case openAlert
     /// The user dismisses the alert that was shown last.
     case dismissAlert
+    /// The user accepts or declines the pairing that asks.
+    case answerPairing(Bool)
     /// The user turns Bluetooth off or on, for all that is on the phone; an accessory's too.
     case setPower(Bool)
+    /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
+    case setAuthorization(BluetoothAuthorization)
+    /// The user forgets a device in the phone's Settings, or all; of an accessory, all its bonds are deleted.
+    case forget
     /// The phone shows a text as a notification of the app.
     case alert(String)
 
@@ -25,7 +32,11 @@ package enum UserAction: Hashable, Sendable {
     private static let others: [(word: String, action: UserAction)] = [
         ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
         ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
-        ("dismissAlert", .dismissAlert), ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
+        ("dismissAlert", .dismissAlert), ("acceptPairing", .answerPairing(true)),
+        ("declinePairing", .answerPairing(false)), ("allowed", .setAuthorization(.allowedAlways)),
+        ("denied", .setAuthorization(.denied)), ("restricted", .setAuthorization(.restricted)),
+        ("forget", .forget),
+        ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
     /// The words for all of them.
@@ -35,7 +46,10 @@ package enum UserAction: Hashable, Sendable {
     package static let alertPrefix = "alert "
 
     /// Whether it is about the whole radio, and so about an accessory too.
-    package var isAboutRadio: Bool {
+    package var isAboutRadio: Bool { setsPower || self == .forget }
+
+    /// Whether it turns Bluetooth off or on.
+    package var setsPower: Bool {
         if case .setPower = self { true } else { false }
     }
 
@@ -56,7 +70,9 @@ package enum UserAction: Hashable, Sendable {
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
-        case .transition, .openAlert, .dismissAlert, .setPower, .alert: false
+        case .transition, .openAlert, .dismissAlert, .answerPairing, .setPower, .setAuthorization, .forget,
+            .alert:
+            false
         }
     }
 
@@ -66,7 +82,7 @@ package enum UserAction: Hashable, Sendable {
     /// Whether it is about the phone rather than one of its apps.
     package var isOfPhone: Bool {
         switch self {
-        case .openAlert, .dismissAlert, .alert: true
+        case .openAlert, .dismissAlert, .answerPairing, .alert: true
         default: false
         }
     }

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// Which app's alert the system shows when something happens to a device while apps are suspended.
+/// Which app's alert the system shows when something happens to a device while apps are suspended, or when an
+/// app makes a manager while Bluetooth is off.
 ///
 /// The phone drives it: it gives each connection, each disconnection and each value that comes, with the apps
 /// whose managers hold the link, and what the user does. It reports the actions, and opens the app of an
@@ -17,6 +18,10 @@ package import MynahCore
 /// Assumptions: an alert stays until the user opens or dismisses it, opens its app in another way, or quits
 /// the app; an app has one alert for each device and cause, and what happens again is shown again in its
 /// place.
+///
+/// The alert about Bluetooth that is off is of the app in front, and leads to Settings
+/// (CBCentralManagerOptionShowPowerAlertKey). Assumptions: it is shown to an app in front only, once until
+/// the user opens or dismisses it, and stays if Bluetooth is turned on elsewhere.
 package struct AlertPolicy: Sendable {
     /// The cause of an alert.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
@@ -26,6 +31,8 @@ package struct AlertPolicy: Sendable {
         case disconnection
         /// A value came without being asked for.
         case notification
+        /// An app made a central manager while Bluetooth was off.
+        case power
     }
 
     /// An alert on the phone's screen.
@@ -34,11 +41,11 @@ package struct AlertPolicy: Sendable {
         package var app: UInt64
         /// The event that caused it.
         package var cause: Cause
-        /// The device.
-        package var address: DeviceAddress
+        /// The device, or `nil` if it is about none.
+        package var address: DeviceAddress?
 
         /// An alert of an app.
-        package init(app: UInt64, cause: Cause, address: DeviceAddress) {
+        package init(app: UInt64, cause: Cause, address: DeviceAddress?) {
             self.app = app
             self.cause = cause
             self.address = address
@@ -70,6 +77,7 @@ package struct AlertPolicy: Sendable {
             case .connection: options.notifyOnConnection
             case .disconnection: options.notifyOnDisconnection
             case .notification: options.notifyOnNotification
+            case .power: false
             }
         }
     }
@@ -78,7 +86,8 @@ package struct AlertPolicy: Sendable {
     package enum Action: Hashable, Sendable {
         /// An alert is shown.
         case shown(Alert)
-        /// The user opened the app from its alert: the app is to come to the foreground.
+        /// The user opened an alert: its app is to come to the foreground, or to leave it for Settings if the
+        /// alert is about Bluetooth that is off.
         case opened(Alert)
         /// An alert is gone without being opened.
         case dismissed(Alert)
@@ -106,6 +115,14 @@ package struct AlertPolicy: Sendable {
         actions.append(.shown(alert))
     }
 
+    /// An app in front made a manager that asks for the alert while Bluetooth is off.
+    package mutating func madeManager(_ app: UInt64, into actions: inout [Action]) {
+        let alert = Alert(app: app, cause: .power, address: nil)
+        guard !alerts.contains(alert) else { return }
+        alerts.append(alert)
+        actions.append(.shown(alert))
+    }
+
     /// The user opens the alert on top.
     package mutating func open(into actions: inout [Action]) {
         if let alert = alerts.popLast() { actions.append(.opened(alert)) }
@@ -120,17 +137,17 @@ package struct AlertPolicy: Sendable {
     package mutating func enteredForeground(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
         lastInForeground.append(app)
-        dismissAll(of: app, into: &actions)
+        dismiss(into: &actions) { $0.app == app && $0.cause != .power }
     }
 
     /// The user quit an app, or it is gone from the phone.
     package mutating func quit(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
-        dismissAll(of: app, into: &actions)
+        dismiss(into: &actions) { $0.app == app }
     }
 
-    private mutating func dismissAll(of app: UInt64, into actions: inout [Action]) {
-        actions += alerts.filter { $0.app == app }.map { .dismissed($0) }
-        alerts.removeAll { $0.app == app }
+    private mutating func dismiss(into actions: inout [Action], where isOver: (Alert) -> Bool) {
+        actions += alerts.filter(isOver).map { .dismissed($0) }
+        alerts.removeAll(where: isOver)
     }
 }

@@ -20,7 +20,7 @@ package struct AppAdvertisement: Hashable, Sendable {
 }
 
 /// The payload of an iPhone's overflow area while all of its advertising apps are in the background.
-public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
+package enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
     /// In the scan response, as reported from iOS 12 on: only an active scanner gets it.

@@ -7,18 +7,18 @@ import MynahCore
 /// their headers, so they are counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
 public struct PhoneAdvertising: Hashable, Sendable {
     /// The payload of the overflow area while all apps are in the background.
-    public var placement: OverflowPlacement
+    package var placement: OverflowPlacement
     /// The advertising interval in the foreground.
     ///
     /// It is an assumption: there is no published measurement.
-    public var foregroundInterval: Duration
+    package var foregroundInterval: Duration
     /// The advertising interval in the background, as measured on one iPhone 6 with iOS 11.
-    public var backgroundInterval: Duration
+    package var backgroundInterval: Duration
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported from
     /// iOS 14 on.
-    public var defersBackgroundChanges: Bool
+    package var defersBackgroundChanges: Bool
     /// The TX power level after the Flags of later phones, in dBm (12 was captured), or `nil` for none.
-    public var txPower: Int8?
+    package var txPower: Int8?
 
     /// The measured delay beyond the background interval, in steps of 1.25 ms, on the same phone.
     package static let backgroundJitter: Duration = .microseconds(6250)

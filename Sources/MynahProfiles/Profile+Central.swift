@@ -9,6 +9,8 @@ extension Profile {
         public var scan: Scan?
         /// The ways back to a device: one stage after the other, and those of a stage at once.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
+        /// Whether the phone shows an alert if it is made while Bluetooth is off.
+        package var showsPowerAlert = true
         /// The devices that it uses.
         ///
         /// A device that it finds is the first one that it matches.

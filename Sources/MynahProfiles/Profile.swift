@@ -154,6 +154,16 @@ public struct Profile: Sendable {
             case suspended
         }
 
+        /// The answer of a phone's user to a pairing.
+        package enum PairingConsent: String, Hashable, Sendable, CaseIterable {
+            /// The user accepts it at once.
+            case accept
+            /// The user declines it at once.
+            case decline
+            /// The user is asked, and answers later.
+            case ask
+        }
+
         /// Its background modes.
         public var backgroundModes: [BackgroundMode] = []
         /// The identifier for state preservation, or `nil` to opt out.
@@ -164,6 +174,10 @@ public struct Profile: Sendable {
         public var suspendAfter: Duration = .seconds(5)
         /// Its work for each event in the background, or `nil` to use all of the allowance.
         public var taskTime: Duration?
+        /// The user's permission to use Bluetooth at its first launch.
+        public var authorization = BluetoothAuthorization.allowedAlways
+        /// The user's answer to a pairing for it.
+        package var pairing = PairingConsent.accept
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.

@@ -437,6 +437,8 @@ app:
   backgroundModes: [bluetooth-peripheral]
   restoreIdentifier: com.example.hrm    # without one, iOS does not relaunch the app
   state: background                 # at start: foreground, background or suspended; or --state
+  authorization: allowedAlways      # or notDetermined, denied, restricted: may it use Bluetooth?
+  pairing: accept                   # or decline; ask waits for the user's answer
   suspendAfter: 5 s                 # in the background, without a mode or with nothing to do
   taskTime: 10 s                    # runs this long for each event; 10 s by default
   iOS: 17                           # up to 11, the overflow area is not in the scan response

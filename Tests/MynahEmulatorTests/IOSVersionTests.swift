@@ -18,6 +18,17 @@ import Testing
         #expect(iOS.defersBackgroundChanges == defers && iOS.hasAutoReconnect == reconnects)
     }
 
+    @Test(arguments: [
+        ("iOS: 12, authorization: denied", 1), ("iOS: 13, authorization: denied", 0),
+        ("iOS: 12, authorization: allowedAlways", 0), ("authorization: notDetermined", 0),
+    ])
+    func `a permission before iOS 13 is a warning`(app: String, count: Int) throws {
+        let profile = try ProfileLoader.load(
+            text: "mynah: 1\nname: Test\napp: {\(app)}\nadvertising: {}\n", file: "permission.yaml")
+        let warnings = profile.warnings.filter { $0.message.contains("the permission came with iOS 13") }
+        #expect(warnings.count == count)
+    }
+
     @Test(arguments: [("app: {iOS: 9}", 158), ("app: {iOS: 10}", 185), ("app: {}", 527), ("", 517)])
     func `a phone offers the ATT_MTU of its version of iOS`(app: String, mtu: Int) throws {
         let profile = try ProfileLoader.load(

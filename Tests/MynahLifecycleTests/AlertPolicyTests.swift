@@ -29,7 +29,7 @@ import Testing
     // MARK: Recipients
 
     @Test func `an app is shown an alert if it asked for one and is suspended, and only then`() {
-        for cause in AlertPolicy.Cause.allCases {
+        for cause in AlertPolicy.Cause.allCases where cause != .power {
             for asked in AlertPolicy.Cause.allCases + [nil] {
                 for state in AppState.allCases {
                     for isWoken in [false, true] {
@@ -123,5 +123,19 @@ import Testing
         actions = []
         policy.happened(.disconnection, to: Self.device, for: [Self.app(2), Self.app(1)], into: &actions)
         #expect(actions == [.shown(Self.alert(1))])
+    }
+
+    @Test func `an app in front is offered to turn Bluetooth on, once until its user answers`() {
+        let alert = AlertPolicy.Alert(app: 1, cause: .power, address: nil)
+        var policy = AlertPolicy()
+        var actions: [AlertPolicy.Action] = []
+        policy.madeManager(1, into: &actions)
+        policy.madeManager(1, into: &actions)
+        policy.enteredForeground(1, into: &actions)
+        #expect(actions == [.shown(alert)])
+        policy.open(into: &actions)
+        policy.madeManager(1, into: &actions)
+        policy.quit(1, into: &actions)
+        #expect(actions == [.shown(alert), .opened(alert), .shown(alert), .dismissed(alert)])
     }
 }

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahEmulator
 import MynahLifecycle
 import Testing
@@ -87,6 +88,11 @@ import Testing
             ("0 s=stopScan", 0, .stopScan, .every), ("0 s=openAlert", 0, .openAlert, .every),
             ("1 s=poweredOff", 1000, .setPower(false), .every),
             ("1 s=Strap:poweredOn", 1000, .setPower(true), .named("Strap")),
+            ("2 s=allowed", 2000, .setAuthorization(.allowedAlways), .every),
+            ("2 s=Lock:denied", 2000, .setAuthorization(.denied), .named("Lock")),
+            ("1 s=Strap:forget", 1000, .forget, .peripheral("Strap", of: "Two")),
+            ("1 s=strap:forget", 1000, .forget, .named("Strap")),
+            ("1 s=Lock:forget", 1000, .forget, .phone(of: "Lock")), ("1 s=forget", 1000, .forget, .every),
             ("0 s=Two:startAdvertising", 0, .startAdvertising, .named("Two")),
         ] as [(String, Int, UserAction, AppTarget)])
     func `a time, an app and what happens to it are read`(
@@ -150,7 +156,10 @@ import Testing
             "1s=Gate:inRange",
             "\"Gate\" fits a peripheral of \"Two\" (more/two.json) and a peripheral of \"Third\" (third.json)"
         ),
-        ("1s=Door:quit", "\"Door\" is a peripheral of \"Two\"; only outOfRange, inRange, distance 5 m"),
+        (
+            "1s=Door:quit",
+            "\"Door\" is a peripheral of \"Two\"; only forget, outOfRange, inRange, distance 5 m"
+        ),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and this state is for apps"),
     ])
     func `an impossible plan is reported with the nearest one`(text: String, message: String) {

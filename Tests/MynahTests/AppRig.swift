@@ -17,6 +17,7 @@ extension AppChange {
         case .extraneous: "extraneous"
         case .terminated(let reason): "terminated \(reason)"
         case .quit: "quit"
+        case .authorizationChanged(let new): "authorization \(new)"
         }
     }
 }
@@ -125,7 +126,7 @@ final class NamedApp: AppDelegate {
         case .suspended: say("\(name) suspended")
         case .terminated: say("\(name) terminated")
         case .quit: say("\(name) quit")
-        case .woken, .throttled, .extraneous: break
+        case .woken, .throttled, .extraneous, .authorizationChanged: break
         }
     }
 }
@@ -144,7 +145,8 @@ struct AppRig {
 
     init(
         background: Bool = true, restoreIdentifier: String? = nil, directory: StateDirectory? = nil,
-        radio: FakeRadio = FakeRadio(), publishes: Bool = true
+        radio: FakeRadio = FakeRadio(), publishes: Bool = true,
+        authorization: BluetoothAuthorization = .allowedAlways
     ) async throws {
         self.radio = radio
         code = TestApp(restoreIdentifier: restoreIdentifier)
@@ -152,10 +154,10 @@ struct AppRig {
             radio: radio, identity: DeviceIdentity(name: "iPhone"), stateDirectory: directory, sink: sink)
         var rules = AppRules()
         if background { rules.backgroundModes = [.bluetoothPeripheral] }
-        app = await phone.makeApp(
-            AppDescription(
-                name: "test", rules: rules, restoreIdentifiers: restoreIdentifier.map { [$0] } ?? []),
-            delegate: code, clock: clock)
+        var description = AppDescription(
+            name: "test", rules: rules, restoreIdentifiers: restoreIdentifier.map { [$0] } ?? [])
+        description.authorization = authorization
+        app = await phone.makeApp(description, delegate: code, clock: clock)
         await app.enterForeground()
         try await phone.start()
         if publishes { try await publish() }

@@ -62,7 +62,7 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         case .suspended: put(.suspended)
         case .woken(let kind, _, _): put(.woken(kind))
         case .terminated, .quit: put(.ended)
-        case .throttled, .extraneous: break
+        case .throttled, .extraneous, .authorizationChanged: break
         }
     }
 

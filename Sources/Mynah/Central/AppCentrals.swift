@@ -32,9 +32,9 @@ final class AppCentrals {
 
     /// Takes what another process preserved, unless there is a manager of that identifier.
     ///
-    /// Without the background mode the system works for no app that has ended.
+    /// Without the background mode or the permission the system works for no app that has ended.
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
-        guard app.rules.isBackgroundCentral,
+        guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
         else { return }
         let name = PreservedName(
@@ -83,9 +83,9 @@ final class AppCentrals {
     }
 
     /// Gives new managers, which were restored, the Bluetooth state.
-    func introduce(_ new: [CentralManagerState], on phone: isolated Phone) {
-        for manager in new where !manager.isEnded && phone.central.radioState != .unknown {
-            _ = manager.deliver(.stateChanged(phone.central.radioState))
+    func introduce(_ new: [CentralManagerState], _ state: RadioState, on phone: isolated Phone) {
+        for manager in new where !manager.isEnded && state != .unknown {
+            _ = manager.deliver(.stateChanged(state))
         }
         phone.central.startSoon(on: phone)
     }

@@ -129,6 +129,15 @@ struct PeripheralAccess: Sendable {
         try check()
     }
 
+    /// A request of an app failed: the phone leaves a device that has lost its bond.
+    func failed(_ error: RequestError, on link: Peer.ID) {
+        guard case .failed(let trouble) = error, trouble.isLostBond, isOfApp else { return }
+        self.link.enqueue { $0.central.devices.lostBonds.found(on: link, of: $0) }
+    }
+
+    /// Asks the phone's user whether to pair with the device of a link.
+    func consents(toPairOn link: Peer.ID) async -> Bool { await self.link.consents(toPairOn: link) }
+
     /// Waits until the app is not suspended, so that its code gets an answer that has come.
     ///
     /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request

@@ -136,6 +136,7 @@ final class CentralConnections {
             return PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(peer.id) }
         }
         links.take(.connected(peer))
+        central.devices.lostBonds.linked(to: address, on: phone)
         let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
         let isShared = phone.centrals.isConnected(peer.id)
         change(on: phone) { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }

@@ -169,7 +169,7 @@ final class CentralManagerState {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
             scanIn: app.state, hasMode: app.rules.isBackgroundCentral, isRestorable: restoreIdentifier != nil,
-            radioState: radioState)
+            radioState: app.bluetoothState(radioState))
     }
 
     /// How its pending connections are listened for while the radio is in a state.
@@ -177,7 +177,7 @@ final class CentralManagerState {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
             connectionIn: app.state, hasMode: app.rules.isBackgroundCentral,
-            isRestorable: restoreIdentifier != nil, radioState: radioState)
+            isRestorable: restoreIdentifier != nil, radioState: app.bluetoothState(radioState))
     }
 
     func startScan(_ new: Scan) {

@@ -114,6 +114,9 @@ final class CentralPreservation {
                     guard central.connections.ledger.link(to: address, of: key) == link else { return }
                     central.manager(key)?.asked[address]?.take(.subscription(handle, nil))
                     central.preservation.save(on: phone)
+                    if case .failed(let trouble) = error, trouble.isLostBond {
+                        return central.devices.lostBonds.found(on: link, of: phone)
+                    }
                     phone.warn(
                         "subscriptionNotRestored",
                         "\(characteristic.uuid) of \(address) is not subscribed to again: \(error)"

@@ -10,6 +10,8 @@ final class KnownDevices {
     private var isLoaded = false
     /// The revision that is in the file.
     private var savedRevision = 0
+    /// Those that no longer have the bond that the phone has.
+    let lostBonds = LostBonds()
 
     /// The devices that a radio may reach; `seed` makes their identifiers repeat themselves.
     init(_ radio: (any CentralRadio)?, seed: UInt64? = nil) {

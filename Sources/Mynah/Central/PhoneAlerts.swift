@@ -1,7 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// A phone's alerts, for suspended apps that asked for them with their connections.
+/// A phone's alerts, for suspended apps that asked for them with their connections, and for apps that need
+/// Bluetooth while it is off.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class PhoneAlerts {
@@ -30,6 +31,16 @@ final class PhoneAlerts {
         change(on: phone) { $0.happened(cause, to: address, for: candidates, into: &$1) }
     }
 
+    /// An app made a central manager: if Bluetooth is off, the system offers its user to turn it on.
+    func madeManager(
+        _ options: CentralManager.Options, of app: AppProcess, on phone: isolated Phone
+    ) {
+        guard options.showsPowerAlert, phone.radioState == .poweredOff, app.state == .foreground,
+            app.permission.isAllowed
+        else { return }
+        change(on: phone) { $0.madeManager(app.number, into: &$1) }
+    }
+
     /// A device sent a value.
     func notified(_ handle: AttributeHandle, of link: Peer.ID, on phone: isolated Phone) {
         let central = phone.central
@@ -41,7 +52,7 @@ final class PhoneAlerts {
             .notification, to: address, for: candidates(hearing, for: address, on: phone), on: phone)
     }
 
-    /// The user opens the alert on top, and with it its app.
+    /// The user opens the alert on top, and with it its app or Settings.
     func open(on phone: isolated Phone) {
         change(on: phone) { $0.open(into: &$1) }
     }
@@ -75,7 +86,8 @@ final class PhoneAlerts {
             case .shown(let alert): report(alert, .shown, on: phone)
             case .opened(let alert):
                 report(alert, .opened, on: phone)
-                phone.app(alert.app)?.handle(.transition(.enterForeground), on: phone)
+                let transition: AppTransition = alert.cause == .power ? .enterBackground : .enterForeground
+                phone.app(alert.app)?.handle(.transition(transition), on: phone)
             case .dismissed(let alert): report(alert, .dismissed, on: phone)
             }
         }

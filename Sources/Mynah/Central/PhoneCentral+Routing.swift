@@ -80,7 +80,7 @@ extension PhoneCentral {
         connections.links.take(event)
         switch event {
         case .disconnected(_, let error):
-            connections.ended(id, error, on: phone)
+            connections.ended(id, devices.lostBonds.takeEnd(of: id) ?? error, on: phone)
             linksChanged(on: phone)
             return .none
         case .peerChanged(let peer):

@@ -87,7 +87,7 @@ final class SubscriptionWriter {
         case .write(let number, let characteristic, let isOn):
             guard let configuration = configurations[characteristic] else { return }
             PhoneLink(phone).enqueue { phone in
-                let error = await Self.write(isOn, configuration, characteristic.link, phone.central.radio)
+                let error = await Self.write(isOn, configuration, characteristic.link, on: phone)
                 phone.central.subscriptions.change(on: phone) { $0.written(number, error: error, into: &$1) }
             }
         case .answer(let manager, let characteristic, _, let error):
@@ -109,11 +109,14 @@ final class SubscriptionWriter {
 
     /// Writes a configuration, after pairing if the device asks for it; returns why it was refused, or `nil`.
     private static func write(
-        _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID, _ radio: (any CentralRadio)?
+        _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID, on phone: isolated Phone
     ) async -> RequestError? {
-        guard let radio else { return nil }
+        guard let radio = phone.central.radio else { return nil }
+        let target = PhoneLink(phone)
         do throws(RequestError) {
-            try await radio.asking(link, pairs: configuration.pairs) { radio, link throws(RequestError) in
+            try await radio.asking(link, pairs: configuration.pairs) {
+                await target.consents(toPairOn: link)
+            } _: { radio, link throws(RequestError) in
                 try await radio.write(
                     [isOn ? configuration.bits : 0, 0], to: configuration.handle, of: link)
             }
@@ -127,15 +130,15 @@ final class SubscriptionWriter {
 extension CentralRadio {
     /// Sends the request.
     ///
-    /// If the peripheral requires security, pairs and repeats it, as an iPhone does.
+    /// If the peripheral requires security and the user consents, pairs and repeats it, as an iPhone does.
     nonisolated func asking<Value: Sendable>(
-        _ peer: Peer.ID, pairs: Bool,
+        _ peer: Peer.ID, pairs: Bool, consents: @Sendable () async -> Bool,
         _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
         do throws(RequestError) {
             return try await body(self, peer)
         } catch {
-            guard error.asksForSecurity, pairs else { throw error }
+            guard error.asksForSecurity, pairs, await consents() else { throw error }
             do throws(RadioError) {
                 try await pair(peer)
             } catch let failure {

@@ -301,14 +301,24 @@ struct CtlDisconnect: CtlVerb {
 
 struct CtlForget: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Deletes the bond of a central, or all bonds.")
+        commandName: "forget", abstract: "Deletes the bond of a central or a peripheral, or all bonds.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: "The central, as events call it. Default: all.") var central: String?
+    @Option(
+        help: "A peripheral of the app's profile, by its name there: its phone forgets it, as in Settings.")
+    var peripheral: String?
     @OptionGroup var options: CtlOptions
 
+    func validate() throws {
+        if central != nil, peripheral != nil {
+            throw ValidationError("give a central or --peripheral, not both")
+        }
+    }
+
     func request() -> ControlClient.Request {
-        request("POST", device: device, ["forget"], CtlHelp.central(central))
+        let peripheral: [JSON.Member] = peripheral.map { [.init("peripheral", .string($0))] } ?? []
+        return request("POST", device: device, ["forget"], CtlHelp.central(central) + peripheral)
     }
 }
 
@@ -344,8 +354,8 @@ struct CtlApp: CtlVerb {
         commandName: "app", abstract: "Changes the state of a device's app, or of its phone.",
         discussion: """
             poweredOff, poweredOn, openAlert and dismissAlert are for the whole phone: name it as phone: in \
-            the profile does, or by an app on it. poweredOff and poweredOn are for accessories too, and not \
-            for BlueZ.
+            the profile does, or by an app on it. poweredOff, poweredOn and forget are for accessories too; \
+            the first two are not for BlueZ.
             """)
     @ParentCommand var parent: CtlCommand
     @Argument(

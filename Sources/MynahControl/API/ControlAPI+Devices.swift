@@ -192,9 +192,16 @@ extension ControlAPI {
     func forget(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
         let body = try call.body()
-        let central = try body.text("central")
+        let (central, peripheral) = (try body.text("central"), try body.text("peripheral"))
+        guard central == nil || peripheral == nil else {
+            throw ControlProblem(400, "only one of \"central\" and \"peripheral\" is allowed")
+        }
         try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.forget(central: central, in: device.label)
+            if let peripheral {
+                try await device.emulator.forget(peripheral: peripheral, in: device.label)
+            } else {
+                try await device.emulator.forget(central: central, in: device.label)
+            }
         }
         return .json(.object([]))
     }

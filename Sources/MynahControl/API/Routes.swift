@@ -115,9 +115,11 @@ extension Route {
                 ]), example: .object([]), isRequired: false),
             answers: [200: .empty]),
         Route(
-            "POST", "/v1/devices/{device}/forget", .forget, "Deletes the bond of a central, or all bonds",
+            "POST", "/v1/devices/{device}/forget", .forget,
+            "Deletes the bond of a central or, for an app, of a peripheral of its profile; or all bonds",
             body: Body(
-                schema: .object([.init("central", .string())]), example: .object([]), isRequired: false),
+                schema: .object([.init("central", .string()), .init("peripheral", .string())]),
+                example: .object([]), isRequired: false),
             answers: [200: .empty]),
         Route(
             "POST", "/v1/devices/{device}/advertise", .advertise,
@@ -131,8 +133,8 @@ extension Route {
         Route(
             "POST", "/v1/devices/{device}/app", .setAppState,
             """
-            Changes the state of the device's app. With poweredOff, poweredOn, openAlert and dismissAlert, \
-            the device can also be the name of a phone, and poweredOff and poweredOn are for accessories too
+            Changes the state of the device's app. With poweredOff, poweredOn, forget, openAlert and \
+            dismissAlert, the device can also be the name of a phone. The first three are for accessories too
             """,
             body: Body(
                 schema: .object([.init("state", .word(UserAction.words), isRequired: true)]),

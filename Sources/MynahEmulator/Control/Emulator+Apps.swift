@@ -68,9 +68,10 @@ extension Emulator {
     }
 
     /// Carries out an action on the app that plays a device, or on its phone; of an accessory, only its power
-    /// can be changed.
+    /// can be changed, and its bonds deleted.
     package func carryOut(_ action: UserAction, of label: String) async throws(ControlRefusal) {
         let player = try player(named: label)
+        if case .forget = action { return try await forget(in: label) }
         if case .setPower(let isOn) = action {
             return try await attempt { () async throws(RadioError) in try await phone.setPower(isOn) }
         }

@@ -38,7 +38,10 @@ extension Emulator {
         _ = try player(named: label)
         let bonds = try await bonds()
         let links = await connected()
-        guard let name else { return try await forget(bonds) }
+        guard let name else {
+            try await forget(bonds)
+            return forgotten(nil)
+        }
         if let central = links.first(where: { $0.isCalled(name) }) {
             return try await forget(central.address.map { [$0] } ?? [], and: [central])
         }
@@ -47,6 +50,43 @@ extension Emulator {
         throw .notFound(
             "\(name) is neither connected nor bonded"
                 + (known.isEmpty ? "" : "; known are \(Set(known).sorted().joined(separator: ", "))"))
+    }
+
+    /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link, as a
+    /// user who forgets the device in Settings.
+    package func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
+        let player = try player(named: label)
+        let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
+        guard names.contains(name) else {
+            throw .unknown("peripheral", name, of: label, among: names)
+        }
+        guard let address = player.centrals.lazy.compactMap({ $0.address(of: name) }).first else {
+            throw .conflict("\(label) has not found \(name) yet")
+        }
+        guard await PhoneControl.forgetPeripheral(at: address, on: phone) else {
+            throw .conflict("the phone of \(label) has no bond with \(name)")
+        }
+        forgotten(address)
+    }
+
+    /// Apps that had given a device up because it had lost its bond ask for it again; with `nil` any device.
+    private func forgotten(_ address: DeviceAddress?) {
+        for central in players.flatMap(\.centrals) { central.forgotten(address) }
+    }
+
+    /// Does what `--at` plans with `forget`, or says why not.
+    func forget(_ target: AppTarget) async {
+        do throws(ControlRefusal) {
+            switch target {
+            case .peripheral(let name, let label): try await forget(peripheral: name, in: label)
+            case .named(let label), .phone(let label): try await forget(in: label)
+            case .lastInFront, .every:
+                if let label = players.first?.device.label { try await forget(in: label) }
+            }
+        } catch {
+            guard isRunning else { return }
+            events.warn("notForgotten", error.message)
+        }
     }
 
     /// Types the number that the pairing with a peer asks for.

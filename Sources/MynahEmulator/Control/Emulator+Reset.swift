@@ -108,7 +108,7 @@ extension Emulator {
             for player in players { player.appSide.setWanted(.scan, true) }
             try await reopen(players, parts)
         }
-        for player in players where parts.contains(.advertising) {
+        for player in players where parts.contains(.advertising) && player.appSide.isAuthorized {
             // An app that does not run now has requested it while it was opened.
             if player.device.app == nil || !parts.contains(.app) { try await advertise(player) }
         }
@@ -148,11 +148,12 @@ extension Emulator {
             guard let app = player.device.app else { continue }
             // Nothing is saved before the first launch: it is as it was at the start.
             if app.isTerminated, player.appSide.saved == nil { continue }
+            _ = player.appSide.app?.access.setAuthorization(app.description.authorization)
             await player.carryOut(.enterForeground)
             try await attempt { () async throws(RadioError) in try await player.publish() }
             // The new Bluetooth state of a launch may have begun to publish first.
             _ = await wait(atMost: Self.publicationLimit, for: changes) { publications == 0 }
-            try await advertise(player)
+            if player.appSide.isAuthorized { try await advertise(player) }
             if parts.contains(.values) { await resetStaticValues(player) }
             guard player !== front else { continue }
             await player.carryOut(app.transitionAtStart)

@@ -94,7 +94,7 @@ extension SecurityManager {
             forgot
                 ? "\(peer) no longer has the bond"
                 : "encrypting failed: status 0x\(Hex.encode([status.code]))",
-            remedy: forgot ? "forget it here too, and pair again" : nil)
+            remedy: forgot ? "forget it here too, and pair again" : nil, reason: status.code)
         guard entries[at: index].waiters.isEmpty else { return end(index, error, &actions) }
         guard entries[at: index].role == .central else { return }
         actions.append(.centralEvent(.warning(RadioWarning("encryptionFailed", "\(error)"))))

@@ -29,6 +29,7 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case appTerminated = "app.terminated"
     case appQuit = "app.quit"
     case appRestored = "app.restored"
+    case appAuthorization = "app.authorization"
     case scanStarted = "scan.started"
     case scanChanged = "scan.changed"
     case scanPaused = "scan.paused"

@@ -290,6 +290,8 @@ extension EventPayload {
         /// The cause of an alert.
         package var cause: String?
         package var app: String?
+        /// The central that an alert is about.
+        package var central: EventCentral?
 
         package init(
             _ peripheral: EventPeripheral = .init(), isLocal: Bool? = nil, heldBy: [String]? = nil,
@@ -336,9 +338,12 @@ extension EventPayload {
         package var isInBackground: Bool?
         /// Why it was terminated.
         package var reason: String?
+        /// Its permission to use Bluetooth.
+        package var authorization: String?
 
-        package init(reason: String? = nil) {
+        package init(reason: String? = nil, authorization: String? = nil) {
             self.reason = reason
+            self.authorization = authorization
         }
     }
 

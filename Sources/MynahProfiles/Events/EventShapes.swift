@@ -167,7 +167,10 @@ enum EventShapes {
     ]
     static let failure = [linkShape.optional("message", \.message), linkShape.optional("code", \.code)]
     static let heldBy = [linkShape.optional("heldBy", \.heldBy)]
-    static let alert = [linkShape.optional("by", \.cause), linkShape.optional("app", \.app)]
+    static let alert = [
+        linkShape.optional("central", \.central), linkShape.optional("by", \.cause),
+        linkShape.optional("app", \.app),
+    ]
 
     private static let remoteShape = EventShape(EventPayload.remote) {
         if case .remote(let use) = $0 { use } else { .init() }
@@ -213,6 +216,7 @@ enum EventShapes {
         appShape.optional("centralRestoreIdentifiers", \.centralRestoreIdentifiers),
         appShape.optional("inBackground", \.isInBackground),
     ]
+    static let authorization = [appShape.optional("authorization", \.authorization)]
     static let termination = [appShape.optional("reason", \.reason)]
 
     private static let restorationShape = EventShape(EventPayload.restoration) {

@@ -87,9 +87,9 @@ package enum EventTable {
             Shapes.remoteAttribute + Shapes.isOn + Shapes.remoteError),
         Row(.linkKept, .central, Shapes.link + Shapes.heldBy),
         Row(.linkEnded, .central, Shapes.link + Shapes.heldBy),
-        Row(.alertShown, .central, Shapes.link + Shapes.alert),
-        Row(.alertOpened, .central, Shapes.link + Shapes.alert),
-        Row(.alertDismissed, .central, Shapes.link + Shapes.alert),
+        Row(.alertShown, .app, Shapes.link + Shapes.alert),
+        Row(.alertOpened, .app, Shapes.link + Shapes.alert),
+        Row(.alertDismissed, .app, Shapes.link + Shapes.alert),
     ]
 
     private static let ofApp = [
@@ -98,6 +98,7 @@ package enum EventTable {
         Row(.appThrottled, .app), Row(.appExtraneous, .app, Shapes.extraneous),
         Row(.appTerminated, .app, Shapes.termination), Row(.appQuit, .app),
         Row(.appRestored, .restoreIdentifier, Shapes.restoration),
+        Row(.appAuthorization, .app, Shapes.authorization),
     ]
 }
 

@@ -17,6 +17,12 @@ enum AppSection {
     static let taskTime = Field(
         "taskTime", .duration(.milliseconds(1)),
         doc: "Its work for each event in the background; left out: 10 s.")
+    static let authorization = Field(
+        "authorization", .word as Kind<BluetoothAuthorization>,
+        doc: "The user's permission to use Bluetooth; `notDetermined` asks for it at the first launch.")
+    static let pairing = Field(
+        "pairing", .word as Kind<Profile.App.PairingConsent>,
+        doc: "The user's answer to a pairing for it; `ask` waits for acceptPairing or declinePairing.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -27,8 +33,8 @@ enum AppSection {
     static let table = Section(
         "app",
         [
-            backgroundModes, restoreIdentifier, state, suspendAfter, taskTime, iOS, foregroundInterval,
-            backgroundInterval,
+            backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime, iOS,
+            foregroundInterval, backgroundInterval,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -45,11 +51,20 @@ enum AppSection {
         }
         fields.read(restoreIdentifier, into: &app.restoreIdentifier)
         fields.read(state, into: &app.state)
+        fields.read(authorization, into: &app.authorization)
+        fields.read(pairing, into: &app.pairing)
         fields.read(suspendAfter, into: &app.suspendAfter)
         fields.read(taskTime, into: &app.taskTime)
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
+        if let node = fields[authorization], app.authorization != .allowedAlways,
+            !IOSVersion(app.iOS).hasPermission
+        {
+            reader.warning(
+                at: node.mark,
+                "the permission came with iOS \(IOSVersion.permission), and the app has iOS: \(app.iOS)")
+        }
         if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, reader) }
         return app
     }

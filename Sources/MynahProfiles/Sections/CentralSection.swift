@@ -14,7 +14,11 @@ struct CentralSection {
     static let peripherals = Field(
         "peripherals", .sections("peripheral"),
         doc: "The devices that it uses; a device that it finds is the first one that it matches.")
-    static let table = Section("central", [restoreIdentifier, scan, reconnect, peripherals])
+    static let showPowerAlert = Field(
+        "showPowerAlert", .bool,
+        doc: "Whether the phone shows an alert if it is made while Bluetooth is off; left out: true.")
+    static let table = Section(
+        "central", [restoreIdentifier, scan, reconnect, showPowerAlert, peripherals])
 
     private static let ways = Kind<ReconnectWay>.word
     private static var waysSchema: Schema {
@@ -58,6 +62,7 @@ struct CentralSection {
         if let node = fields[Self.reconnect] {
             central.reconnect = Self.reconnect(node, hasScan: fields[Self.scan] != nil, reader)
         }
+        fields.read(Self.showPowerAlert, into: &central.showsPowerAlert)
         guard let node = fields[Self.peripherals] else { return central }
         for element in reader.elements(node, "peripherals") {
             guard let peripheral = PeripheralSection.read(element, of: app, reader) else { continue }

@@ -92,8 +92,11 @@ package struct PlannedAction: Hashable, Sendable {
 
     /// Whether it turns Bluetooth off or on.
     package var setsPower: Bool {
-        if case .action(let action) = effect { action.isAboutRadio } else { false }
+        if case .action(let action) = effect { action.setsPower } else { false }
     }
+
+    /// Whether it deletes bonds.
+    private var forgets: Bool { effect == .action(.forget) }
 
     /// Whether it is about where a device is.
     package var isRange: Bool {
@@ -122,7 +125,9 @@ package struct PlannedAction: Hashable, Sendable {
         }
         let meaning: DeviceNames.Meaning
         do throws(DeviceNames.Problem) {
-            meaning = try names.meaning(of: name)
+            // A phone forgets a device by the name that its Settings have.
+            let peripheral = forgets ? try names.peripheral(named: name) : nil
+            if let peripheral { meaning = peripheral } else { meaning = try names.meaning(of: name) }
         } catch {
             throw Problem(message: "--at \(text): \(error.message)")
         }
@@ -131,11 +136,11 @@ package struct PlannedAction: Hashable, Sendable {
         case .device(let found): device = found
         case .phone(let app): return .phone(of: app.label)
         case .peripheral(let peripheral, let app):
-            if isRange { return .peripheral(peripheral, of: app.label) }
+            if isRange || forgets { return .peripheral(peripheral, of: app.label) }
             throw Problem(
                 message:
                     "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; "
-                    + "only \(RangeChange.words.joined(separator: ", ")) apply to it"
+                    + "only forget, \(RangeChange.words.joined(separator: ", ")) apply to it"
             )
         }
         guard device.isApp || !isOfApp else {

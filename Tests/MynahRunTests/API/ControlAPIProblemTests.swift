@@ -117,6 +117,8 @@ import Testing
         ("POST", "/v1/devices/Lock/disconnect", #"{"reason": "0x00"}"#, 400),
         ("POST", "/v1/devices/Lock/disconnect", #"{"reason": 21}"#, 400),
         ("POST", "/v1/devices/Lock/forget", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/devices/Lock/forget", #"{"peripheral": "Strap"}"#, 404),
+        ("POST", "/v1/devices/Lock/forget", #"{"central": "11:22", "peripheral": "Strap"}"#, 400),
         ("POST", "/v1/wait", #"{"match": "raed"}"#, 400),
         ("POST", "/v1/wait", #"{"match": "read", "within": "11 min"}"#, 400),
         ("POST", "/v1/wait", #"{"match": "read", "since": 9999}"#, 400),

@@ -382,9 +382,12 @@ class Device:
         """Ends the connection of a central, or of all; `reason` is an error code, as `"0x15"`."""
         self._act("disconnect", {"central": central, "reason": reason})
 
-    def forget(self, central: str | None = None) -> None:
-        """Deletes the bond of a central, or all bonds."""
-        self._act("forget", {"central": central})
+    def forget(self, central: str | None = None, *, peripheral: str | None = None) -> None:
+        """Deletes the bond of a central, or all bonds.
+
+        `peripheral` is one of its profile: its phone forgets it, as a user does in Settings.
+        """
+        self._act("forget", {"central": central, "peripheral": peripheral})
 
     def advertise(
         self,
@@ -399,7 +402,7 @@ class Device:
     def app(self, state: str) -> None:
         """Changes the state of its app, with a word of `mynah run --at`, as `background`.
 
-        `poweredOff`, `poweredOn`, `openAlert` and `dismissAlert` are for the app's phone.
+        `poweredOff`, `poweredOn`, `forget`, `openAlert` and `dismissAlert` are for the app's phone.
         """
         self._act("app", {"state": state})
 

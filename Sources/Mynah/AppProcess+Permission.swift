@@ -1,0 +1,55 @@
+package import MynahCore
+package import MynahLifecycle
+
+// The user's permission for an app to use Bluetooth.
+extension AppProcess {
+    var authorization: BluetoothAuthorization { permission.authorization }
+
+    /// The Bluetooth state of its managers while the phone has this one.
+    func bluetoothState(_ phone: RadioState) -> RadioState { permission.state(on: phone) }
+
+    /// Throws `invalidState` unless it runs and may use Bluetooth.
+    func checkMayAct() throws(RadioError) {
+        try checkRuns()
+        guard !permission.isAllowed else { return }
+        throw RadioError(
+            .invalidState,
+            "the app \(description.name) may not use Bluetooth: its authorization is "
+                + authorization.rawValue,
+            remedy: "wait for stateChanged(.poweredOn)")
+    }
+
+    /// It made a manager: the first one asks the user.
+    func askForPermission(on phone: isolated Phone) {
+        if permission.madeManager() { report(.authorizationChanged(authorization), on: phone) }
+    }
+
+    /// The user or the phone changes its permission.
+    ///
+    /// Nothing is on the radio for an app that has lost it, and nothing is kept of it.
+    func setAuthorization(
+        _ new: BluetoothAuthorization, on phone: isolated Phone
+    ) -> AppPermission.Change {
+        let change = permission.change(to: new)
+        guard change != .none, change != .notAsked else { return change }
+        report(.authorizationChanged(new), on: phone)
+        if change == .changedInSettings { handle(.transition(.terminate), on: phone) }
+        let state = bluetoothState(phone.radioState)
+        for manager in managers { manager.note(.stateChanged(state), on: phone) }
+        radioStateChanged(to: phone.radioState, on: phone)
+        if !permission.isAllowed { forgetKeptCentrals(on: phone) }
+        centralStateChanged(to: phone.central.radioState, on: phone)
+        phone.central.appChanged(self, on: phone)
+        return change
+    }
+}
+
+extension AppAccess {
+    /// Whether the user lets it use Bluetooth.
+    package var isAuthorized: Bool { look { app, _ in app.permission.isAllowed } ?? true }
+
+    /// Changes the permission as `App.setAuthorization` does.
+    package func setAuthorization(_ new: BluetoothAuthorization) -> AppPermission.Change {
+        look { app, phone in app.setAuthorization(new, on: phone) } ?? .none
+    }
+}

@@ -1,0 +1,69 @@
+package import MynahCore
+import MynahLifecycle
+
+/// The devices that no longer have the bond that the phone has, as it found when it encrypted a link.
+///
+/// iOS ends such a link, and fails each later connection with CBError 14 (peerRemovedPairingInformation)
+/// until the user forgets the device in Settings: several projects report both. The phone encrypts a link
+/// when a request needs it, so the first link is ended then; that an iPhone finds out earlier, when it
+/// connects, is possible.
+///
+/// It belongs to its phone, and runs on its executor.
+final class LostBonds {
+    private var devices: Set<DeviceAddress> = []
+    /// The links that are ended for it, with their devices.
+    private var ending: [Peer.ID: DeviceAddress] = [:]
+
+    /// The key of a link's device was refused: the link ends.
+    func found(on link: Peer.ID, of phone: isolated Phone) {
+        guard ending[link] == nil, let address = phone.central.connections.ledger.address(of: link) else {
+            return
+        }
+        devices.insert(address)
+        ending[link] = address
+        PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
+    }
+
+    /// Returns why a link has ended that was ended for a lost bond, once; `nil` for any other.
+    func takeEnd(of link: Peer.ID) -> RadioError? { ending.removeValue(forKey: link).map(Self.error) }
+
+    /// A device was linked: if it has lost its bond, the managers that wait for it are refused.
+    func linked(to address: DeviceAddress, on phone: isolated Phone) {
+        guard devices.contains(address) else { return }
+        phone.central.connections.change(on: phone) { $0.failed(address, Self.error(address), into: &$1) }
+    }
+
+    /// The bond with a device was deleted.
+    func forgotten(_ address: DeviceAddress) {
+        devices.remove(address)
+    }
+
+    private static func error(_ address: DeviceAddress) -> RadioError {
+        RadioError(
+            .pairingFailed, "\(address) no longer has the bond",
+            remedy: "forget the device on the phone too, and pair again", reason: 0x06)
+    }
+}
+
+extension PhoneControl {
+    /// The user forgets a device in Settings: its bond is deleted, and its link ends.
+    ///
+    /// Returns `false` if the phone has no bond with it.
+    package static func forgetPeripheral(
+        at address: DeviceAddress, on phone: isolated Phone
+    ) async -> Bool {
+        guard let radio = phone.central.radio else { return false }
+        let identity = await radio.identity(of: address)
+        let wasBonded = await radio.forgetBond(with: identity)
+        for known in [address, identity] {
+            phone.central.devices.lostBonds.forgotten(known)
+            if let link = phone.central.connections.ledger.link(to: known) { await radio.disconnect(link) }
+        }
+        return wasBonded
+    }
+}
+
+extension RadioError {
+    /// Whether the other side has lost its bond (PIN or Key Missing).
+    package var isLostBond: Bool { reason == 0x06 }
+}
