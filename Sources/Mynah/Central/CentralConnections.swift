@@ -222,7 +222,6 @@ final class CentralConnections {
     private func carryOut(_ action: LinkAction, on phone: isolated Phone) {
         let central = phone.central
         switch action {
-        case .connecting: break
         case .connected(let key, let address, let link, let isLocal):
             connected(key, address, link, isLocal: isLocal, on: phone)
         case .failedToConnect(let key, let address, let error):
@@ -252,7 +251,7 @@ final class CentralConnections {
                 phone in
                 phone.central.connections.change(on: phone) { $0.delayElapsed(request, into: &$1) }
             }
-        case .waitForStart: break
+        case .connecting, .waitForStart: break
         case .wantedChanged: central.listen(on: phone)
         }
     }
