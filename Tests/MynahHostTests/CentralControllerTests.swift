@@ -39,6 +39,25 @@ import Testing
         await radio.stop()
     }
 
+    @Test func `indications that come faster than they can be confirmed hold up no request`() async throws {
+        let (controller, clock) = (ScriptedController(), ManualClock())
+        let radio = radio(controller, clock)
+        _ = try await radio.start(DeviceIdentity(name: "Device"), sink: HostSink())
+        controller.state.withLock { $0.completesData = false }
+        controller.connect()
+        for _ in 0..<3 * DataQueue.limit { controller.receive([0x1D, 0x0C, 0x00, 0x01]) }
+        try await until("the indications are taken") { await radio.look { $0.outbound.queue.count } >= 1000 }
+        let asked = Task { try? await radio.discoverServices(nil, of: Peer.ID(1)) }
+        try await until("the request is sent") {
+            controller.complete(0x40)
+            return controller.state.withLock { $0.sent().contains { $0.hasPrefix("4:10") } }
+        }
+        #expect(controller.state.withLock { $0.sent().contains("4:1E") })
+        controller.disconnect()
+        #expect(await asked.value == nil)
+        await radio.stop()
+    }
+
     @Test func `a scan that the controller refuses is told, and none is on`() async throws {
         let (controller, sink) = (ScriptedController(), CentralWords())
         let radio = radio(controller, ManualClock())
