@@ -52,6 +52,7 @@ public actor Emulator {
     let scenarios: ScenarioPlayer
     /// Waits for the next report of what the radio uses.
     var metering: Task<Void, Never>?
+    var parameterRequests = ParameterRequests()
     let link = EmulatorLink()
     nonisolated let queue = WorkQueue<Emulator>()
 
@@ -239,6 +240,7 @@ public actor Emulator {
         planned.removeAll()
         planning?.cancel()
         metering?.cancel()
+        parameterRequests.endAll()
         passkey.end()
         scenarios.end("the run ended first")
         if wasRunning { await reportRadioUse() }
@@ -391,6 +393,7 @@ extension Emulator {
         } else if events.isObserved, let (name, payload) = event.reported({ eventPeripheral(at: $0) }) {
             events.report(name, payload)
         }
+        requestParameters(after: event)
         return .none
     }
 

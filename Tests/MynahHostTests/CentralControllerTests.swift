@@ -200,6 +200,37 @@ import Testing
         await radio.stop()
     }
 
+    @Test func `an iPhone answers both requests for connection parameters by its rules`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        var phone = DeviceIdentity(name: "Phone")
+        phone.parameterRules = ConnectionParameterRules(IOSVersion(17).parameterLimits)
+        try await radio.start(phone, central: sink)
+        try await connect(radio, controller)
+        // Latencies of 31 and 30.
+        controller.receive([0x12, 7, 8, 0, 24, 0, 36, 0, 31, 0, 0x58, 2], on: 5)
+        controller.receive([0x12, 8, 8, 0, 24, 0, 36, 0, 30, 0, 0x58, 2], on: 5)
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 36, 0, 31, 0, 0x58, 2]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 36, 0, 30, 0, 0x58, 2]))
+        // The controller updates the connection; then it fails to.
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x03, 0, 0x40, 0, 36, 0, 30, 0, 0x58, 2]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x03, 0x3B, 0x40, 0, 24, 0, 0, 0, 0x58, 2]))
+        try await sink.wait(for: "interval 36")
+        let words = sink.words.filter { word in
+            ["l2cap", "linkLayer", "interval"].contains { word.hasPrefix($0) }
+        }
+        #expect(
+            words == [
+                "l2cap latency", "l2cap accepted", "linkLayer latency", "linkLayer accepted", "interval 36",
+            ])
+        let state = controller.state.withLock { $0 }
+        #expect(state.sent().suffix(2) == ["5:130702000100", "5:130802000000"])
+        #expect(state.parameters(of: .leRemoteConnectionParameterRequestReply).count == 1)
+        #expect(
+            state.parameters(of: .leRemoteConnectionParameterRequestNegativeReply) == [[0x40, 0, 0x3B]])
+        await radio.stop()
+    }
+
     @Test(arguments: [true, false])
     func `commands that a controller does not list are not sent to it`(lists: Bool) async throws {
         let (controller, sink) = (ScriptedController(), CentralWords())
