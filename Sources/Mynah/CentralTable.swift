@@ -63,6 +63,7 @@ struct CentralTable {
             central.isPaired = true
             if connected[id] != nil { connected[id] = central }
             return (.paired(central), nil)
+        case .parameters(let id, let report): return (.parameters(self[id], report), nil)
         case .refused(let request): return (.refused(request, self[request.central]), nil)
         default: return nil
         }

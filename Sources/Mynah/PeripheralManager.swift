@@ -173,8 +173,18 @@ public actor PeripheralManager {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central.ID
     ) async throws(RadioError) -> Bool {
+        try await requestConnectionParameters(ConnectionParameterRange(latency), of: central)
+    }
+
+    /// Requests connection parameters from a central; returns `false` if it refuses.
+    ///
+    /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.
+    @discardableResult
+    package func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Central.ID
+    ) async throws(RadioError) -> Bool {
         try await access.ask { phone, reference throws(RadioError) in
-            try await phone.setDesiredConnectionLatency(latency, for: central, of: reference)
+            try await phone.requestConnectionParameters(wanted, of: central, for: reference)
         }
     }
 }

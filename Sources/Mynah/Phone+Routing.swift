@@ -32,7 +32,7 @@ extension Phone {
         case .recovered: report(.recovered)
         case .advertisingChanged(let report): advertiser.radioChanged(to: report, on: self)
         case .warning(let warning): report(.warning(warning))
-        case .connected, .disconnected, .peerChanged, .mtuChanged, .paired, .refused:
+        case .connected, .disconnected, .peerChanged, .mtuChanged, .parameters, .paired, .refused:
             guard let reports = centrals.take(services.explained(event)) else { break }
             report(reports.phone)
             if let event = reports.managers { deliverToAll(event) }

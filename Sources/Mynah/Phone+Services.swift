@@ -79,11 +79,11 @@ extension Phone {
         }
     }
 
-    func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID, of reference: ManagerReference
+    func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID, for reference: ManagerReference
     ) async throws(RadioError) -> Bool {
         _ = try acting(reference)
-        return try await radio.setDesiredConnectionLatency(latency, for: central)
+        return try await radio.requestConnectionParameters(wanted, of: central)
     }
 
     // MARK: Channels

@@ -18,6 +18,11 @@ public enum PhoneEvent: Sendable {
     case disconnected(Central)
     /// The ATT_MTU of a central's link became known or changed.
     case mtuChanged(Central)
+    /// The connection parameters of a central's link changed, or others were requested.
+    case parameters(Central, ConnectionParameterReport)
+    /// The connection parameters of the link to a device of the phone's apps changed, or the device requested
+    /// others.
+    case peripheralParameters(DeviceAddress, ConnectionParameterReport)
     /// A central paired.
     case paired(Central)
     /// A pairing with a central needs an answer, as `PairingStep` describes.

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 import MynahSupport
 
 /// The way from a radio, a handle or a task back to its phone, which none of them keeps alive.
@@ -21,6 +22,12 @@ final class PhoneLink: RadioSink, CentralSink {
     func handle(_ event: CentralEvent) -> RadioAnswer {
         run { phone in
             phone.services.noteClient(event, on: phone)
+            if case .parameters(let id, let report) = event {
+                if let address = phone.central.connections.ledger.address(of: id) {
+                    phone.report(.peripheralParameters(address, report))
+                }
+                return .none
+            }
             return phone.central.route(event, on: phone)
         } ?? .none
     }

@@ -38,6 +38,7 @@ package enum EventText {
             case (_, .advertising(let report)): device + parts(of: report)
             case (_, .scan(let scan)):
                 device + parts(of: scan, showsWindow: event.name != .scanStopped) { $0.description }
+            case (_, .parameters(let parameters)): device + parts(of: parameters)
             case (.appExtraneous, .notice(let notice)) where notice.peripheral.identifier != nil:
                 peripheral(event)
             case (.appWoken, _), (.appExtraneous, _): event.fields.map { plain($0) }
@@ -155,6 +156,20 @@ package enum EventText {
             Hex.encode(report.data), response.isEmpty ? nil : "scan response \(Hex.encode(response))",
             interval(of: report), report.address.map { "from \($0)" },
         ].compactMap { $0 } + omissions(report.omitted)
+    }
+
+    /// The connection parameters in force or requested, and the answer to a request.
+    private static func parts(of parameters: EventPayload.Parameters) -> [String] {
+        var intervals = number(parameters.interval)
+        if let longest = parameters.longestInterval, longest != parameters.interval {
+            intervals += " to \(number(longest))"
+        }
+        return [
+            parameters.central?.description ?? PrintableText.of(parameters.peripheral.title ?? ""),
+            "every \(intervals) ms", "latency \(parameters.latency)",
+            "timeout \(number(parameters.supervisionTimeout)) ms",
+            parameters.isAccepted.map { $0 ? "accepted" : "rejected" }, parameters.rule, parameters.message,
+        ].compactMap { $0 }
     }
 
     /// The advertising interval in words; `nil` if the radio does not report it.

@@ -18,6 +18,8 @@ public enum CentralEvent: Sendable {
     case disconnected(Peer.ID, RadioError?)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
+    /// The connection parameters of a link changed, or others were requested.
+    case parameters(Peer.ID, ConnectionParameterReport)
     /// A peripheral paired.
     case paired(Peer.ID)
     /// Pairing has a question for this side.

@@ -22,6 +22,29 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasPermission: Bool { major >= Self.permission }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
+    /// The connection parameters that an iPhone accepts; which version began with them is an assumption.
+    package var parameterLimits: ConnectionParameterRules.Limits {
+        switch major {
+        case ...9:
+            // Bluetooth Accessory Design Guidelines of 2013, 3.6.
+            .init(
+                shortestInterval: .milliseconds(20)...(.seconds(4)), multiple: 1, range: .milliseconds(20),
+                single: nil, latency: 4, supervisionTimeout: .milliseconds(100)...(.seconds(6)),
+                longestSilence: .seconds(2))
+        case 10...17:
+            // Accessory Design Guidelines, R8 to R21.
+            .init(
+                shortestInterval: .milliseconds(15)...(.seconds(4)), multiple: 12, range: .milliseconds(15),
+                single: .milliseconds(15), latency: 30, supervisionTimeout: .seconds(2)...(.seconds(6)),
+                longestSilence: .seconds(2))
+        default:
+            // As quoted since 2025.
+            .init(
+                shortestInterval: .milliseconds(15)...(.seconds(2)), multiple: 12, range: .milliseconds(15),
+                single: .milliseconds(15), latency: 30, supervisionTimeout: .seconds(6)...(.seconds(18)),
+                longestSilence: .seconds(6))
+        }
+    }
     /// The largest ATT_MTU that an iPhone offers, as measured; with iOS 10, on older phones.
     package var largestMTU: Int {
         switch major {

@@ -8,6 +8,8 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var ioCapability: IOCapability
     /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
     package var largestMTU = 517
+    /// The rules by which it accepts connection parameters as a central.
+    package var parameterRules = ConnectionParameterRules.specification
 
     /// The most bytes of a name (Core Specification, Vol 3, Part C, 12.1).
     package static let longestName = 248
@@ -122,11 +124,11 @@ public protocol PeripheralRadio: Radio {
     /// Unpublishes a PSM, and closes the channels that were opened to it.
     func unpublishL2CAPChannel(_ psm: UInt16)
 
-    /// Asks a central for another connection interval; returns `false` if it refuses.
+    /// Asks a central for other connection parameters; returns `false` if it refuses.
     ///
     /// Throws `unsupported` if the radio cannot ask.
-    func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID
+    func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool
 }
 
@@ -157,11 +159,11 @@ extension PeripheralRadio {
     public func unpublishL2CAPChannel(_ psm: UInt16) {}
 
     /// Throws `unsupported`.
-    public func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID
+    public func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
         throw RadioError(
-            .unsupported, "this radio cannot request another connection interval",
+            .unsupported, "this radio cannot request other connection parameters",
             remedy: "use Mynah's own host, with a controller of its own")
     }
 }

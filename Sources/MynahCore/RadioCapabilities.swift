@@ -14,10 +14,10 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var readErrors = ErrorCodes.all
     /// Whether it can publish PSMs for L2CAP channels.
     public var publishesL2CAPChannels = true
-    /// Whether it can request another connection interval from a central.
-    public var requestsConnectionLatency = true
+    /// Whether it can request other connection parameters from a central.
+    package var requestsConnectionLatency = true
     /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
-    public var answerDeadline: Duration?
+    package var answerDeadline: Duration?
     /// Whether its GATT server is its own, so that the services of an iPhone itself can be in it.
     package var playsPhoneServices = true
     /// The faults that it can carry out.

@@ -107,6 +107,8 @@ public enum RadioEvent: Sendable {
     case disconnected(Peer.ID)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
+    /// The connection parameters of a link changed, or others were requested.
+    case parameters(Peer.ID, ConnectionParameterReport)
     /// A central paired.
     case paired(Peer.ID)
     /// Pairing has a question for the device.

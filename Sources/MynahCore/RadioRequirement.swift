@@ -49,6 +49,8 @@ package enum RadioNeed: Hashable, Sendable {
     case emptyAdvertisingData
     /// To have the services of an iPhone itself in its GATT server.
     case phoneServices
+    /// To request connection parameters from centrals.
+    case connectionParameters
 }
 
 /// A requirement that a radio does not meet.
@@ -150,6 +152,14 @@ extension RadioCapabilities {
                 false,
                 """
                 \(name) leaves out \(subject), because its GATT server has services of its own; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
+        case .connectionParameters where !requestsConnectionLatency:
+            (
+                false,
+                """
+                \(name) leaves out \(subject), because it requests no connection parameters; choose \
                 --radio virtual, netsim or hci:
                 """
             )

@@ -15,6 +15,8 @@ public struct EmulatedDevice: Sendable {
     public var advertisement: Advertisement?
     /// The number typed on the device when pairing asks for one; `nil` if the user is asked for it.
     public var passkey: UInt32?
+    /// The connection parameters that an accessory requests, or `nil` if it requests none.
+    package var parameterRequest: Profile.ParameterRequest?
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
     /// The app's central managers.

@@ -53,6 +53,7 @@ public actor Emulator {
     let scenarios: ScenarioPlayer
     /// Waits for the next report of what the radio uses.
     var metering: Task<Void, Never>?
+    var parameterRequests = ParameterRequests()
     let link = EmulatorLink()
     nonisolated let queue = WorkQueue<Emulator>()
 
@@ -240,6 +241,7 @@ public actor Emulator {
         planned.removeAll()
         planning?.cancel()
         metering?.cancel()
+        parameterRequests.endAll()
         passkey.end()
         pairings.end()
         scenarios.end("the run ended first")
@@ -412,6 +414,7 @@ extension Emulator {
         } else if events.isObserved, let (name, payload) = event.reported({ eventPeripheral(at: $0) }) {
             events.report(name, payload)
         }
+        requestParameters(after: event)
         return .none
     }
 

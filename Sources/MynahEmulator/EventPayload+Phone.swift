@@ -255,6 +255,10 @@ extension PhoneEvent {
             .answeredRead, .refused:
             nil
         case .linkKept(let address, let apps): (.linkKept, .link(.init(device(address), heldBy: apps)))
+        case .parameters(let central, let report):
+            (report.eventName, .parameters(.init(report, EventCentral(central), .init())))
+        case .peripheralParameters(let address, let report):
+            (report.eventName, .parameters(.init(report, nil, device(address))))
         case .linkEnded(let address): (.linkEnded, .link(.init(device(address), heldBy: [])))
         case .alert(let alert, let step):
             (

@@ -43,6 +43,7 @@ extension EmulatedDevice {
                 return EmulatedApp(app, name: name, centrals: profile.centrals)
             })
         app?.phone = profile.phone?.name
+        parameterRequest = profile.parameterRequest
         centrals = profile.centrals
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated()

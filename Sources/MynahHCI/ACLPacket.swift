@@ -46,6 +46,11 @@ package struct ACLPacket: Hashable, Sendable {
         return (ConnectionHandle(rawValue: first), boundary, body[4...])
     }
 
+    /// Whether the packet in a body continues a PDU.
+    package static func continues(_ body: [UInt8]) -> Bool {
+        body.count > 1 && UInt16(body[1]) >> 4 & 3 == Boundary.continuing.rawValue
+    }
+
     /// As a packet.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 4 + data.count)

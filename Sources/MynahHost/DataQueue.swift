@@ -5,10 +5,14 @@ import MynahSupport
 /// Specification, Vol 4, Part E, 4.1.1).
 ///
 /// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps
-/// what it was sent until its link is given up, and the others do not wait for that.
+/// what it was sent until its link is given up, and the others do not wait for that. On one link,
+/// confirmations take turns with everything else, so that neither keeps the other waiting.
 struct DataQueue: Sendable {
-    /// How many packets of one link wait before no more are taken.
+    /// How many packets of one link wait before no more are taken, and how many confirmations.
     static let limit = 1024
+    /// How many more packets may wait so that a request of this side is taken: the protocols let few of them
+    /// be under way at a time, and one that is dropped is answered by nobody.
+    static let reserve = 64
 
     /// One link's.
     private struct LinkQueue {
@@ -17,10 +21,26 @@ struct DataQueue: Sendable {
         var first = 0
         /// How many the controller has.
         var inFlight = 0
+        /// How many confirmations of indications wait, all of which are alike.
+        var confirmations = 0
+        /// Whether the packet before was a confirmation.
+        private var hasConfirmed = false
 
         var count: Int { waiting.count - first }
+        var total: Int { count + confirmations }
 
-        mutating func takeNext() -> H4Packet {
+        /// Whether the next packet begins a PDU.
+        private var isBetweenPDUs: Bool {
+            count == 0 || !ACLPacket.continues(waiting[first].body)
+        }
+
+        mutating func takeNext(for handle: ConnectionHandle) -> H4Packet {
+            hasConfirmed = confirmations > 0 && isBetweenPDUs && (count == 0 || !hasConfirmed)
+            if hasConfirmed {
+                confirmations -= 1
+                inFlight += 1
+                return L2CAPFrame.confirmation.whole(for: handle)
+            }
             let packet = waiting[first]
             first += 1
             if first == waiting.count {
@@ -53,7 +73,7 @@ struct DataQueue: Sendable {
         capacity = max(1, buffers.count)
     }
 
-    /// How many packets of a link wait here.
+    /// How many packets of a link wait here, besides confirmations.
     func count(of handle: ConnectionHandle) -> Int {
         links.index(of: handle).map { links[at: $0].count } ?? 0
     }
@@ -63,7 +83,8 @@ struct DataQueue: Sendable {
     /// Returns `false` if too many PDUs of its link are waiting already.
     ///
     /// A peer that follows the protocols causes only a few. Without a limit, a peer that sends requests
-    /// through a controller that accepts no data would fill the memory with answers.
+    /// through a controller that accepts no data would fill the memory with answers. Answers that fill the
+    /// queue leave room for this side's requests.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {
@@ -71,7 +92,15 @@ struct DataQueue: Sendable {
             idleLinks += 1
             turn = 0
         }
-        guard let index = links.index(of: handle), links[at: index].count < Self.limit else { return false }
+        guard let index = links.index(of: handle) else { return false }
+        if frame == .confirmation {
+            guard links[at: index].confirmations < Self.limit else { return false }
+            links[at: index].confirmations += 1
+            count += 1
+            return true
+        }
+        let limit = frame.isRequest ? Self.limit + Self.reserve : Self.limit
+        guard links[at: index].count < limit else { return false }
         guard 4 + frame.payload.count > size else {
             links[at: index].waiting.append(frame.whole(for: handle))
             count += 1
@@ -92,14 +121,14 @@ struct DataQueue: Sendable {
         let share = (capacity + links.count - 1) / links.count
         for step in 0..<links.count {
             let index = (turn + step) % links.count
-            guard links[at: index].count > 0 else { continue }
+            guard links[at: index].total > 0 else { continue }
             let own = links[at: index].inFlight
             guard own == 0 || own < share && capacity - inFlight > idleLinks else { continue }
             if own == 0 { idleLinks -= 1 }
             turn = (index + 1) % links.count
             count -= 1
             inFlight += 1
-            return links[at: index].takeNext()
+            return links[at: index].takeNext(for: links.keys[index])
         }
         return nil
     }
@@ -117,7 +146,7 @@ struct DataQueue: Sendable {
     /// The link is gone, and what it had in the controller with it.
     mutating func forget(_ handle: ConnectionHandle) {
         guard let link = links.removeValue(forKey: handle) else { return }
-        count -= link.count
+        count -= link.total
         inFlight -= link.inFlight
         if link.inFlight == 0 { idleLinks -= 1 }
         turn = 0

@@ -123,6 +123,10 @@ extension HostRadio {
         try links.writeSigned(value, to: handle, of: peer)
     }
 
+    /// Allows peripherals less time for the answers to requests from now on than the 30 s of ATT, or no less
+    /// with `nil`.
+    package func limitAnswers(to limit: Duration?) { links.client.limitAnswers(to: limit) }
+
     // MARK: Both halves
 
     /// Opens a channel to a PSM that a peer has published.

@@ -55,9 +55,9 @@ extension HostRadio {
     }
 
     /// Requests connection parameters from a central; returns `false` if it refuses them.
-    public func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID
+    public func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        try await links.channels.askForParameters(ConnectionParameterRange(latency), of: central)
+        try await links.channels.askForParameters(wanted, of: central)
     }
 }

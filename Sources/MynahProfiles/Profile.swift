@@ -12,6 +12,8 @@ public struct Profile: Sendable {
     public var passkey: UInt32?
     /// Its advertising, or `nil` if it does not advertise.
     public var advertising: Advertising?
+    /// The connection parameters that it requests, or `nil` if it requests none.
+    package var parameterRequest: ParameterRequest?
     /// Its services, included ones before those that include them.
     public var services: [Service]
     /// The app that plays it, or `nil` if it is an accessory.
@@ -40,6 +42,14 @@ public struct Profile: Sendable {
         public var advertisement: Advertisement
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
+    }
+
+    /// A request for connection parameters, some time after each connection.
+    package struct ParameterRequest: Hashable, Sendable {
+        /// The parameters.
+        package var wanted: ConnectionParameterRange
+        /// The time after the connection began.
+        package var delay: Duration
     }
 
     /// A service.

@@ -5,6 +5,10 @@ extension Profile {
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
+        if parameterRequest != nil {
+            let mark = marks["connection"] ?? .start
+            list.append(RadioRequirement(.connectionParameters, of: "connection", at: mark))
+        }
         if let phone, !phone.services.isEmpty {
             let mark = phone.marks["services"] ?? .start
             list.append(RadioRequirement(.phoneServices, of: "phone.services", at: mark))

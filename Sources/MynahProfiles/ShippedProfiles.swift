@@ -339,6 +339,13 @@ advertising:
   txPower: true                     # 3
   raw: {0x24: 17}                   # 3; any other AD type and its data
 
+# Requested from each central, which may refuse. A single interval needs no min and max.
+connection:
+  interval: {min: 30 ms, max: 60 ms}   # multiples of 1.25 ms
+  latency: 4                        # connection events that it may skip
+  timeout: 4 s                      # the supervision timeout
+  after: 5 s                        # after the connection began
+
 services:
   - uuid: heart-rate                # the SIG's name
     includes: [battery, 6D796E61-0500-4C61-8000-6C6162000000]

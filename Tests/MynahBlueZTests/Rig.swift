@@ -98,6 +98,7 @@ extension RadioEvent {
         case .disconnected: "disconnected"
         case .mtuChanged(_, let mtu): "mtu \(mtu)"
         case .paired: "paired"
+        case .parameters: "parameters"
         case .pairing(_, let step): "pairing \(step)"
         case .read(let request): "read \(request.offset)"
         case .answeredRead(let request, let value): "answered \(request.offset) \(Hex.encode(value))"

@@ -40,7 +40,7 @@ import Testing
             _ = try await radio.publishL2CAPChannel(isEncrypted: false)
         }
         let second = await radioError { () async throws(RadioError) in
-            _ = try await radio.setDesiredConnectionLatency(.low, for: .init(1))
+            _ = try await radio.requestConnectionParameters(.init(.low), of: .init(1))
         }
         #expect(first?.code == .unsupported && second?.code == .unsupported)
     }

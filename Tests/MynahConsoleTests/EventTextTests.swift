@@ -79,6 +79,24 @@ import Testing
                 .linkKept, strap + [.init("heldBy", .array([.string("A"), .string("B")]))],
                 "Mynah HRM  heldBy A, B"
             ),
+            (
+                .parametersChanged,
+                strap + [
+                    .init("intervalMilliseconds", .number(11.25)), .init("latency", .integer(4)),
+                    .init("supervisionTimeoutMilliseconds", .integer(4000)),
+                ], "Mynah HRM  every 11.25 ms  latency 4  timeout 4000 ms"
+            ),
+            (
+                .parametersRequested,
+                strap + [
+                    .init("intervalMilliseconds", .integer(15)),
+                    .init("intervalMaximumMilliseconds", .integer(30)), .init("latency", .integer(31)),
+                    .init("supervisionTimeoutMilliseconds", .integer(4000)), .init("accepted", .bool(false)),
+                    .init("rule", .string("latency")), .init("message", .string("the latency is too high")),
+                ],
+                "Mynah HRM  every 15 to 30 ms  latency 31  timeout 4000 ms  rejected  latency  "
+                    + "the latency is too high"
+            ),
             (.linkEnded, strap + [.init("heldBy", .array([]))], "Mynah HRM"),
             (
                 .alertShown, strap + [.init("by", .string("disconnection")), .init("app", .string("A"))],

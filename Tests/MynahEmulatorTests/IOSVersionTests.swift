@@ -29,6 +29,58 @@ import Testing
         #expect(warnings.count == count)
     }
 
+    /// Requests in 1.25 ms, connection events and 10 ms, with the rule by which three versions refuse them.
+    private static let requests:
+        [(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16, rules: [String])] = [
+            (24, 48, 4, 600, ["accepted", "accepted", "accepted"]),
+            (16, 32, 0, 200, ["accepted", "intervalMultiple", "intervalMultiple"]),
+            (12, 24, 0, 200, ["intervalMinimum", "accepted", "supervisionTimeout"]),
+            (12, 24, 0, 600, ["intervalMinimum", "accepted", "accepted"]),
+            (12, 12, 0, 600, ["intervalMinimum", "accepted", "accepted"]),
+            (24, 24, 0, 600, ["intervalRange", "intervalRange", "intervalRange"]),
+            (24, 35, 0, 600, ["intervalRange", "intervalRange", "intervalRange"]),
+            (24, 36, 0, 600, ["intervalRange", "accepted", "accepted"]),
+            (24, 40, 0, 600, ["accepted", "accepted", "accepted"]),
+            (6, 24, 0, 400, ["intervalMinimum", "intervalMinimum", "intervalMinimum"]),
+            (1608, 3200, 0, 1800, ["supervisionTimeout", "supervisionTimeout", "intervalMinimum"]),
+            (24, 48, 5, 600, ["latency", "accepted", "accepted"]),
+            (24, 40, 31, 600, ["latency", "latency", "latency"]),
+            (24, 48, 0, 199, ["accepted", "supervisionTimeout", "supervisionTimeout"]),
+            (24, 48, 0, 601, ["supervisionTimeout", "supervisionTimeout", "accepted"]),
+            (24, 48, 0, 1801, ["supervisionTimeout", "supervisionTimeout", "supervisionTimeout"]),
+            (24, 1616, 0, 600, ["longestSilence", "longestSilence", "timeoutForSilence"]),
+            (24, 1600, 0, 600, ["timeoutForSilence", "timeoutForSilence", "timeoutForSilence"]),
+            (24, 1599, 0, 600, ["accepted", "accepted", "accepted"]),
+            (24, 162, 30, 1800, ["latency", "supervisionTimeout", "longestSilence"]),
+            (24, 120, 30, 1500, ["latency", "supervisionTimeout", "accepted"]),
+            (24, 48, 30, 200, ["specification", "specification", "specification"]),
+            (48, 24, 0, 600, ["specification", "specification", "specification"]),
+        ]
+
+    @Test(arguments: requests.indices)
+    func `an iPhone accepts connection parameters by the rules of its version`(_ number: Int) throws {
+        let request = Self.requests[number]
+        let wanted = ConnectionParameterRange(
+            minimum: request.minimum, maximum: request.maximum, latency: request.latency,
+            timeout: request.timeout)
+        for (versions, rule) in zip([[7, 9], [10, 17], [18, 26]], request.rules) {
+            for version in versions {
+                let profile = try ProfileLoader.load(
+                    text: "mynah: 1\nname: Phone\napp: {iOS: \(version)}\ncentral: {}\n", file: "phone.yaml")
+                let rules = EmulatedDevice(profile, seed: 1).identity.parameterRules
+                #expect(rules.refusal(of: wanted)?.rule.rawValue ?? "accepted" == rule, "iOS \(version)")
+            }
+        }
+        let isAllowed = ConnectionParameterRules.specification.refusal(of: wanted) == nil
+        #expect(isAllowed == !request.rules.contains("specification"))
+    }
+
+    @Test(arguments: ConnectionLatency.allCases, [10, 17, 18, 26])
+    func `an iPhone accepts the latencies that an app may wish`(latency: ConnectionLatency, version: Int) {
+        let rules = ConnectionParameterRules(IOSVersion(version).parameterLimits)
+        #expect(rules.refusal(of: ConnectionParameterRange(latency)) == nil)
+    }
+
     @Test(arguments: [("app: {iOS: 9}", 158), ("app: {iOS: 10}", 185), ("app: {}", 527), ("", 517)])
     func `a phone offers the ATT_MTU of its version of iOS`(app: String, mtu: Int) throws {
         let profile = try ProfileLoader.load(

@@ -39,6 +39,25 @@ import Testing
         await radio.stop()
     }
 
+    @Test func `indications that come faster than they can be confirmed hold up no request`() async throws {
+        let (controller, clock) = (ScriptedController(), ManualClock())
+        let radio = radio(controller, clock)
+        _ = try await radio.start(DeviceIdentity(name: "Device"), sink: HostSink())
+        controller.state.withLock { $0.completesData = false }
+        controller.connect()
+        for _ in 0..<3 * DataQueue.limit { controller.receive([0x1D, 0x0C, 0x00, 0x01]) }
+        try await until("the indications are taken") { await radio.look { $0.outbound.queue.count } >= 1000 }
+        let asked = Task { try? await radio.discoverServices(nil, of: Peer.ID(1)) }
+        try await until("the request is sent") {
+            controller.complete(0x40)
+            return controller.state.withLock { $0.sent().contains { $0.hasPrefix("4:10") } }
+        }
+        #expect(controller.state.withLock { $0.sent().contains("4:1E") })
+        controller.disconnect()
+        #expect(await asked.value == nil)
+        await radio.stop()
+    }
+
     @Test func `a scan that the controller refuses is told, and none is on`() async throws {
         let (controller, sink) = (ScriptedController(), CentralWords())
         let radio = radio(controller, ManualClock())
@@ -178,6 +197,37 @@ import Testing
                     [0x40, 0, 0x3B]
                 ]
         }
+        await radio.stop()
+    }
+
+    @Test func `an iPhone answers both requests for connection parameters by its rules`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        var phone = DeviceIdentity(name: "Phone")
+        phone.parameterRules = ConnectionParameterRules(IOSVersion(17).parameterLimits)
+        try await radio.start(phone, central: sink)
+        try await connect(radio, controller)
+        // Latencies of 31 and 30.
+        controller.receive([0x12, 7, 8, 0, 24, 0, 36, 0, 31, 0, 0x58, 2], on: 5)
+        controller.receive([0x12, 8, 8, 0, 24, 0, 36, 0, 30, 0, 0x58, 2], on: 5)
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 36, 0, 31, 0, 0x58, 2]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 36, 0, 30, 0, 0x58, 2]))
+        // The controller updates the connection; then it fails to.
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x03, 0, 0x40, 0, 36, 0, 30, 0, 0x58, 2]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x03, 0x3B, 0x40, 0, 24, 0, 0, 0, 0x58, 2]))
+        try await sink.wait(for: "interval 36")
+        let words = sink.words.filter { word in
+            ["l2cap", "linkLayer", "interval"].contains { word.hasPrefix($0) }
+        }
+        #expect(
+            words == [
+                "l2cap latency", "l2cap accepted", "linkLayer latency", "linkLayer accepted", "interval 36",
+            ])
+        let state = controller.state.withLock { $0 }
+        #expect(state.sent().suffix(2) == ["5:130702000100", "5:130802000000"])
+        #expect(state.parameters(of: .leRemoteConnectionParameterRequestReply).count == 1)
+        #expect(
+            state.parameters(of: .leRemoteConnectionParameterRequestNegativeReply) == [[0x40, 0, 0x3B]])
         await radio.stop()
     }
 

@@ -28,6 +28,7 @@ final class CentralWords: CentralSink {
                 state.words.append("\(delivery.rawValue) \(handle) \(Hex.encode(value))")
             case .servicesChanged(_, let range): state.words.append("services \(range)")
             case .paired: state.words.append("paired")
+            case .parameters(_, let report): state.words.append(report.word)
             case .readyToWrite: state.words.append("ready to write")
             case .peerChanged, .pairing, .warning, .capabilitiesChanged: break
             }
@@ -98,5 +99,16 @@ struct CentralRig {
     func stop() async {
         await phone.stop()
         await device.stop()
+    }
+}
+
+extension ConnectionParameterReport {
+    fileprivate var word: String {
+        switch content {
+        case .changed(let new): return "interval \(new.minimum)"
+        case .requested(let request):
+            let answer = request.refusal?.rule.rawValue ?? (request.isAccepted ? "accepted" : "rejected")
+            return "\(request.procedure) \(answer)"
+        }
     }
 }

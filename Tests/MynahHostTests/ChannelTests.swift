@@ -248,13 +248,13 @@ import Testing
         for (latency, range) in [
             (ConnectionLatency.high, 96...192), (.medium, 24...48), (.low, 12...24),
         ] as [(ConnectionLatency, ClosedRange<UInt16>)] {
-            #expect(try await rig.device.setDesiredConnectionLatency(latency, for: central))
+            #expect(try await rig.device.requestConnectionParameters(.init(latency), of: central))
             try await until("the connection interval is in the wanted range") {
                 range.contains(await rig.device.onlyLink?.parameters.interval ?? 0)
             }
         }
         await #expect(throws: RadioError.self) {
-            _ = try await rig.phone.setDesiredConnectionLatency(.low, for: peer)
+            _ = try await rig.phone.requestConnectionParameters(.init(.low), of: peer)
         }
         await rig.stop()
     }

@@ -13,7 +13,7 @@ private final class Rig {
     }
 
     func add(_ number: UInt8, for handle: ConnectionHandle) {
-        queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: [number]), for: handle)
+        queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: [0x0B, number]), for: handle)
     }
 
     /// The links whose packets go to the controller, and the numbers in them.
@@ -23,6 +23,11 @@ private final class Rig {
             taken.append("\(packet.body[0]):\(packet.body.last ?? 0)")
         }
         return taken
+    }
+
+    /// Queues a PDU; returns whether there was room for it.
+    func offer(_ payload: [UInt8], for handle: ConnectionHandle) -> Bool {
+        queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: payload), for: handle)
     }
 
     func completed(_ handle: ConnectionHandle, _ number: Int) { queue.completed(handle, number) }
@@ -40,6 +45,46 @@ private final class Rig {
         rig.completed(1, 200)
         #expect(rig.drain() == ["1:4"])
         #expect(rig.queue.count == 0)
+    }
+
+    @Test func `confirmations take turns with other PDUs, and do not cut them`() {
+        let rig = Rig(capacity: 9, 1)
+        for _ in 0..<3 { #expect(rig.offer([0x1E], for: 1)) }
+        // Two packets, of which the second ends with 2.
+        #expect(rig.offer([UInt8](repeating: 2, count: 40), for: 1))
+        #expect(rig.queue.count(of: 1) == 3 && rig.queue.count == 6)
+        #expect(rig.drain() == ["1:30", "1:0", "1:30", "1:2", "1:2", "1:30"])
+        #expect(rig.queue.count == 0)
+        #expect(rig.offer([0x1E], for: 1))
+        rig.forget(1)
+        #expect(rig.queue.count == 0)
+    }
+
+    @Test func `neither confirmations nor answers take the room of requests`() {
+        let rig = Rig(capacity: 1, 1)
+        for _ in 0..<2 * DataQueue.limit { _ = rig.offer([0x1E], for: 1) }
+        #expect(!rig.offer([0x1E], for: 1) && rig.queue.count(of: 1) == 1)
+        while rig.offer([0x0B, 1], for: 1) {}
+        #expect(rig.queue.count(of: 1) == DataQueue.limit)
+        #expect(rig.offer([0x10, 1, 0], for: 1))
+        var requests = 1
+        while rig.offer([0x10, 1, 0], for: 1) { requests += 1 }
+        #expect(requests == DataQueue.reserve)
+    }
+
+    @Test(arguments: [
+        (L2CAPFrame.Channel.attribute, [0x02, 0x04, 0x08, 0x0A, 0x10, 0x12, 0x16, 0x18, 0x20], true),
+        (L2CAPFrame.Channel.attribute, [0x01, 0x03, 0x0B, 0x13, 0x1B, 0x1D, 0x1E, 0x23, 0x52, 0xD2], false),
+        (L2CAPFrame.Channel.signalling, [0x06, 0x12, 0x14, 0x16], true),
+        (L2CAPFrame.Channel.signalling, [0x01, 0x07, 0x13, 0x15], false),
+        (L2CAPFrame.Channel.securityManager, [0x01, 0x0B], true),
+        (L2CAPFrame.Channel.securityManager, [0x02, 0x03, 0x05, 0x06], false), (0x0040, [0x02, 0x10], false),
+    ])
+    func `requests of this side are told from answers`(channel: UInt16, codes: [UInt8], begins: Bool) {
+        for code in codes {
+            #expect(L2CAPFrame(channel: channel, payload: [code]).isRequest == begins, "\(code)")
+        }
+        #expect(!L2CAPFrame(channel: channel, payload: []).isRequest)
     }
 
     @Test func `links take turns`() {

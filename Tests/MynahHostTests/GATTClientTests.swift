@@ -69,6 +69,27 @@ import Testing
         #expect(ended.withLock { $0 } == ["1 3 timedOut", "1 5 timedOut", "1 7 timedOut"])
     }
 
+    @Test mutating func `answers can be given less time, but not on a link that pairs`() {
+        client.begin(1)
+        client.begin(2)
+        client.limitAnswers(to: .seconds(5))
+        _ = read(3, on: 1, at: 10)
+        _ = read(3, on: 2, at: 10)
+        #expect(client.deadline(of: 1) == .seconds(15))
+        client.expire(1, at: .seconds(15), isPairing: true)
+        #expect(client.deadline(of: 1) == .seconds(40) && ended.withLock { $0.isEmpty })
+        client.expire(2, at: .seconds(15))
+        #expect(ended.withLock { $0 } == ["2 3 timedOut"])
+        client.expire(1, at: .seconds(40), isPairing: true)
+        #expect(ended.withLock { $0 } == ["2 3 timedOut", "1 3 timedOut"])
+        for limit: Duration? in [nil, .seconds(90)] {
+            client.begin(1)
+            client.limitAnswers(to: limit)
+            _ = read(3, on: 1, at: 100)
+            #expect(client.deadline(of: 1) == .seconds(130))
+        }
+    }
+
     @Test
     mutating func `a deadline that moves with each request is watched once, and again when its time comes`() {
         client.begin(1)

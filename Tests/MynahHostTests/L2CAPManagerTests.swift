@@ -95,6 +95,8 @@ import Testing
                     "watch \(link.rawValue).\(identifier) until \(due.components.seconds)"
                 case .watchAnswer(let link, let identifier, nil):
                     "watch \(link.rawValue).\(identifier) no more"
+                case .parametersRequested(let link, let request):
+                    "requested \(link.rawValue): \(request.refusal?.rule.rawValue ?? "\(request.isAccepted)")"
                 case .updateParameters(let link, let range):
                     "update \(link.rawValue) to \(range.minimum)...\(range.maximum)"
                 case .received(_, let sdu): "received \(sdu.map { Hex.encode($0) } ?? "nothing")"
@@ -213,12 +215,23 @@ import Testing
     @Test func `a central takes parameters that a link may have, and a peripheral is not asked`() throws {
         var scene = Scene()
         #expect(try scene.receive("12070800 1800 2800 0000 4800", of: 2) == ["2 5:130702000000"])
-        #expect(scene.takeWords() == ["update 2 to 24...40"])
+        #expect(scene.takeWords() == ["requested 2: true", "update 2 to 24...40"])
         #expect(try scene.receive("12070800 2800 1800 0000 4800", of: 2) == ["2 5:130702000100"])
+        scene.l2cap.rules = ConnectionParameterRules(IOSVersion(17).parameterLimits)
+        #expect(try scene.receive("12070800 1900 2800 0000 9001", of: 2) == ["2 5:130702000100"])
+        #expect(try scene.receive("12070800 1800 2800 0000 9001", of: 2) == ["2 5:130702000000"])
+        scene.l2cap.removeAll()
+        scene.l2cap.begin(1, to: .init(1), as: .peripheral)
+        scene.l2cap.begin(2, to: .init(2), as: .central)
+        #expect(try scene.receive("12070800 1900 2800 0000 9001", of: 2) == ["2 5:130702000100"])
         scene.l2cap.canUpdateParameters = false
         #expect(try scene.receive("12070800 1800 2800 0000 4800", of: 2) == ["2 5:130702000100"])
         #expect(try scene.receive("12070800 1800 2800 0000 4800", of: 1) == ["1 5:010702000000"])
-        #expect(scene.takeWords() == [])
+        #expect(
+            scene.takeWords() == [
+                "requested 2: specification", "requested 2: intervalMultiple", "requested 2: true",
+                "update 2 to 24...40", "requested 2: intervalMultiple", "requested 2: controller",
+            ])
     }
 
     @Test func `a number that wants encryption is opened on an encrypted link only`() throws {

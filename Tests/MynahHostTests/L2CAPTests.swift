@@ -1,3 +1,4 @@
+import MynahCore
 import MynahHCI
 import MynahSupport
 import MynahTestSupport

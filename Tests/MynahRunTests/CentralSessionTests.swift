@@ -142,6 +142,24 @@ import Testing
         #expect(ended.failure == nil && !ended.isFailed)
     }
 
+    @Test func `a device that answers nothing is given the time of the plan, and no longer`() async throws {
+        let silent = RunRig.lock + "\nfaults:\n  - {name: silent, on: discover, do: noAnswer}\n"
+        let (rig, address) = try await Self.begun(silent)
+        let (clock, reports) = (ManualClock(), Reports())
+        let session = Self.session(
+            Lines(["read 2A38"]), reports, device: address, on: rig.air, clock: RunClock(clock))
+        let result = Lock<ConnectSession.End?>(nil)
+        let playing = Task { await result.set(session.play()) }
+        try await rig.log.wait(for: .faultApplied)
+        // Less than an ATT transaction has.
+        clock.advance(by: .seconds(10))
+        try await until("the session is over") { result.withLock { $0 != nil } }
+        await playing.value
+        #expect(result.withLock { $0 }?.isFailed == true)
+        #expect(reports.all == ["connected", "failed"])
+        await rig.end()
+    }
+
     // MARK: Scan
 
     /// Keeps the addresses that were heard.

@@ -45,11 +45,11 @@ import Testing
         let peer = Peer.ID(1)
         #expect(try await manager.setDesiredConnectionLatency(.high, for: peer))
         #expect(try await !manager.setDesiredConnectionLatency(.low, for: peer))
-        await radio.fail(.setDesiredConnectionLatency, RadioError(.unsupported, "no"))
+        await radio.fail(.requestConnectionParameters, RadioError(.unsupported, "no"))
         await #expect(throws: RadioError.self) {
             try await manager.setDesiredConnectionLatency(.medium, for: peer)
         }
-        #expect(await radio.latencies == [.high, .low])
+        #expect(await radio.wantedParameters == [.init(.high), .init(.low)])
     }
 
     // MARK: An app's life

@@ -16,7 +16,7 @@ package actor FakeRadio: VanishingRadio {
     /// The calls that can be made to fail.
     package enum Call: Sendable {
         case start, publish, advertise, send, disconnect, vanish, reappear, forgetBond
-        case publishL2CAPChannel, setDesiredConnectionLatency
+        case publishL2CAPChannel, requestConnectionParameters
     }
 
     /// Its capabilities.
@@ -62,8 +62,8 @@ package actor FakeRadio: VanishingRadio {
     package private(set) var isGone = false
     /// Whether `disconnect` leaves it to the test to end the link.
     package private(set) var holdsLinks = false
-    /// The requested latencies, in order.
-    package private(set) var latencies: [ConnectionLatency] = []
+    /// The connection parameters that were requested, in order.
+    package private(set) var wantedParameters: [ConnectionParameterRange] = []
 
     /// A radio that can do everything unless said.
     package init(capabilities: RadioCapabilities = RadioCapabilities(name: "fake")) {
@@ -290,12 +290,12 @@ package actor FakeRadio: VanishingRadio {
         for channel in channels where channel.psm == psm { channel.end() }
     }
 
-    package func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID
+    package func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        try failIfTold(.setDesiredConnectionLatency)
-        latencies.append(latency)
-        return latency != .low
+        try failIfTold(.requestConnectionParameters)
+        wantedParameters.append(wanted)
+        return wanted != ConnectionParameterRange(.low)
     }
 
     /// A central opens a channel.

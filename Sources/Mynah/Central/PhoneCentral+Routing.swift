@@ -24,7 +24,7 @@ extension PhoneCentral {
             connections.began(peer, on: phone)
             linksChanged(on: phone)
         case .disconnected(let id, _), .mtuChanged(let id, _), .paired(let id), .pairing(let id, _),
-            .notified(let id, _, _, _), .servicesChanged(let id, _):
+            .notified(let id, _, _, _), .servicesChanged(let id, _), .parameters(let id, _):
             return route(event, of: id, on: phone)
         case .peerChanged(let peer): return route(event, of: peer.id, on: phone)
         }

@@ -40,7 +40,10 @@ struct ConnectCommand: StagedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit for finding the device, and separately for connecting.",
+            """
+            Time limit for finding the device, for connecting, and for each answer until its services are \
+            known. A later request has 30s.
+            """,
             valueName: "duration"))
     var timeout: String = "10s"
 

@@ -291,10 +291,10 @@ package actor FaultyRadio: ControllableRadio {
         try inner { radio throws(RadioError) in try radio.publishL2CAPChannel(isEncrypted: isEncrypted) }
     }
     package func unpublishL2CAPChannel(_ psm: UInt16) { inner { $0.unpublishL2CAPChannel(psm) } }
-    package func setDesiredConnectionLatency(
-        _ latency: ConnectionLatency, for central: Peer.ID
+    package func requestConnectionParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        try await wrapped.setDesiredConnectionLatency(latency, for: central)
+        try await wrapped.requestConnectionParameters(wanted, of: central)
     }
 }
 

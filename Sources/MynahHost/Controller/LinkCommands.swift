@@ -1,3 +1,4 @@
+import MynahCore
 import MynahHCI
 import MynahSupport
 
@@ -25,10 +26,11 @@ extension HCICommand {
         HCICommand(.leConnectionUpdate, parameters(handle, range))
     }
 
-    /// The answer to the peer's request for connection parameters, which are refused if no link may have them
-    /// (7.8.31 and 7.8.32).
-    static func answer(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> HCICommand {
-        guard range.isValid else {
+    /// The answer to the peer's request for connection parameters (7.8.31 and 7.8.32).
+    static func answer(
+        _ handle: ConnectionHandle, _ range: ConnectionParameterRange, isAccepted: Bool
+    ) -> HCICommand {
+        guard isAccepted else {
             var writer = ByteWriter(capacity: 3)
             writer.write(handle)
             writer.write(HCIStatus.unacceptableConnectionParameters.code)

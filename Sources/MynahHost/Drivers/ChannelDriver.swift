@@ -19,7 +19,8 @@ final class ChannelDriver {
     /// Calls that wait for a channel to open, by number.
     private var openings: [UInt64: Call<ChannelEnd>] = [:]
     /// Calls that wait for a central to answer a request for connection parameters, by number.
-    private var parameters: [UInt64: Call<Bool>] = [:]
+    private var parameters: [UInt64: (call: Call<Bool>, link: ConnectionHandle, ConnectionParameterRange)] =
+        [:]
     /// Calls that wait for the next SDU of a channel.
     private var readers: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
     /// Calls that wait for SDUs to be on their way over a channel.
@@ -39,6 +40,9 @@ final class ChannelDriver {
 
     /// Whether any link has a channel.
     var hasChannels: Bool { l2cap.hasChannels }
+
+    /// Begins to take requests for connection parameters as a device does.
+    func begin(as identity: DeviceIdentity) { l2cap.rules = identity.parameterRules }
 
     /// Learns what the controller can do.
     func begin(on profile: ControllerProfile) {
@@ -103,7 +107,7 @@ final class ChannelDriver {
             change { l2cap, outbound, actions in
                 let call = l2cap.askForParameters(
                     range, on: handle, at: environment.now(), &outbound, &actions)
-                parameters[call] = continuation
+                parameters[call] = (continuation, handle, range)
             }
         }.get()
     }
@@ -161,6 +165,32 @@ final class ChannelDriver {
         change { $0.expire(identifier, on: link, &$2) }
     }
 
+    // MARK: Connection parameters
+
+    /// Takes the peer's request to the Link Layer, or the parameters that are in force from now on.
+    func take(_ event: HCIEventContent) {
+        switch event {
+        case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
+            let wanted = ConnectionParameterRange(
+                minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
+            let rules = links.table[handle]?.role == .central ? l2cap.rules : .specification
+            let refusal = rules.refusal(of: wanted)
+            let isAccepted = refusal == nil
+            controller.send(
+                .answer(handle, wanted, isAccepted: isAccepted),
+                "answering a request for connection parameters")
+            report(
+                .requested(.init(wanted, by: .linkLayer, isAccepted: isAccepted, refusal)), of: handle)
+        case .connectionUpdateComplete(.success, let handle, let new):
+            report(.changed(new.range), of: handle)
+        default: break
+        }
+    }
+
+    private func report(_ content: ConnectionParameterReport.Content, of link: ConnectionHandle) {
+        if let link = links.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
+    }
+
     /// Lets L2CAP take something, sends what it wrote, and carries out what it asks for.
     private func change(
         _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
@@ -178,10 +208,15 @@ final class ChannelDriver {
         case .openEnded(let call, let result):
             openings.removeValue(forKey: call)?.resume(returning: result)
         case .parametersEnded(let call, let result):
-            parameters.removeValue(forKey: call)?.resume(returning: result)
+            guard let (waiting, link, range) = parameters.removeValue(forKey: call) else { return }
+            if case .success(let isAccepted) = result {
+                report(.requested(.init(range, by: .l2cap, isAccepted: isAccepted)), of: link)
+            }
+            waiting.resume(returning: result)
         case .watchAnswer(let link, let identifier, let due): timer[.signal(link, identifier)] = due
         case .updateParameters(let link, let range):
             controller.send(.updateConnection(link, range), "changing the parameters of a connection")
+        case .parametersRequested(let link, let request): report(.requested(request), of: link)
         case .received(let key, let sdu):
             readers.removeValue(forKey: key)?.resume(returning: sdu)
         case .sent(let key, let result):
@@ -191,5 +226,12 @@ final class ChannelDriver {
         case .violated(let reason):
             environment.logger.notice("channel closed", metadata: ["reason": "\(reason)"])
         }
+    }
+}
+
+extension LEConnection.Parameters {
+    /// The parameters in force, with one interval.
+    fileprivate var range: ConnectionParameterRange {
+        ConnectionParameterRange(minimum: interval, maximum: interval, latency: latency, timeout: timeout)
     }
 }

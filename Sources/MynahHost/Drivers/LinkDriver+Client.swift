@@ -50,7 +50,8 @@ extension LinkDriver {
 
     /// A request should have been answered by now.
     func requestDue(_ link: ConnectionHandle) {
-        ask(link) { client, _ in client.expire(link, at: environment.now()) }
+        let isPairing = security.deadline(of: link) != nil
+        ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
     }
 
     /// A link to a peripheral is encrypted, by a bond or by a pairing.

@@ -19,16 +19,13 @@ extension LinkDriver {
         case .longTermKeyRequest(let handle, let random, let diversifier):
             guard sinks.faults?.endsLink(handle, random, diversifier, of: self) != true else { return }
             secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
-        case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
-            let range = ConnectionParameterRange(
-                minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
-            controller.send(.answer(handle, range), "answering a request for connection parameters")
+        case .remoteParameterRequest, .connectionUpdateComplete: channels.take(event)
         case .readRemoteFeaturesComplete(let status, let handle):
             // A peripheral without this request answers with Unsupported Remote Feature.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
         // The table or the controller's driver takes these, or nobody does.
         case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,
-            .connectionUpdateComplete, .dataLengthChange, .advertisingSetTerminated, .other:
+            .dataLengthChange, .advertisingSetTerminated, .other:
             break
         }
     }

@@ -59,6 +59,7 @@ final class LinkDriver {
     func begin(as identity: DeviceIdentity) {
         security.ioCapability = identity.ioCapability
         server.begin(as: identity)
+        channels.begin(as: identity)
     }
 
     /// Learns what the controller can hold and do.

@@ -77,6 +77,15 @@ final class RadioSinks {
         if link.halves.contains(.central) { tellCentral(.mtuChanged(link.peer.id, mtu)) }
     }
 
+    /// Reports something about the connection parameters of a link, once: to the half in whose role it is.
+    func tell(_ report: ConnectionParameterReport, of link: Link) {
+        switch link.role {
+        case .peripheral: tell(.parameters(link.peer.id, report))
+        case .central:
+            if link.halves.contains(.central) { tellCentral(.parameters(link.peer.id, report)) }
+        }
+    }
+
     /// Reports that there is room again on links.
     func tell(_ ready: Outbound.Ready, of links: LinkTable) {
         if ready.values { tell(.readyToSend) }

@@ -15,6 +15,26 @@ package struct L2CAPFrame: Hashable, Sendable {
     package var channel: UInt16
     package var payload: [UInt8]
 
+    /// The confirmation of an indication (Vol 3, Part F, 3.4.7.3).
+    static let confirmation = L2CAPFrame(
+        channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
+
+    /// Whether this side begins something with it, so that the peer answers it or goes on.
+    ///
+    /// It is an ATT request, a request or credits on the signalling channel (4), or begins pairing (Vol 3,
+    /// Part H, 3.3).
+    var isRequest: Bool {
+        guard let code = payload.first else { return false }
+        switch channel {
+        case Channel.attribute:
+            return !ATTClient.takes(code) && !ATTOpcode.isCommand(code) && self != .confirmation
+        case Channel.signalling: return [0x06, 0x12, 0x14, 0x16].contains(code)
+        case Channel.securityManager:
+            return [SMPPDU.Code.pairingRequest, .securityRequest].contains { $0.rawValue == code }
+        default: return false
+        }
+    }
+
     /// As the one packet that it fits into.
     func whole(for handle: ConnectionHandle) -> H4Packet {
         var writer = ByteWriter(capacity: 8 + payload.count)

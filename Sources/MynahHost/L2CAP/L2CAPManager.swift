@@ -18,6 +18,8 @@ struct L2CAPManager: Sendable {
         /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is
         /// not awaited any more.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
+        /// The peripheral requested other connection parameters, which was answered.
+        case parametersRequested(link: ConnectionHandle, ConnectionParameterRequest)
         /// The peripheral requested other connection parameters, and the request was accepted.
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
         /// The SDU that was awaited, or `nil` if the channel was closed before it came.
@@ -35,6 +37,8 @@ struct L2CAPManager: Sendable {
     let timeout: Duration
     /// Whether the controller has the command that changes connection parameters.
     var canUpdateParameters = true
+    /// The rules by which the central accepts connection parameters.
+    var rules = ConnectionParameterRules.specification
     /// The published PSMs, and whether each requires encryption.
     private var services: [UInt16: Bool] = [:]
     private var links = SortedMap<ConnectionHandle, L2CAPLink>()
@@ -55,6 +59,7 @@ struct L2CAPManager: Sendable {
     /// another channel.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
+        new.rules = rules
         new.lastChannel = lastChannel
         new.lastCall = lastCall
         self = new
@@ -237,9 +242,14 @@ struct L2CAPManager: Sendable {
         _ range: ConnectionParameterRange, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal {
         guard links[at: index].role == .central else { return .reject(.notUnderstood) }
-        guard canUpdateParameters, range.isValid else { return .parameterUpdateResponse(isAccepted: false) }
-        actions.append(.updateParameters(link: links.keys[index], range))
-        return .parameterUpdateResponse(isAccepted: true)
+        let refusal = canUpdateParameters ? rules.refusal(of: range) : .ofController
+        let isAccepted = refusal == nil
+        let link = links.keys[index]
+        actions.append(
+            .parametersRequested(
+                link: link, ConnectionParameterRequest(range, by: .l2cap, isAccepted: isAccepted, refusal)))
+        if isAccepted { actions.append(.updateParameters(link: link, range)) }
+        return .parameterUpdateResponse(isAccepted: isAccepted)
     }
 
     /// Returns why a request for a channel is refused, or `nil` if it is accepted (4.22, 4.23).
@@ -427,4 +437,9 @@ struct L2CAPManager: Sendable {
         guard let (index, place) = find(key) else { return false }
         return links[at: index].awaitNext(at: place)
     }
+}
+
+extension ConnectionParameterRefusal {
+    fileprivate static let ofController = ConnectionParameterRefusal(
+        .controller, "the controller cannot change connection parameters")
 }

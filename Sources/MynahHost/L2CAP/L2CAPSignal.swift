@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// A command of the LE signalling channel (Core Specification, Vol 3, Part A, 4).

@@ -7,6 +7,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case centralConnected = "central.connected"
     case centralDisconnected = "central.disconnected"
     case mtuChanged = "mtu.changed"
+    case parametersRequested = "parameters.requested"
+    case parametersChanged = "parameters.changed"
     case paired
     case pairingPasskey = "pairing.passkey"
     case read

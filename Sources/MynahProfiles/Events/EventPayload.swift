@@ -17,6 +17,8 @@ package enum EventPayload: Hashable, Sendable {
     indirect case advertising(AdvertisingReport)
     indirect case central(CentralLink)
     indirect case pairing(Pairing)
+    /// The connection parameters of a link, or a request for others.
+    indirect case parameters(Parameters)
     indirect case fault(AppliedFault)
     indirect case scan(Scan)
     indirect case discovery(Discovery)
@@ -66,6 +68,7 @@ package enum EventPayload: Hashable, Sendable {
         case .pairing(let pairing): pairing.peripheral
         case .discovery(let discovery): discovery.peripheral
         case .link(let link): link.peripheral
+        case .parameters(let parameters): parameters.peripheral
         case .remote(let use): use.peripheral
         default: nil
         }
@@ -213,6 +216,27 @@ extension EventPayload {
             self.peripheral = peripheral
             self.step = step
         }
+    }
+
+    /// The connection parameters in force on the link to a central or to a peripheral, or a request for
+    /// others.
+    package struct Parameters: Hashable, Sendable {
+        package var central: EventCentral?
+        package var peripheral = EventPeripheral()
+        /// `l2cap` or `linkLayer`.
+        package var procedure: String?
+        /// The interval in force, or the shortest that is requested.
+        package var interval = Duration.zero
+        /// The longest that is requested.
+        package var longestInterval: Duration?
+        package var latency = 0
+        package var supervisionTimeout = Duration.zero
+        package var isAccepted: Bool?
+        /// The name of the rule that a refused request breaks, and a sentence about it.
+        package var rule: String?
+        package var message: String?
+
+        package init() {}
     }
 
     package struct AppliedFault: Hashable, Sendable {

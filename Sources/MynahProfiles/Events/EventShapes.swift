@@ -113,6 +113,27 @@ enum EventShapes {
             pairingShape.optional("entered", \.isEntered),
         ]
 
+    private static let parametersShape = EventShape(EventPayload.parameters) {
+        if case .parameters(let parameters) = $0 { parameters } else { .init() }
+    }
+
+    private static let peers =
+        [parametersShape.optional("central", \.central)]
+        + fields(EventShape(parametersShape, \.peripheral))
+    private static let shortestInterval = [parametersShape.always("intervalMilliseconds", \.interval)]
+    private static let latencyAndTimeout = [
+        parametersShape.always("latency", \.latency),
+        parametersShape.always("supervisionTimeoutMilliseconds", \.supervisionTimeout),
+    ]
+    static let parameters = peers + shortestInterval + latencyAndTimeout
+    static let parameterRequest =
+        peers + [parametersShape.optional("by", \.procedure)] + shortestInterval
+        + [parametersShape.optional("intervalMaximumMilliseconds", \.longestInterval)] + latencyAndTimeout
+        + [
+            parametersShape.optional("accepted", \.isAccepted), parametersShape.optional("rule", \.rule),
+            parametersShape.optional("message", \.message),
+        ]
+
     private static let faultShape = EventShape(EventPayload.fault) {
         if case .fault(let fault) = $0 { fault } else { .init() }
     }

@@ -42,6 +42,8 @@ package enum EventTable {
     private static let ofLinks = [
         Row(.centralConnected, .nothing, Shapes.centralName),
         Row(.centralDisconnected, .nothing, Shapes.central), Row(.mtuChanged, .nothing, Shapes.mtu),
+        Row(.parametersRequested, .nothing, Shapes.parameterRequest),
+        Row(.parametersChanged, .nothing, Shapes.parameters),
         Row(.paired, .nothing, Shapes.paired), Row(.pairingPasskey, .nothing, Shapes.passkey),
         Row(.faultApplied, .nothing, Shapes.fault),
     ]

@@ -28,7 +28,8 @@ enum ProfileFormat {
     /// The sections with one table, in the order of a profile.
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
-        AdvertisingSection.appTable, AppSection.table, PhoneSection.table,
+        AdvertisingSection.appTable, ConnectionSection.table, ConnectionSection.intervals, AppSection.table,
+        PhoneSection.table,
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,
         CentralSection.table,
         ScanSection.table, PeripheralSection.table, MatchSection.table, ConnectSection.table,

@@ -13,6 +13,9 @@ enum ProfileSection {
     static let security = Field("security", .section("security"), doc: "Its pairing.")
     static let advertising = Field(
         "advertising", .section("advertising"), doc: "Its advertising; left out: it does not advertise.")
+    static let connection = Field(
+        "connection", .section("connection"),
+        doc: "The connection parameters that it requests from each central; left out: none.")
     static let app = Field(
         "app", .section("app"), doc: "An iOS app plays the device, and Apple's rules hold.")
     static let phone = Field(
@@ -33,13 +36,18 @@ enum ProfileSection {
     static let table = Section(
         "profile", what: "a profile",
         [
-            mynah, name, device, security, advertising, app, phone, central, variables, services, faults,
-            scenarios,
+            mynah, name, device, security, advertising, connection, app, phone, central, variables, services,
+            faults, scenarios,
         ],
         rules: [JSON.Member].when(
             .required(["app"]),
             Schema([
-                .init("properties", .object([.init("advertising", Schema.ref("appAdvertising").json)]))
+                .init(
+                    "properties",
+                    .object([
+                        .init("advertising", Schema.ref("appAdvertising").json),
+                        .init("connection", .bool(false)),
+                    ]))
             ])
         ) + phoneNeedsApp.members)
 
@@ -72,8 +80,15 @@ enum ProfileSection {
             origin: reader.origin, name: name ?? "", device: identity, passkey: passkey,
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
-        if app != nil { warnOfReserved(profile.services, reader) }
-        if let app { profile.device.largestMTU = IOSVersion(app.iOS).largestMTU }
+        if let app {
+            warnOfReserved(profile.services, reader)
+            let iOS = IOSVersion(app.iOS)
+            profile.device.largestMTU = iOS.largestMTU
+            profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)
+        }
+        profile.parameterRequest = fields[connection].flatMap {
+            ConnectionSection.read($0, isApp: app != nil, reader)
+        }
         profile.phone = phone
         OnSection.read(read.rules, into: &profile, reader)
         RecordedDefinition.complete(&profile, reader)

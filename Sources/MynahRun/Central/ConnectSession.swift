@@ -7,7 +7,8 @@ package import MynahSupport
 package struct ConnectPlan: Sendable {
     /// Its address, its name, or a prefix of either.
     package var device: String
-    /// Time limit for finding the device, and separately for connecting; `nil` for no limit to connecting.
+    /// Time limit for finding the device, for connecting, and for each answer until its services are known;
+    /// `nil` for no limit to connecting, and for 30 s for an answer.
     package var timeout: Duration?
     /// The types of the primary services to discover; empty for everything.
     package var services: [BluetoothUUID] = []
@@ -91,7 +92,7 @@ package struct ConnectSession: Sendable {
                 }, stop: { await manager.stop() },
                 { () throws(RadioError) in
                     try await manager.start()
-                    guard let device = try await find(manager, sink) else { return }
+                    guard let device = try await find(manager, radio, sink) else { return }
                     let isGood = await talk(with: device)
                     await device.settle()
                     isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
@@ -107,14 +108,15 @@ package struct ConnectSession: Sendable {
     private var patience: Duration { plan.timeout ?? DeviceFinder.patience }
 
     private func find(
-        _ manager: CentralManager, _ sink: ConnectSink
+        _ manager: CentralManager, _ radio: HostRadio, _ sink: ConnectSink
     ) async throws(RadioError) -> ConnectedDevice? {
         let finder = DeviceFinder(
             device: plan.device, timeout: patience, clock: clock,
             hint: { [radios] in radios.hintsAboutPrivateRuns.first })
         guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else { return nil }
         return ConnectedDevice(
-            manager: manager, peripheral: peripheral, sink: sink, observer: observer, plan: plan,
+            manager: manager, radio: radio, peripheral: peripheral, sink: sink, observer: observer,
+            plan: plan,
             clock: clock, entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
     }
 

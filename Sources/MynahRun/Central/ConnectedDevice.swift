@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahEmulator
+import MynahHost
 import MynahSupport
 
 /// A device that a phone is connected to, and the commands that are carried out on it.
@@ -13,6 +14,7 @@ struct ConnectedDevice: Sendable {
     }
 
     let manager: CentralManager
+    private let radio: HostRadio
     let peripheral: Peripheral
     let sink: ConnectSink
     private let observer: any ConnectObserver
@@ -25,10 +27,12 @@ struct ConnectedDevice: Sendable {
     private let hasSent = Lock(false)
 
     init(
-        manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, observer: any ConnectObserver,
-        plan: ConnectPlan, clock: RunClock, entersPasskey: Bool, interruption: Interruption
+        manager: CentralManager, radio: HostRadio, peripheral: Peripheral, sink: ConnectSink,
+        observer: any ConnectObserver, plan: ConnectPlan, clock: RunClock, entersPasskey: Bool,
+        interruption: Interruption
     ) {
         self.manager = manager
+        self.radio = radio
         self.peripheral = peripheral
         self.sink = sink
         self.observer = observer
@@ -45,12 +49,14 @@ struct ConnectedDevice: Sendable {
 
     /// Connects, discovers the services of the plan and reports them.
     func open() async throws(RequestError) {
+        await radio.limitAnswers(to: plan.timeout)
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: plan.timeout)
         } catch {
             throw .failed(error)
         }
         try await discover(isReported: plan.reportsServices)
+        await radio.limitAnswers(to: nil)
     }
 
     private func discover(isReported: Bool) async throws(RequestError) {

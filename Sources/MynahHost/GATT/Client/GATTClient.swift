@@ -12,6 +12,8 @@ struct GATTClient {
         var client = ATTClient()
         /// The time by which the pending request must be answered; `nil` if there is no request.
         var deadline: Duration?
+        /// How much longer it may take on a link that pairs.
+        var extra = Duration.zero
         /// The driver has a time at which to call `expire`, and has not called it yet.
         var isWatched = false
 
@@ -19,20 +21,26 @@ struct GATTClient {
         ///
         /// The clock is read only if a request was sent: most of what comes is a value that nobody asked for.
         mutating func change(
-            _ timeout: Duration, from now: () -> Duration, _ body: (inout ATTClient) -> Void
+            _ times: Times, from now: () -> Duration, _ body: (inout ATTClient) -> Void
         ) {
             let before = client.transaction
             body(&client)
             if !client.isAwaiting {
                 deadline = nil
             } else if client.transaction != before {
-                deadline = now() + timeout
+                deadline = now() + times.limit
+                extra = times.longest - times.limit
             }
         }
 
-        mutating func expire(at now: Duration) {
+        mutating func expire(at now: Duration, isPairing: Bool) {
             isWatched = false
             guard let deadline, deadline <= now else { return }
+            guard !isPairing || extra == .zero else {
+                self.deadline = deadline + extra
+                extra = .zero
+                return
+            }
             self.deadline = nil
             client.timedOut(client.transaction)
         }
@@ -44,12 +52,25 @@ struct GATTClient {
         }
     }
 
-    /// How long a server may take to answer a request (Core Specification, Vol 3, Part F, 3.3.3).
-    let timeout: Duration
+    /// How long a server may take to answer a request.
+    private struct Times {
+        /// The time that the specification allows (Core Specification, Vol 3, Part F, 3.3.3).
+        let longest: Duration
+        /// The time that is allowed now, except on a link that pairs: its user may be typing, and its server
+        /// waits.
+        var limit: Duration
+    }
+
+    private var times: Times
     private var entries = SortedMap<ConnectionHandle, Entry>()
 
     init(timeout: Duration) {
-        self.timeout = timeout
+        times = Times(longest: timeout, limit: timeout)
+    }
+
+    /// Allows servers less time for the requests that follow, or with `nil` what the specification allows.
+    mutating func limitAnswers(to limit: Duration?) {
+        times.limit = min(limit ?? times.longest, times.longest)
     }
 
     /// A link has come to be.
@@ -70,7 +91,7 @@ struct GATTClient {
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
         guard let index = entries.index(of: link) else { return done(.failure(Self.ended)) }
-        entries[at: index].change(timeout, from: now) { $0.add(procedure, into: &actions, done: done) }
+        entries[at: index].change(times, from: now) { $0.add(procedure, into: &actions, done: done) }
     }
 
     // MARK: Commands
@@ -139,13 +160,13 @@ struct GATTClient {
         into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
-        entries[at: index].change(timeout, from: now) { $0.receive(bytes, into: &actions) }
+        entries[at: index].change(times, from: now) { $0.receive(bytes, into: &actions) }
     }
 
-    /// Time has come to a link's deadline.
-    mutating func expire(_ link: ConnectionHandle, at now: Duration) {
+    /// Time has come to a link's deadline; `isPairing` says whether a pairing is under way on the link.
+    mutating func expire(_ link: ConnectionHandle, at now: Duration, isPairing: Bool = false) {
         guard let index = entries.index(of: link) else { return }
-        entries[at: index].expire(at: now)
+        entries[at: index].expire(at: now, isPairing: isPairing)
     }
 
     /// Returns a time to call `expire` at, or `nil` if no request is under way or a call is to come already.
@@ -181,7 +202,7 @@ struct GATTClient {
         if let handle, entries[at: index].client.bearer.serviceChanged == .unknown {
             entries[at: index].client.bearer.serviceChanged = .subscribed(handle)
         }
-        entries[at: index].change(timeout, from: now) { $0.secured(into: &actions) }
+        entries[at: index].change(times, from: now) { $0.secured(into: &actions) }
     }
 
     /// The handle of Service Changed on a link; `nil` if the server does not indicate it.

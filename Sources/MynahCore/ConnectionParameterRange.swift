@@ -1,0 +1,108 @@
+/// The connection parameters that one side of a link requests, or those in force, whose interval is one
+/// (Core Specification, Vol 3, Part A, 4.20).
+public struct ConnectionParameterRange: Hashable, Sendable {
+    /// The shortest connection interval, in units of 1.25 ms.
+    package var minimum: UInt16
+    /// The longest connection interval, in units of 1.25 ms.
+    package var maximum: UInt16
+    /// How many connection events the peripheral may skip.
+    package var latency: UInt16
+    /// The supervision timeout, in units of 10 ms.
+    package var timeout: UInt16
+
+    /// Parameters.
+    package init(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) {
+        self.minimum = minimum
+        self.maximum = maximum
+        self.latency = latency
+        self.timeout = timeout
+    }
+
+    /// The unit of connection intervals.
+    package static let intervalUnit = Duration.microseconds(1250)
+    /// The unit of supervision timeouts.
+    package static let timeoutUnit = Duration.milliseconds(10)
+
+    /// The shortest connection interval.
+    package var shortestInterval: Duration { Self.intervalUnit * Int(minimum) }
+    /// The longest connection interval.
+    package var longestInterval: Duration { Self.intervalUnit * Int(maximum) }
+    /// The supervision timeout.
+    package var supervisionTimeout: Duration { Self.timeoutUnit * Int(timeout) }
+    /// The longest time that the peripheral may be silent.
+    package var longestSilence: Duration { longestInterval * (1 + Int(latency)) }
+
+    /// Whether a link may have them: within their bounds, and with a supervision timeout that is longer than
+    /// the peripheral may be silent, twice.
+    package var isValid: Bool {
+        (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
+            && (10...3200).contains(timeout) && supervisionTimeout > longestSilence * 2
+    }
+}
+
+extension ConnectionParameterRange {
+    /// A peripheral's request: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
+    /// timeout of 6 s.
+    ///
+    /// Apple names no numbers; an iPhone accepts these from iOS 10 on.
+    package init(_ latency: ConnectionLatency) {
+        let (minimum, maximum): (UInt16, UInt16) =
+            switch latency {
+            case .low: (12, 24)
+            case .medium: (24, 48)
+            case .high: (96, 192)
+            }
+        self.init(minimum: minimum, maximum: maximum, latency: 0, timeout: 600)
+    }
+}
+
+/// A report about the connection parameters of a link.
+public struct ConnectionParameterReport: Hashable, Sendable {
+    /// The content of a report.
+    package enum Content: Hashable, Sendable {
+        /// A request for others, which the peer made or answered.
+        case requested(ConnectionParameterRequest)
+        /// These are in force from now on.
+        case changed(ConnectionParameterRange)
+    }
+
+    /// Its content.
+    package var content: Content
+
+    /// A report with this content.
+    package init(_ content: Content) {
+        self.content = content
+    }
+}
+
+/// A request for other connection parameters, and its answer.
+package struct ConnectionParameterRequest: Hashable, Sendable {
+    /// The procedure of a request.
+    package enum Procedure: String, Hashable, Sendable {
+        /// The Connection Parameter Update Request of L2CAP.
+        case l2cap
+        /// The Connection Parameters Request procedure of the Link Layer.
+        case linkLayer
+    }
+
+    /// The parameters that are requested.
+    package var wanted: ConnectionParameterRange
+    /// The procedure by which they are requested.
+    package var procedure: Procedure
+    /// Whether they were accepted.
+    package var isAccepted: Bool
+    /// The rule that they break, and a sentence about it; `nil` if they were accepted, or the peer refused
+    /// them, which does not say why.
+    package var refusal: ConnectionParameterRefusal?
+
+    /// A request with its answer.
+    package init(
+        _ wanted: ConnectionParameterRange, by procedure: Procedure, isAccepted: Bool,
+        _ refusal: ConnectionParameterRefusal? = nil
+    ) {
+        self.wanted = wanted
+        self.procedure = procedure
+        self.isAccepted = isAccepted
+        self.refusal = refusal
+    }
+}

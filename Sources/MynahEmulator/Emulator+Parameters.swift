@@ -1,0 +1,88 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// The requests for connection parameters that an accessory makes some time after each connection.
+struct ParameterRequests {
+    private var tasks = SortedMap<UInt32, Task<Void, Never>>()
+
+    mutating func begin(_ central: Peer.ID, _ task: Task<Void, Never>) {
+        tasks[central.rawValue]?.cancel()
+        tasks[central.rawValue] = task
+    }
+
+    mutating func end(_ central: Peer.ID) { tasks.removeValue(forKey: central.rawValue)?.cancel() }
+
+    mutating func endAll() {
+        for task in tasks.values { task.cancel() }
+        tasks = SortedMap()
+    }
+}
+
+// Connection parameters that an accessory requests.
+extension Emulator {
+    /// Takes the beginning or the end of a link to a central.
+    func requestParameters(after event: PhoneEvent) {
+        switch event {
+        case .connected(let central):
+            guard let player = players.first, let request = player.device.parameterRequest else { return }
+            parameterRequests.begin(
+                central.id,
+                link.enqueue(at: clock.now.advanced(by: request.delay), on: clock) {
+                    await $0.requestParameters(request.wanted, of: central.id)
+                })
+        case .disconnected(let central): parameterRequests.end(central.id)
+        case .lost: parameterRequests.endAll()
+        default: break
+        }
+    }
+
+    private func requestParameters(_ wanted: ConnectionParameterRange, of central: Peer.ID) async {
+        // Of a radio that requests nothing, the profile's issues have said so.
+        guard await phone.capabilities?.requestsConnectionLatency == true,
+            let player = players.first, let manager = player.manager
+        else { return }
+        do throws(RadioError) {
+            // The answer is an event.
+            try await manager.requestConnectionParameters(wanted, of: central)
+        } catch {
+            // The end of a link, or of the radio, has been reported.
+            guard isRunning, ![.disconnected, .lost, .invalidState].contains(error.code) else { return }
+            player.events.warn("parametersNotRequested", "\(error)")
+        }
+    }
+}
+
+extension EventPayload.Parameters {
+    /// A report about the link to a central, or to a peripheral.
+    init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
+        self.init()
+        self.central = central
+        self.peripheral = peripheral
+        let range: ConnectionParameterRange
+        switch report.content {
+        case .changed(let new): range = new
+        case .requested(let request):
+            range = request.wanted
+            longestInterval = range.longestInterval
+            procedure = request.procedure.rawValue
+            isAccepted = request.isAccepted
+            rule = request.refusal?.rule.rawValue
+            message = request.refusal?.message
+        }
+        interval = range.shortestInterval
+        latency = Int(range.latency)
+        supervisionTimeout = range.supervisionTimeout
+    }
+}
+
+extension ConnectionParameterReport {
+    /// The event that it is.
+    var eventName: DeviceEvent.Name {
+        switch content {
+        case .requested: .parametersRequested
+        case .changed: .parametersChanged
+        }
+    }
+}
