@@ -92,7 +92,8 @@ extension CentralManagerEvent {
         case .stateChanged: .state
         case .connectionEvent: .connectionEvent
         case .willRestoreState, .mtuChanged, .nameUpdated, .paired, .pairing, .lost, .recovered, .warning,
-            .missed: nil
+            .missed:
+            nil
         }
     }
 }

@@ -126,7 +126,9 @@ private final class ReplayStage: Sendable {
         }
         device = host(file.transport(air.transport(configuration(1)), named: "hci"))
         phone = host(air.transport(configuration(2)))
-        let emulated = EmulatedDevice(try ProfileLoader.load(path: profile), seed: 11)
+        var emulated = EmulatedDevice(try ProfileLoader.load(path: profile), seed: 11)
+        // A request that is due once leaves no sleeper behind, and a step waits for one.
+        emulated.parameterRequest = nil
         emulator = Emulator(
             [emulated], on: device, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.take($0, at: clock.now.offset) })
