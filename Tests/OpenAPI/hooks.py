@@ -78,6 +78,7 @@ def narrow(document: dict[str, Any]) -> None:
     member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
     for operation in ("disconnect", "forget", "enterPasskey"):
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})
+    member("forget", "peripheral", {"enum": ["Strap", "Nobody"]})
     member("disconnect", "reason", {"enum": ["0x13", "0x15"]})
     member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
     member("advertise", "localName", {"type": "string", "pattern": "^([!-~]{1,4})?$"})
@@ -108,6 +109,7 @@ def narrow(document: dict[str, Any]) -> None:
     either("verify", [["match", kind, "since"] for kind in ("exactly", "atLeast", "never")] + [["order", "since"]])
     # Only 2A37 notifies, and each attribute has fields of its own.
     either("setValue", [["hex"], ["text"]])
+    either("forget", [["central"], ["peripheral"]])
     either("answerRequest", [["hex"], ["text"], ["fields"], ["error"]])
     either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
     for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:
