@@ -4,7 +4,7 @@ import Glibc
 package enum OpenFiles {
     /// How many a command opens before it could say that there are too few: timers and threads of libraries
     /// end the process without a message if they get none.
-    package static let needed = 16
+    package static let needed = 32
     /// How to raise the limit.
     package static let remedy = "allow more open files, as with ulimit -n 1024"
 

@@ -27,7 +27,7 @@ import Testing
     ])
     func `too few open files are an error of every command`(command: String) async throws {
         let path = try #require(Program.path)
-        for limit in [8, 12] {
+        for limit in [8, 12, 21] {
             let errors = try #require(OutputReader())
             let shell = try #require(
                 ChildProcess(

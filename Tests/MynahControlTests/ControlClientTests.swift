@@ -34,6 +34,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["127.0.0.1:0", "unix:"])
+    func `a server whose connections are all in use is told as it says it`(address: String) async throws {
+        let directory = try TemporaryDirectory()
+        var options = ServerRig.patient
+        options.connectionLimit = 0
+        let place = address == "unix:" ? "unix:\(directory.path)/s" : address
+        try await ServerRig.run(place, options) { address, _ in
+            // It answers when it has accepted a connection, which may be before the request is written.
+            for _ in 0..<100 {
+                let problem = try await ControlClient(address).send(.init("GET", "/a"))
+                #expect(problem.status == 503)
+            }
+        }
+    }
+
     @Test func `a body that is too long gets its answer although it was not read`() async throws {
         try await ServerRig.run { address, _ in
             let body = [UInt8](repeating: 0x20, count: 4 << 20)

@@ -207,8 +207,11 @@ package struct ControlClient: Sendable {
             case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
             }
         return try await ClientBootstrap(group: HTTPServer.loops).connectTimeout(.seconds(10))
+            // A server that answers early may have ended its side before the request is written.
+            .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(to: target) { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(EarlyAnswer())
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
                     return try Connection(wrappingChannelSynchronously: channel)
                 }

@@ -1,0 +1,45 @@
+import NIOCore
+
+/// Holds what a server sends until the request is written, as HTTP's decoder refuses an answer before that.
+///
+/// A server whose connections are all in use answers 503 as soon as it has accepted one.
+final class EarlyAnswer: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The bytes that came before the request; `nil` once it is written.
+    private var held: [NIOAny]? = []
+    private var isInputClosed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if held == nil { context.fireChannelRead(data) } else { held?.append(data) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if held != nil, let event = event as? ChannelEvent, event == .inputClosed {
+            isInputClosed = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        release(context)
+        context.fireChannelInactive()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        context.write(data, promise: promise)
+        release(context)
+    }
+
+    private func release(_ context: ChannelHandlerContext) {
+        guard let early = held else { return }
+        held = nil
+        for data in early { context.fireChannelRead(data) }
+        if !early.isEmpty { context.fireChannelReadComplete() }
+        if isInputClosed { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+    }
+}
