@@ -110,9 +110,10 @@ public actor PeripheralManager {
     /// Returns `false` if the queue of one of them is full: then nothing is sent, and
     /// `.readyToUpdateSubscribers` follows. Returns `true` and sends nothing if no central is subscribed.
     ///
-    /// A value is never truncated. Throws `valueTooLong` if it is too long for the ATT_MTU of every link. If
-    /// it fits some links, and the radio can send to one central alone, those get it and the radio warns.
-    /// Throws `invalidState` if the app does not run.
+    /// An app's value is cut to what each link carries, with a warning. An accessory's is not: it throws
+    /// `valueTooLong` if the value is too long for the ATT_MTU of every link. If it fits some links, and the
+    /// radio can send to one central alone, those get it and the radio warns. Throws `invalidState` if the
+    /// app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {

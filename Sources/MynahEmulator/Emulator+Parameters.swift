@@ -78,7 +78,7 @@ extension EventPayload.Parameters {
 }
 
 extension ConnectionParameterReport {
-    /// The event that it is.
+    /// The name of its event.
     var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested
