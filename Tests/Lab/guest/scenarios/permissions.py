@@ -93,6 +93,8 @@ async def kept_bond(lab: Lab) -> None:
         phone = await lab.meet()
         await phone.pair(IO.NO_OUTPUT_NO_INPUT)
         await until_heard(phone, 0x0607)
+        # A subscription is written soon after it is answered, and the event is told when it has been.
+        await lab.mynah.wait_for("subscribed", central=phone.address)
         await lab.mynah.stop(signal.SIGKILL)
         await phone.disconnect()
         await lab.play("permissions.yaml", "--state-dir", directory)
