@@ -14,6 +14,8 @@ public protocol AppDelegate: Sendable {
 }
 
 /// Why and how an app was launched (after UIApplication.LaunchOptionsKey).
+///
+/// An app with scenes is told of no manager.
 public struct LaunchOptions: Hashable, Sendable {
     /// The restore identifiers of the peripheral managers that the system preserved, sorted
     /// (`bluetoothPeripherals`).
@@ -90,6 +92,8 @@ public struct AppDescription: Hashable, Sendable {
     public var centralRestoreIdentifiers: [String]
     /// The user's permission for the app to use Bluetooth at its first launch.
     public var authorization = BluetoothAuthorization.allowedAlways
+    /// Whether the app uses scenes: the options of its launch are empty then.
+    package var isSceneBased = false
 
     /// Describes an app; its managers with these restore identifiers are restored.
     public init(

@@ -316,11 +316,13 @@ final class AppProcess {
     private func launch(inBackground: Bool, for cause: ManagerState?, on phone: isolated Phone) {
         loadPreserved(on: phone)
         loadPreservedCentrals(on: phone)
-        // The user's own launch names none, and without its mode the system does not work for a manager.
+        // The user's own launch names none, and none is named to an app with scenes. Without its mode the
+        // system does not work for a manager.
+        let namesManagers = inBackground && !description.isSceneBased
         let identifiers =
-            inBackground && rules.isRelaunched(for: .peripheral)
+            namesManagers && rules.isRelaunched(for: .peripheral)
             ? ownManagers.restoreIdentifiers(launchedFor: cause) : []
-        let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []
+        let centralIdentifiers = namesManagers ? ownCentrals.keptIdentifiers : []
         isLaunching = true
         delegate.app(
             App(self, on: phone),

@@ -14,12 +14,17 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version that asks the user for the permission to use Bluetooth.
     package static let permission = 13
 
+    /// The first version whose apps may use scenes.
+    package static let scenes = 13
+
     /// Whether the overflow area is in the scan response while all apps are in the background, as reported.
     package var hidesOverflowArea: Bool { major >= 12 }
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported.
     package var defersBackgroundChanges: Bool { major >= 14 }
     /// Whether the user decides which apps use Bluetooth.
     package var hasPermission: Bool { major >= Self.permission }
+    /// Whether an app may use scenes.
+    package var hasScenes: Bool { major >= Self.scenes }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
     /// The connection parameters that an iPhone accepts; which version began with them is an assumption.

@@ -33,6 +33,7 @@ public struct EmulatedApp: Sendable {
             name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [],
             centralRestoreIdentifiers: centrals.compactMap(\.restoreIdentifier))
         description.authorization = app.authorization
+        description.isSceneBased = app.sceneBased
         startState = app.state
         pairing = app.pairing
         advertising = PhoneAdvertising(app)

@@ -188,6 +188,8 @@ public struct Profile: Sendable {
         public var authorization = BluetoothAuthorization.allowedAlways
         /// The user's answer to a pairing for it.
         package var pairing = PairingConsent.accept
+        /// Whether the app uses scenes, so that its launch names no managers.
+        package var sceneBased = false
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.

@@ -19,14 +19,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("iOS: 12, authorization: denied", 1), ("iOS: 13, authorization: denied", 0),
-        ("iOS: 12, authorization: allowedAlways", 0), ("authorization: notDetermined", 0),
+        ("iOS: 12, authorization: denied", ["the permission came with iOS 13, and the app has iOS: 12"]),
+        ("iOS: 13, authorization: denied", []), ("iOS: 12, authorization: allowedAlways", []),
+        ("authorization: notDetermined", []),
+        ("iOS: 12, sceneBased: true", ["scenes came with iOS 13, and the app has iOS: 12"]),
+        ("iOS: 13, sceneBased: true", []), ("iOS: 12, sceneBased: false", []),
     ])
-    func `a permission before iOS 13 is a warning`(app: String, count: Int) throws {
+    func `what a version of iOS does not have yet is a warning`(app: String, messages: [String]) throws {
         let profile = try ProfileLoader.load(
-            text: "mynah: 1\nname: Test\napp: {\(app)}\nadvertising: {}\n", file: "permission.yaml")
-        let warnings = profile.warnings.filter { $0.message.contains("the permission came with iOS 13") }
-        #expect(warnings.count == count)
+            text: "mynah: 1\nname: Test\napp: {\(app)}\nadvertising: {}\n", file: "version.yaml")
+        #expect(profile.warnings.map(\.message).filter { $0.contains("came with iOS") } == messages)
     }
 
     /// Requests in 1.25 ms, connection events and 10 ms, with the rule by which three versions refuse them.

@@ -23,6 +23,8 @@ enum AppSection {
     static let pairing = Field(
         "pairing", .word as Kind<Profile.App.PairingConsent>,
         doc: "The user's answer to a pairing for it; `ask` waits for acceptPairing or declinePairing.")
+    static let sceneBased = Field(
+        "sceneBased", .bool, doc: "Whether it uses scenes: then app.launched names no managers.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -33,8 +35,8 @@ enum AppSection {
     static let table = Section(
         "app",
         [
-            backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime, iOS,
-            foregroundInterval, backgroundInterval,
+            backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime,
+            sceneBased, iOS, foregroundInterval, backgroundInterval,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -55,6 +57,7 @@ enum AppSection {
         fields.read(pairing, into: &app.pairing)
         fields.read(suspendAfter, into: &app.suspendAfter)
         fields.read(taskTime, into: &app.taskTime)
+        fields.read(sceneBased, into: &app.sceneBased)
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
@@ -64,6 +67,10 @@ enum AppSection {
             reader.warning(
                 at: node.mark,
                 "the permission came with iOS \(IOSVersion.permission), and the app has iOS: \(app.iOS)")
+        }
+        if let node = fields[sceneBased], app.sceneBased, !IOSVersion(app.iOS).hasScenes {
+            reader.warning(
+                at: node.mark, "scenes came with iOS \(IOSVersion.scenes), and the app has iOS: \(app.iOS)")
         }
         if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, reader) }
         return app
