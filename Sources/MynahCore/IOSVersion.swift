@@ -17,6 +17,10 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version whose apps may use scenes.
     package static let scenes = 13
 
+    /// The first version that gives the background of an app with a Live Activity the foreground's
+    /// privileges.
+    package static let liveActivityPrivileges = 26
+
     /// Whether the overflow area is in the scan response while all apps are in the background, as reported.
     package var hidesOverflowArea: Bool { major >= 12 }
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported.
@@ -25,6 +29,8 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasPermission: Bool { major >= Self.permission }
     /// Whether an app may use scenes.
     package var hasScenes: Bool { major >= Self.scenes }
+    /// Whether an app with a Live Activity may do in the background what it may do in the foreground.
+    package var hasLiveActivityPrivileges: Bool { major >= Self.liveActivityPrivileges }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
     /// The connection parameters that an iPhone accepts; which version began with them is an assumption.

@@ -12,6 +12,7 @@ extension AppRules {
         isRestorable = app.restoreIdentifier != nil
         suspendAfter = app.suspendAfter
         taskTime = app.taskTime
+        keepsPrivileges = app.keepsPrivileges
     }
 }
 
@@ -79,8 +80,8 @@ extension Profile {
                     services: scan.services, solicited: scan.solicited,
                     allowsDuplicates: scan.allowsDuplicates,
                     mode: ScanMode(
-                        scanIn: appState, hasMode: app.backgroundModes.contains(.bluetoothCentral),
-                        isRestorable: central.restoreIdentifier != nil, radioState: .poweredOn))
+                        scanIn: appState, AppRules(app), isRestorable: central.restoreIdentifier != nil,
+                        radioState: .poweredOn))
             }
         }
         let options = PhoneScanning().compose(requests).options

@@ -166,7 +166,9 @@ where Instant.Duration == Duration {
         guard radioState == .poweredOn else { return .off }
         switch phase {
         case .foreground: return .foreground
-        case .background, .suspended: return rules.isBackgroundPeripheral ? .background : .off
+        case .background, .suspended:
+            guard rules.isBackgroundPeripheral else { return .off }
+            return rules.keepsPrivileges ? .foreground : .background
         case .terminated(let kept): return kept.contains(.peripheral) ? .background : .off
         case .notRunning, .quit: return .off
         }

@@ -8,6 +8,9 @@ public struct AppRules: Hashable, Sendable {
     package var isRestorable = false
     /// Whether a central manager of it has one.
     package var isCentralRestorable = false
+    /// Whether the app scans and advertises in the background as in the foreground, because it shows a Live
+    /// Activity (iOS 26; CoreBluetooth, Overview).
+    package var keepsPrivileges = false
     /// The time between leaving the screen and suspension.
     ///
     /// Apple says "shortly after"; 5 s is an assumption.

@@ -11,11 +11,11 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
 
     /// The mode of a manager's scan.
     ///
-    /// `hasMode` says whether its app declares `bluetooth-central`, and `isRestorable` whether the manager
-    /// has a restore identifier. A scan goes on off the screen with the mode only ("Core Bluetooth Background
-    /// Processing for iOS Apps"), and after termination for a restorable manager only (TN3115). That
-    /// termination asks for the mode as well is an assumption.
-    package init(scanIn state: AppState, hasMode: Bool, isRestorable: Bool, radioState: RadioState) {
+    /// `rules` are those of its app, and `isRestorable` says whether the manager has a restore identifier. A
+    /// scan goes on off the screen with the background mode only ("Core Bluetooth Background Processing for
+    /// iOS Apps"), and after termination for a restorable manager only (TN3115). Assumptions: that termination
+    /// asks for the mode as well, and that an app with a Live Activity needs it too.
+    package init(scanIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState) {
         guard radioState == .poweredOn else {
             self = .off
             return
@@ -23,8 +23,15 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
         self =
             switch state {
             case .foreground: .foreground
-            case .background, .suspended: hasMode ? .background : .off
-            case .terminated: hasMode && isRestorable ? .background : .off
+            case .background, .suspended:
+                if !rules.isBackgroundCentral {
+                    .off
+                } else if rules.keepsPrivileges {
+                    .foreground
+                } else {
+                    .background
+                }
+            case .terminated: rules.isBackgroundCentral && isRestorable ? .background : .off
             case .notRunning, .quit: .off
             }
     }
@@ -33,12 +40,11 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     ///
     /// Unlike a scan, the system keeps them for a suspended app without `bluetooth-central` too: the guide
     /// queues connection events for such an app, and offers it an alert on connection.
-    package init(connectionIn state: AppState, hasMode: Bool, isRestorable: Bool, radioState: RadioState) {
-        switch state {
-        case .background where radioState == .poweredOn, .suspended where radioState == .poweredOn:
+    package init(connectionIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState)
+    {
+        self.init(scanIn: state, rules, isRestorable: isRestorable, radioState: radioState)
+        if self == .off, radioState == .poweredOn, state == .background || state == .suspended {
             self = .background
-        case .notRunning, .foreground, .background, .suspended, .terminated, .quit:
-            self.init(scanIn: state, hasMode: hasMode, isRestorable: isRestorable, radioState: radioState)
         }
     }
 }

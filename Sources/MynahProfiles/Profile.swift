@@ -190,6 +190,8 @@ public struct Profile: Sendable {
         package var pairing = PairingConsent.accept
         /// Whether the app uses scenes, so that its launch names no managers.
         package var sceneBased = false
+        /// Whether the app starts a Live Activity before it leaves the screen, from iOS 26 on.
+        package var liveActivity = false
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.
@@ -198,6 +200,9 @@ public struct Profile: Sendable {
         public var backgroundInterval: Duration = .microseconds(181_250)
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
+
+        /// Whether the app may do in the background what it may do in the foreground.
+        package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
     }
 
     /// Its attributes, for names that lead to them.

@@ -23,12 +23,17 @@ import Testing
         ("iOS: 13, authorization: denied", []), ("iOS: 12, authorization: allowedAlways", []),
         ("authorization: notDetermined", []),
         ("iOS: 12, sceneBased: true", ["scenes came with iOS 13, and the app has iOS: 12"]),
+        (
+            "iOS: 25, liveActivity: true",
+            ["a Live Activity changes what an app may do from iOS 26 on, and the app has iOS: 25"]
+        ),
+        ("iOS: 26, liveActivity: true", []), ("iOS: 25, liveActivity: false", []),
         ("iOS: 13, sceneBased: true", []), ("iOS: 12, sceneBased: false", []),
     ])
     func `what a version of iOS does not have yet is a warning`(app: String, messages: [String]) throws {
         let profile = try ProfileLoader.load(
             text: "mynah: 1\nname: Test\napp: {\(app)}\nadvertising: {}\n", file: "version.yaml")
-        #expect(profile.warnings.map(\.message).filter { $0.contains("came with iOS") } == messages)
+        #expect(profile.warnings.map(\.message).filter { $0.contains("the app has iOS") } == messages)
     }
 
     /// Requests in 1.25 ms, connection events and 10 ms, with the rule by which three versions refuse them.

@@ -62,6 +62,29 @@ import Testing
         #expect(profile.phoneAdvertisement(in: .suspended) == profile.phoneAdvertisement(in: .background))
     }
 
+    @Test(arguments: [(26, true), (25, false)])
+    func `an app with a Live Activity scans and advertises off the screen as on it, from iOS 26 on`(
+        iOS: Int, isSame: Bool
+    ) throws {
+        let profile = try ProfileLoader.load(
+            text: """
+                mynah: 1
+                name: Test
+                app:
+                  backgroundModes: [bluetooth-peripheral, bluetooth-central]
+                  liveActivity: true
+                  iOS: \(iOS)
+                advertising: {localName: Fred, serviceUUIDs: [C007]}
+                central: {scan: {allowDuplicates: true}}
+                """, file: "app.yaml")
+        #expect(
+            profile.warnings.contains { $0.message.contains("finds nothing in the background") } != isSame)
+        for state in [Profile.App.StartState.background, .suspended] {
+            #expect((Self.bytes(profile, state) == Self.bytes(profile, .foreground)) == isSame)
+            #expect((profile.phoneScans(in: state) == profile.phoneScans(in: .foreground)) == isSame)
+        }
+    }
+
     @Test func `an app without it is silent off the screen, and everything it asked for is named`() throws {
         let profile = try Self.profile("{}")
         #expect(Self.bytes(profile, .foreground) != nil)

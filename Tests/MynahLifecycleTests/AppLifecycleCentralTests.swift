@@ -156,13 +156,12 @@ import Testing
             let isOn = power == .poweredOn
             #expect(
                 ScanMode(
-                    scanIn: state, hasMode: rules.isBackgroundCentral,
-                    isRestorable: rules.isCentralRestorable,
-                    radioState: power) == (isOn ? scan : .off))
+                    scanIn: state, rules, isRestorable: rules.isCentralRestorable, radioState: power)
+                    == (isOn ? scan : .off))
             #expect(
                 ScanMode(
-                    connectionIn: state, hasMode: rules.isBackgroundCentral,
-                    isRestorable: rules.isCentralRestorable, radioState: power) == (isOn ? connection : .off))
+                    connectionIn: state, rules, isRestorable: rules.isCentralRestorable, radioState: power)
+                    == (isOn ? connection : .off))
         }
     }
 

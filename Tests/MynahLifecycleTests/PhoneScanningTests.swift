@@ -7,6 +7,8 @@ import Testing
     // MARK: Scans by state of the app
 
     /// App state, background mode, restore identifier; the mode of the scan, and of a pending connection.
+    ///
+    /// The last rows are those of an app with a Live Activity.
     static let modes = """
         notRunning  -     -           off         off
         notRunning  mode  -           off         off
@@ -32,35 +34,39 @@ import Testing
         quit        mode  -           off         off
         quit        -     restorable  off         off
         quit        mode  restorable  off         off
+        background  -     live        off         background
+        background  mode  live        foreground  foreground
+        suspended   mode  live        foreground  foreground
+        terminated  mode  live        off         off
         """
 
     @Test func `an app's state decides how the phone scans for it, and listens for its connections`() {
-        var lines: [String] = []
-        for state in AppState.allCases {
-            for (hasMode, isRestorable) in [(false, false), (true, false), (false, true), (true, true)] {
-                let scan = ScanMode(
-                    scanIn: state, hasMode: hasMode, isRestorable: isRestorable, radioState: .poweredOn)
-                let connection = ScanMode(
-                    connectionIn: state, hasMode: hasMode, isRestorable: isRestorable, radioState: .poweredOn)
-                lines.append(
-                    [
-                        state.rawValue, hasMode ? "mode" : "-", isRestorable ? "restorable" : "-",
-                        scan.rawValue, connection.rawValue,
-                    ].joined(separator: " "))
+        var states: Set<String> = []
+        for line in Self.modes.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            var rules = AppRules()
+            rules.backgroundModes = words[1] == "mode" ? [.bluetoothCentral] : []
+            rules.keepsPrivileges = words[2] == "live"
+            let (state, isRestorable) = (AppState(rawValue: words[0]), words[2] == "restorable")
+            let modes = state.map { state in
+                [
+                    ScanMode(scanIn: state, rules, isRestorable: isRestorable, radioState: .poweredOn),
+                    ScanMode(connectionIn: state, rules, isRestorable: isRestorable, radioState: .poweredOn),
+                ]
             }
+            #expect(modes?.map(\.rawValue) == Array(words[3...]), "\(line)")
+            states.insert(words[0])
         }
-        let expected = Self.modes.split(separator: "\n").map {
-            $0.split(separator: " ").joined(separator: " ")
-        }
-        #expect(lines == expected)
+        #expect(states == Set(AppState.allCases.map(\.rawValue)))
     }
 
     @Test(arguments: [RadioState.unknown, .resetting, .unsupported, .unauthorized, .poweredOff])
     func `nothing is scanned for while Bluetooth is not powered on`(radioState: RadioState) {
+        var rules = AppRules()
+        rules.backgroundModes = [.bluetoothCentral]
         for state in AppState.allCases {
-            let scan = ScanMode(scanIn: state, hasMode: true, isRestorable: true, radioState: radioState)
-            let connection = ScanMode(
-                connectionIn: state, hasMode: true, isRestorable: true, radioState: radioState)
+            let scan = ScanMode(scanIn: state, rules, isRestorable: true, radioState: radioState)
+            let connection = ScanMode(connectionIn: state, rules, isRestorable: true, radioState: radioState)
             #expect(scan == .off && connection == .off, "\(state)")
         }
     }

@@ -168,7 +168,7 @@ final class CentralManagerState {
     func scanMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
-            scanIn: app.state, hasMode: app.rules.isBackgroundCentral, isRestorable: restoreIdentifier != nil,
+            scanIn: app.state, app.rules, isRestorable: restoreIdentifier != nil,
             radioState: app.bluetoothState(radioState))
     }
 
@@ -176,8 +176,8 @@ final class CentralManagerState {
     func connectionMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
-            connectionIn: app.state, hasMode: app.rules.isBackgroundCentral,
-            isRestorable: restoreIdentifier != nil, radioState: app.bluetoothState(radioState))
+            connectionIn: app.state, app.rules, isRestorable: restoreIdentifier != nil,
+            radioState: app.bluetoothState(radioState))
     }
 
     func startScan(_ new: Scan) {

@@ -25,6 +25,9 @@ enum AppSection {
         doc: "The user's answer to a pairing for it; `ask` waits for acceptPairing or declinePairing.")
     static let sceneBased = Field(
         "sceneBased", .bool, doc: "Whether it uses scenes: then app.launched names no managers.")
+    static let liveActivity = Field(
+        "liveActivity", .bool,
+        doc: "Whether it shows a Live Activity in the background, where it scans and advertises as in front.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -36,7 +39,7 @@ enum AppSection {
         "app",
         [
             backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime,
-            sceneBased, iOS, foregroundInterval, backgroundInterval,
+            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -58,6 +61,7 @@ enum AppSection {
         fields.read(suspendAfter, into: &app.suspendAfter)
         fields.read(taskTime, into: &app.taskTime)
         fields.read(sceneBased, into: &app.sceneBased)
+        fields.read(liveActivity, into: &app.liveActivity)
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
@@ -71,6 +75,14 @@ enum AppSection {
         if let node = fields[sceneBased], app.sceneBased, !IOSVersion(app.iOS).hasScenes {
             reader.warning(
                 at: node.mark, "scenes came with iOS \(IOSVersion.scenes), and the app has iOS: \(app.iOS)")
+        }
+        if let node = fields[liveActivity], app.liveActivity, !IOSVersion(app.iOS).hasLiveActivityPrivileges {
+            reader.warning(
+                at: node.mark,
+                """
+                a Live Activity changes what an app may do from iOS \(IOSVersion.liveActivityPrivileges) on, \
+                and the app has iOS: \(app.iOS)
+                """)
         }
         if let time = app.taskTime, let node = fields[taskTime] { check(time, of: app, node, reader) }
         return app

@@ -125,7 +125,7 @@ enum ScanSection {
                 "solicited has no effect without services: the scan finds every device")
         }
         fields.read(until, into: &scan.end)
-        guard app.backgroundModes.contains(.bluetoothCentral) else { return scan }
+        guard app.backgroundModes.contains(.bluetoothCentral), !app.keepsPrivileges else { return scan }
         if scan.services.isEmpty {
             reader.warning(at: mark, "a scan without services finds nothing in the background; add services")
         }
