@@ -11,6 +11,9 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version that connects again by itself if the app wishes (`autoReconnect`).
     package static let autoReconnect = 17
 
+    /// The first version that has connection events (`registerForConnectionEvents`).
+    package static let connectionEvents = 13
+
     /// The first version that asks the user for the permission to use Bluetooth.
     package static let permission = 13
 
@@ -20,6 +23,8 @@ package struct IOSVersion: Hashable, Sendable {
     package var defersBackgroundChanges: Bool { major >= 14 }
     /// Whether the user decides which apps use Bluetooth.
     package var hasPermission: Bool { major >= Self.permission }
+    /// Whether an app can register for connection events.
+    package var hasConnectionEvents: Bool { major >= Self.connectionEvents }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
     /// The connection parameters that an iPhone accepts; which version began with them is an assumption.

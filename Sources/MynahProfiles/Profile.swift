@@ -188,6 +188,8 @@ public struct Profile: Sendable {
         public var authorization = BluetoothAuthorization.allowedAlways
         /// The user's answer to a pairing for it.
         package var pairing = PairingConsent.accept
+        /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
+        package var connectionLatency: ConnectionLatency?
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.

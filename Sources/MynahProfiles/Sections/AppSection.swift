@@ -23,6 +23,9 @@ enum AppSection {
     static let pairing = Field(
         "pairing", .word as Kind<Profile.App.PairingConsent>,
         doc: "The user's answer to a pairing for it; `ask` waits for acceptPairing or declinePairing.")
+    static let connectionLatency = Field(
+        "connectionLatency", .word as Kind<ConnectionLatency>,
+        doc: "The connection latency that it asks a central for which subscribes; left out: none.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -34,7 +37,7 @@ enum AppSection {
         "app",
         [
             backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime, iOS,
-            foregroundInterval, backgroundInterval,
+            foregroundInterval, backgroundInterval, connectionLatency,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -58,6 +61,7 @@ enum AppSection {
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
+        app.connectionLatency = fields.read(connectionLatency)
         if let node = fields[authorization], app.authorization != .allowedAlways,
             !IOSVersion(app.iOS).hasPermission
         {
