@@ -69,10 +69,10 @@ extension Peripheral {
             var found: [RemoteService] = []
             if let uuids {
                 for uuid in uuids where shows(uuid) {
-                    found += try await radio.discoverServices(uuid, of: peer)
+                    found += try await discovering(.primary(uuid), on: peer)
                 }
             } else {
-                found = try await radio.discoverServices(nil, of: peer).filter { shows($0.uuid) }
+                found = try await discovering(.primary(nil), on: peer).filter { shows($0.uuid) }
             }
             access.found(found.map(\.uuid), on: peer)
             let known = services
@@ -89,6 +89,36 @@ extension Peripheral {
         }
     }
 
+    /// Discovers attributes, unless the phone of an app keeps the answer.
+    private func discovering<Found: Sendable>(
+        on peer: Peer.ID, kept: (KeptTables.Table) -> Found?,
+        note: @Sendable (inout KeptTables.Table, Found) -> Void,
+        _ discover: () async throws(RequestError) -> Found
+    ) async throws(RequestError) -> Found {
+        let (table, number) = access.keptTable(of: peer)
+        if let known = table.flatMap(kept) { return known }
+        let found = try await discover()
+        if let number { access.noted(in: number, of: peer) { note(&$0, found) } }
+        return found
+    }
+
+    /// Discovers services, unless the phone of an app keeps the answer.
+    private func discovering(
+        _ asked: KeptTables.Table.Services, on peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteService] {
+        try await discovering(on: peer) {
+            $0.found(asked)
+        } note: {
+            $0.note($1, to: asked)
+        } _: { () async throws(RequestError) in
+            switch asked {
+            case .primary(let type): try await radio.discoverServices(type, of: peer)
+            case .secondary: try await radio.discoverSecondaryServices(of: peer)
+            case .included(let service): try await radio.discoverIncludedServices(in: service, of: peer)
+            }
+        }
+    }
+
     /// Whether a link is still its own: what is found on another is not kept.
     private func isLinked(_ peer: Peer.ID) -> Bool { (try? link()) == peer }
 
@@ -96,7 +126,7 @@ extension Peripheral {
     @discardableResult
     public func discoverSecondaryServices() async throws(RequestError) -> [DiscoveredService] {
         try await answering(isPreserved: true) { peer throws(RequestError) in
-            let found = try await radio.discoverSecondaryServices(of: peer)
+            let found = try await discovering(.secondary, on: peer)
             guard isLinked(peer) else { return }
             let new = found.filter { one in !services.contains { $0.id == one.handles.lowerBound } }
             services = (services + new.map { DiscoveredService($0) }).sorted { $0.id < $1.id }
@@ -110,7 +140,7 @@ extension Peripheral {
         for service: DiscoveredService
     ) async throws(RequestError) -> [RemoteService] {
         try await answering(isPreserved: true) { peer throws(RequestError) in
-            var found = try await radio.discoverIncludedServices(in: service.attribute, of: peer)
+            var found = try await discovering(.included(in: service.attribute), on: peer)
             for index in found.indices {
                 found[index].isPrimary = services.contains {
                     $0.id == found[index].handles.lowerBound && $0.isPrimary
@@ -131,7 +161,14 @@ extension Peripheral {
         _ uuids: [BluetoothUUID]? = nil, for service: DiscoveredService
     ) async throws(RequestError) -> [DiscoveredCharacteristic] {
         try await answering(isPreserved: true) { peer throws(RequestError) in
-            let all = try await radio.discoverCharacteristics(in: service.attribute, of: peer)
+            let attribute = service.attribute
+            let all = try await discovering(on: peer) {
+                $0.characteristics[attribute]
+            } note: {
+                $0.note($1, of: attribute)
+            } _: { () async throws(RequestError) in
+                try await radio.discoverCharacteristics(in: attribute, of: peer)
+            }
             let index = services.firstIndex { $0.id == service.id }
             let known = index.map { services[$0].characteristics } ?? []
             let found = all.filter { uuids?.contains($0.uuid) ?? true }.map { attribute in
@@ -152,7 +189,14 @@ extension Peripheral {
         for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) -> [RemoteDescriptor] {
         try await answering(isPreserved: true) { peer throws(RequestError) in
-            let found = try await radio.discoverDescriptors(of: characteristic.attribute, of: peer)
+            let attribute = characteristic.attribute
+            let found = try await discovering(on: peer) {
+                $0.descriptors[attribute]
+            } note: {
+                $0.note($1, of: attribute)
+            } _: { () async throws(RequestError) in
+                try await radio.discoverDescriptors(of: attribute, of: peer)
+            }
             change(characteristic.id) { $0.descriptors = found }
             return found
         }

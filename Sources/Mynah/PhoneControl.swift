@@ -84,7 +84,7 @@ package enum PhoneControl {
     package static func forgetBond(
         with address: DeviceAddress, on phone: isolated Phone
     ) async throws(RadioError) -> Bool {
-        phone.central.devices.lostBonds.forgotten(address)
+        phone.central.devices.forgotten(address)
         return try await controllable(phone).forgetBond(with: address)
     }
 

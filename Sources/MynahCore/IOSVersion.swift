@@ -11,6 +11,9 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version that connects again by itself if the app wishes (`autoReconnect`).
     package static let autoReconnect = 17
 
+    /// The first version that has connection events (`registerForConnectionEvents`).
+    package static let connectionEvents = 13
+
     /// The first version that asks the user for the permission to use Bluetooth.
     package static let permission = 13
 
@@ -31,6 +34,8 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasScenes: Bool { major >= Self.scenes }
     /// Whether an app with a Live Activity may do in the background what it may do in the foreground.
     package var hasLiveActivityPrivileges: Bool { major >= Self.liveActivityPrivileges }
+    /// Whether an app can register for connection events.
+    package var hasConnectionEvents: Bool { major >= Self.connectionEvents }
     /// Whether the system connects again by itself if the app wishes.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
     /// The connection parameters that an iPhone accepts; which version began with them is an assumption.

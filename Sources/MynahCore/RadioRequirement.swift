@@ -49,6 +49,8 @@ package enum RadioNeed: Hashable, Sendable {
     case emptyAdvertisingData
     /// To have the services of an iPhone itself in its GATT server.
     case phoneServices
+    /// To have no characteristic Service Changed in its GATT server.
+    case noServiceChanged
     /// To request connection parameters from centrals.
     case connectionParameters
 }
@@ -152,6 +154,14 @@ extension RadioCapabilities {
                 false,
                 """
                 \(name) leaves out \(subject), because its GATT server has services of its own; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
+        case .noServiceChanged where !playsPhoneServices:
+            (
+                false,
+                """
+                \(name) ignores \(subject), because its GATT server always has Service Changed; choose \
                 --radio virtual, netsim or hci:
                 """
             )

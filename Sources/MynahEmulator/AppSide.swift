@@ -37,6 +37,8 @@ struct AppSide {
     var publishingWake: Int?
     /// The other work that was reported as extraneous in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []
+    /// The centrals that this process has asked for a connection latency.
+    private var askedForLatency: Set<Central.ID> = []
     /// Whether a Bluetooth state has woken it, and has not been delivered.
     private var isWokenByState = false
     /// Whether the state that its managers were given last is its own, because its user does not let it use
@@ -48,6 +50,7 @@ struct AppSide {
         if saved == nil { saved = app.access.savedIdentifiers() }
         awaitsIntroduction = true
         isUnauthorized = false
+        askedForLatency = []
     }
 
     /// Whether its user has stopped something, also in an earlier launch.
@@ -108,6 +111,14 @@ struct AppSide {
         events.report(
             .appExtraneous, .notice(.init(code: work.rawValue, "", peripheral, on: attribute)))
     }
+
+    /// Returns whether a central is to be asked for a connection latency: once on its link.
+    mutating func asksForLatency(_ central: Central.ID) -> Bool {
+        askedForLatency.insert(central).inserted
+    }
+
+    /// A central's link ended.
+    mutating func forget(_ central: Central.ID) { askedForLatency.remove(central) }
 
     /// An event was about an attribute.
     mutating func note(_ attribute: AttributeKey) {

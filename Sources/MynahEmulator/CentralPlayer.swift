@@ -188,8 +188,11 @@ final class CentralPlayer {
         case .missed(let count):
             events.warn(
                 "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
-        // A profile registers for no connection events.
-        case .mtuChanged, .pairing, .lost, .recovered, .warning, .connectionEvent: break
+        case .connectionEvent(let event, let peripheral):
+            report(event == .peerConnected ? .peerConnected : .peerDisconnected, peripheral) {
+                .link(.init($0))
+            }
+        case .mtuChanged, .pairing, .lost, .recovered, .warning: break
         }
     }
 
@@ -327,6 +330,8 @@ final class CentralPlayer {
         _ action: CentralScript.Action, in wake: Int?, _ manager: CentralManager
     ) async throws(RadioError) {
         switch action {
+        case .registerForConnectionEvents(let services):
+            await manager.registerForConnectionEvents(ConnectionEventMatching(services: services))
         case .startScan:
             let scan = central.scan ?? .init()
             try await manager.scanForPeripherals(

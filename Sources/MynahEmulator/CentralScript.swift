@@ -11,6 +11,9 @@ import MynahProfiles
 /// the profile says so. An entry that has had no device yet is scanned for in any case.
 struct CentralScript {
     enum Action: Hashable {
+        /// Registers for the connection events of devices with one of these services, or of all if there are
+        /// none.
+        case registerForConnectionEvents([BluetoothUUID])
         case startScan
         case stopScan
         /// Calls retrievePeripherals(withIdentifiers:), for `retrieved`.
@@ -87,6 +90,8 @@ struct CentralScript {
     private var entries: [Entry]
     /// The entry that each device was given.
     private var owners: [PeripheralIdentifier: Int] = [:]
+    /// Whether this process of the app has registered for connection events.
+    private var isRegistered = false
     private var isPoweredOn = false
     private var isScanning = false
     private var lastWait: UInt64 = 0
@@ -119,6 +124,7 @@ struct CentralScript {
     /// The app's process has started.
     mutating func launched() {
         userWish = nil
+        isRegistered = false
         forgetLinks()
     }
 
@@ -191,6 +197,10 @@ struct CentralScript {
         guard isOn else { return forgetLinks() }
         guard !isPoweredOn else { return }
         isPoweredOn = true
+        if let services = central.connectionEvents, !isRegistered {
+            isRegistered = true
+            actions.append(.registerForConnectionEvents(services))
+        }
         for index in entries.indices {
             if entries[index].isToResume {
                 resume(index, into: &actions)

@@ -118,13 +118,20 @@ final class DevicePlayer {
             report(.subscribed, on: attribute, central) { $0.delivery = delivery }
             reactions.subscribed(to: attribute, by: central)
             if let central { requests.behaviors?.subscribed(central, to: attribute) }
+            if let central, let latency = device.app?.connectionLatency,
+                appSide.asksForLatency(central.id)
+            {
+                link.requestLatency(latency, of: central.id)
+            }
         case .unsubscribed(let attribute, let central):
             noteWake(attribute)
             report(.unsubscribed, on: attribute, central)
             ticks.unsubscribe(central, from: attribute)
         case .confirmed(let attribute, let central): report(.confirmed, on: attribute, central)
         case .readyToUpdateSubscribers: ticks.roomAppeared()
-        case .disconnected(let central): ticks.forgetLink(of: central)
+        case .disconnected(let central):
+            ticks.forgetLink(of: central)
+            appSide.forget(central.id)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
         case .missed(let count):

@@ -1,5 +1,5 @@
 public import Mynah
-import MynahCore
+package import MynahCore
 public import MynahLifecycle
 public import MynahProfiles
 
@@ -15,6 +15,8 @@ public struct EmulatedApp: Sendable {
     public var isTerminated = false
     /// The user's answer to a pairing for it.
     package var pairing = Profile.App.PairingConsent.accept
+    /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
+    package var connectionLatency: ConnectionLatency?
     /// The name of its phone, or `nil` if that has none.
     package var phone: String?
 
@@ -36,6 +38,7 @@ public struct EmulatedApp: Sendable {
         description.isSceneBased = app.sceneBased
         startState = app.state
         pairing = app.pairing
+        connectionLatency = app.connectionLatency
         advertising = PhoneAdvertising(app)
     }
 }

@@ -20,7 +20,14 @@ struct ParameterRequests {
     }
 }
 
-// Connection parameters that an accessory requests.
+extension PlayerLink {
+    /// Its app asks a central for a connection latency.
+    func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
+        emulator.enqueue { [index] in await $0.requestParameters(.init(latency), of: central, for: index) }
+    }
+}
+
+// Connection parameters that an accessory or an app requests.
 extension Emulator {
     /// Takes the beginning or the end of a link to a central.
     func requestParameters(after event: PhoneEvent) {
@@ -30,7 +37,8 @@ extension Emulator {
             parameterRequests.begin(
                 central.id,
                 link.enqueue(at: clock.now.advanced(by: request.delay), on: clock) {
-                    await $0.requestParameters(request.wanted, of: central.id)
+                    [index = player.link.index] in
+                    await $0.requestParameters(request.wanted, of: central.id, for: index)
                 })
         case .disconnected(let central): parameterRequests.end(central.id)
         case .lost: parameterRequests.endAll()
@@ -38,10 +46,12 @@ extension Emulator {
         }
     }
 
-    private func requestParameters(_ wanted: ConnectionParameterRange, of central: Peer.ID) async {
+    fileprivate func requestParameters(
+        _ wanted: ConnectionParameterRange, of central: Peer.ID, for index: Int
+    ) async {
         // Of a radio that requests nothing, the profile's issues have said so.
         guard await phone.capabilities?.requestsConnectionLatency == true,
-            let player = players.first, let manager = player.manager
+            let player = player(index), let manager = player.manager
         else { return }
         do throws(RadioError) {
             // The answer is an event.

@@ -192,6 +192,8 @@ public struct Profile: Sendable {
         package var sceneBased = false
         /// Whether the app starts a Live Activity before it leaves the screen, from iOS 26 on.
         package var liveActivity = false
+        /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
+        package var connectionLatency: ConnectionLatency?
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.

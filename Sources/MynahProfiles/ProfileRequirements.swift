@@ -5,9 +5,17 @@ extension Profile {
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
+        if !device.hasServiceChanged {
+            let mark = marks["device.serviceChanged"] ?? .start
+            list.append(RadioRequirement(.noServiceChanged, of: "device.serviceChanged", at: mark))
+        }
         if parameterRequest != nil {
             let mark = marks["connection"] ?? .start
             list.append(RadioRequirement(.connectionParameters, of: "connection", at: mark))
+        }
+        if let app, app.connectionLatency != nil {
+            let mark = app.marks["connectionLatency"] ?? .start
+            list.append(RadioRequirement(.connectionParameters, of: "app.connectionLatency", at: mark))
         }
         if let phone, !phone.services.isEmpty {
             let mark = phone.marks["services"] ?? .start

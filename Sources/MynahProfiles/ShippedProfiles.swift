@@ -322,6 +322,7 @@ name: Everything an accessory can do
 device:
   name: Mynah Everything            # up to 248 bytes
   appearance: 0x0540                # or the SIG's name: sensor
+  serviceChanged: true              # false: bonded phones do not learn that services changed
 
 security:
   io: keyboardDisplay               # noInputNoOutput, displayOnly, displayYesNo or keyboardOnly
@@ -453,6 +454,7 @@ app:
   iOS: 17                           # up to 11, the overflow area is not in the scan response
   foregroundInterval: 30 ms         # an assumption; Apple does not document it
   backgroundInterval: 181.25 ms     # as measured on one iPhone with iOS 11
+  connectionLatency: medium         # or low, high: asked of a central that subscribes
 
 advertising:
   localName: HRM                    # advertised in the foreground only

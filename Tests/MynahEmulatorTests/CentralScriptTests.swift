@@ -83,6 +83,21 @@ import Testing
         return nil
     }
 
+    @Test func `each launch of an app registers once for connection events, when Bluetooth is on`() {
+        var central = Profile.Central()
+        central.connectionEvents = ["180D"]
+        var script = CentralScript(central)
+        for _ in 1...2 {
+            script.launched()
+            let first = Self.actions(&script) { $0.powered(true, into: &$1) }
+            #expect(first == [.registerForConnectionEvents(["180D"])])
+            for isOn in [false, true] {
+                let others = Self.actions(&script) { $0.powered(isOn, into: &$1) }
+                #expect(others == [])
+            }
+        }
+    }
+
     @Test func `an identifier that the app saved leads to its device without a scan`() {
         var script = Self.script()
         script.recall(["Strap": Self.one, "Gone": Self.two, "Other": Self.one])

@@ -18,13 +18,16 @@ import Testing
         /// A server with one service and these links, of which each has subscribed with these bits.
         init(
             _ links: [ConnectionHandle: UInt8],
-            properties: CharacteristicProperties = [.read, .notify, .indicate]
+            properties: CharacteristicProperties = [.read, .notify, .indicate],
+            hasServiceChanged: Bool = true
         )
             throws
         {
             rate = CharacteristicDefinition(uuid: "2A37", properties: properties)
             outbound.configure(.init(size: 251, count: 100))
-            server.begin(as: DeviceIdentity(name: "Mynah"))
+            var identity = DeviceIdentity(name: "Mynah")
+            identity.hasServiceChanged = hasServiceChanged
+            server.begin(as: identity)
             published = try server.publish(
                 [ServiceDefinition(uuid: "180D", characteristics: [rate])], at: now, &outbound, &actions)
             // In order: the link that sent last waits for its next turn.
@@ -246,6 +249,20 @@ import Testing
         scene.server.withdraw(added[1].id, at: .zero, &scene.outbound, &scene.actions)
         #expect(scene.sent() == ["1:1D080015001500"])
         #expect(scene.asked() == ["remember 1"])
+    }
+
+    @Test func `a device without Service Changed tells a bonded client of no change`() throws {
+        var scene = try Scene([1: 1], hasServiceChanged: false)
+        // Read By Type finds no Service Changed.
+        #expect(scene.receive([0x08, 1, 0, 0xFF, 0xFF, 0x05, 0x2A], 1) == ["1:010801000A"])
+        var bond = Bond(identity: DeviceAddress(value: 1, kind: .public))
+        scene.server.remember(1, in: &bond)
+        #expect(scene.server.end(1) == [scene.rate.key])
+        _ = try scene.server.publish(
+            [ServiceDefinition(uuid: "180F")], at: .zero, &scene.outbound, &scene.actions)
+        scene.server.begin(1, to: Peer(id: Peer.ID(9)))
+        scene.server.restore(bond, 1, at: .zero, &scene.outbound, &scene.actions)
+        #expect(scene.sent() == [])
     }
 
     @Test func `a bonded client has its subscriptions back, and is told if the services are others`() throws {

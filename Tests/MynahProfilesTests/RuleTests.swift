@@ -35,7 +35,8 @@ private struct Broken: CustomTestStringConvertible {
             """
         ),
         Broken(
-            head("device: x\n"), "3:9: error: device must be a mapping of name and appearance, not \"x\""),
+            head("device: x\n"),
+            "3:9: error: device must be a mapping of name, appearance and serviceChanged, not \"x\""),
         Broken(head("device: {name: \"\"}\n"), "3:16: error: the device's name is empty; phones show it"),
         Broken(
             head("device:\n  name: \(String(repeating: "ü", count: 125))\n"),

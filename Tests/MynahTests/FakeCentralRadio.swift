@@ -25,6 +25,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     /// The refusal of the next scan.
     private var scanError: RadioError?
     private var holdsReads = false
+    private var holdsDiscovery = false
     private var links: [Peer.ID: DeviceAddress] = [:]
     private var lastLink: UInt32 = 0
     private(set) var isOn = true
@@ -169,6 +170,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func know(_ address: DeviceAddress, as identity: DeviceAddress) { identities[address] = identity }
     func refuseScan(_ error: RadioError) { scanError = error }
     func holdReads() { holdsReads = true }
+    func holdDiscovery() { holdsDiscovery = true }
     func notifyAtOnce() { notifiesAtOnce = true }
 
     /// Takes the room of a link for write commands, or gives it back and reports that.
@@ -179,7 +181,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     }
 
     func releaseReads() {
-        holdsReads = false
+        (holdsReads, holdsDiscovery) = (false, false)
         for waiter in held { waiter.resume() }
         held = []
     }
@@ -260,6 +262,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
         requests.append("services \(uuid?.description ?? "all")")
+        if holdsDiscovery { try? await waiting(for: "the release of a held discovery") { held.append($0) } }
         return [Self.heartRate, Self.battery].filter { uuid == nil || $0.uuid == uuid }
     }
 

@@ -167,6 +167,21 @@ struct PeripheralAccess: Sendable {
         link.run { $0.central.found(services, on: peer, on: $0) }
     }
 
+    /// The table that the phone keeps of a link's device, and the number of the one to note answers in; `nil`
+    /// of both unless the manager is an app's.
+    func keptTable(of peer: Peer.ID) -> (table: KeptTables.Table?, number: Int?) {
+        look { manager, phone -> (table: KeptTables.Table?, number: Int?) in
+            let tables = phone.central.devices.tables
+            guard manager.app != nil else { return (nil, nil) }
+            return (tables.table(of: peer, on: phone), tables.number(of: peer, on: phone))
+        } ?? (nil, nil)
+    }
+
+    /// The device of a link has answered a discovery.
+    func noted(in number: Int, of peer: Peer.ID, _ note: @Sendable (inout KeptTables.Table) -> Void) {
+        link.run { $0.central.devices.tables.note(in: number, of: peer, on: $0, note) }
+    }
+
     /// The discovered services or subscriptions of its manager's peripherals have changed.
     func preserve() {
         _ = look { manager, phone in phone.central.preservation.save(manager, on: phone) }

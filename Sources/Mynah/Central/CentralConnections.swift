@@ -136,7 +136,7 @@ final class CentralConnections {
             return PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(peer.id) }
         }
         links.take(.connected(peer))
-        central.devices.lostBonds.linked(to: address, on: phone)
+        central.devices.linked(peer, to: address, on: phone)
         let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
         let isShared = phone.centrals.isConnected(peer.id)
         change(on: phone) { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }
@@ -241,7 +241,7 @@ final class CentralConnections {
             let names = apps.compactMap { phone.app($0)?.description.name }
             phone.report(.linkKept(address, by: names))
         case .linkEnded(let address, let link):
-            links[link] = nil
+            central.devices.tables.ended(links.remove(link), to: address)
             phone.report(.linkEnded(address))
             central.linkEnded(link, to: address, on: phone)
             central.subscriptions.linkEnded(link, Self.disconnected, on: phone)

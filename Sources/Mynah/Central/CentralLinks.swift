@@ -27,6 +27,9 @@ struct CentralLinks {
         set { entries[id] = newValue }
     }
 
+    /// Forgets a link that ended, and returns what it was.
+    mutating func remove(_ id: Peer.ID) -> Entry? { entries.removeValue(forKey: id) }
+
     /// Takes what the radio reports of a link.
     mutating func take(_ event: CentralEvent) {
         switch event {

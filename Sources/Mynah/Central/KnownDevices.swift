@@ -12,6 +12,8 @@ final class KnownDevices {
     private var savedRevision = 0
     /// Those that no longer have the bond that the phone has.
     let lostBonds = LostBonds()
+    /// The attribute tables of those that are bonded.
+    let tables = KeptTables()
 
     /// The devices that a radio may reach; `seed` makes their identifiers repeat themselves.
     init(_ radio: (any CentralRadio)?, seed: UInt64? = nil) {
@@ -120,9 +122,22 @@ final class KnownDevices {
         save(on: phone)
     }
 
+    /// A device was linked.
+    func linked(_ peer: Peer, to address: DeviceAddress, on phone: isolated Phone) {
+        phone.central.connections.links[peer.id]?.services = tables.began(peer, to: address)
+        lostBonds.linked(to: address, on: phone)
+    }
+
+    /// The bond with a device was deleted.
+    func forgotten(_ address: DeviceAddress) {
+        lostBonds.forgotten(address)
+        tables.forget(address)
+    }
+
     /// A device has turned out to have another address.
     func moved(from old: DeviceAddress, to new: DeviceAddress, on phone: isolated Phone) {
         known.moved(from: old, to: new)
+        tables.moved(from: old, to: new)
         save(on: phone)
     }
 }

@@ -96,8 +96,7 @@ final class PhoneCentral {
 
     /// The phone stopped, and its radio with it.
     func stop(on phone: isolated Phone) {
-        stage = .stopped
-        radioState = .unknown
+        (stage, radioState) = (.stopped, .unknown)
         connector.stop()
         scanner.stop()
         for manager in managers {
@@ -197,6 +196,7 @@ final class PhoneCentral {
     /// The Bluetooth state changed.
     func stateChanged(to new: RadioState, on phone: isolated Phone) {
         radioState = new
+        devices.tables.forgetAll()
         if new == .poweredOn { loss = nil }
         if new != .poweredOn {
             connector.stop()

@@ -99,7 +99,7 @@ struct GATTServer: Sendable {
     /// How services are served that are not an accessory's, by characteristic; also of those that were
     /// withdrawn, which a fault brings back.
     private var modes: [AttributeKey: ServingMode] = [:]
-    /// The Service Changed characteristic, or `nil` before the radio is started.
+    /// The Service Changed characteristic; `nil` before the radio is started, and if the device has none.
     private(set) var serviceChanged: AttributeKey?
     /// The largest MTU that this side takes, as client and as server.
     private(set) var largestMTU = ATTServer().ownMTU
@@ -118,9 +118,11 @@ struct GATTServer: Sendable {
         properties = [:]
         modes = [:]
         largestMTU = identity.largestMTU
-        let changed = CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate)
-        serviceChanged = changed.key
-        properties[changed.key] = changed.properties
+        let changed =
+            identity.hasServiceChanged
+            ? CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate) : nil
+        serviceChanged = changed?.key
+        if let changed { properties[changed.key] = changed.properties }
         _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
         database.hash = SecurityToolbox.databaseHash(database.hashInput)
     }

@@ -3,8 +3,9 @@ import MynahSupport
 
 // The services that every server has.
 extension DeviceIdentity {
-    /// GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7).
-    func services(serviceChanged changed: CharacteristicDefinition) -> [ServiceDefinition] {
+    /// GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7); `changed` is `nil` without Service
+    /// Changed.
+    func services(serviceChanged changed: CharacteristicDefinition?) -> [ServiceDefinition] {
         let name = CharacteristicDefinition(
             uuid: AttributeType.deviceName, properties: .read,
             value: Array(name.utf8.prefix(Self.longestName)))
@@ -20,7 +21,9 @@ extension DeviceIdentity {
             uuid: AttributeType.serverSupportedFeatures, properties: .read, value: [0])
         return [
             ServiceDefinition(uuid: GATT.genericAccess, characteristics: [name, appearance]),
-            ServiceDefinition(uuid: GATT.genericAttribute, characteristics: [changed, client, hash, server]),
+            ServiceDefinition(
+                uuid: GATT.genericAttribute,
+                characteristics: (changed.map { [$0] } ?? []) + [client, hash, server]),
         ]
     }
 }

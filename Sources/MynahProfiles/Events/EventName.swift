@@ -42,6 +42,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case peripheralFailedToConnect = "peripheral.failedToConnect"
     case peripheralDisconnected = "peripheral.disconnected"
     case nameUpdated = "name.updated"
+    case peerConnected = "peer.connected"
+    case peerDisconnected = "peer.disconnected"
     case peripheralsRetrieved = "peripherals.retrieved"
     case servicesDiscovered = "services.discovered"
     case characteristicsDiscovered = "characteristics.discovered"

@@ -74,6 +74,7 @@ package enum EventTable {
             .peripheralDisconnected, .connection,
             Shapes.link + Shapes.local + Shapes.waits + Shapes.failure),
         Row(.nameUpdated, .connection, Shapes.link), Row(.peripheralsRetrieved, .central, Shapes.retrieval),
+        Row(.peerConnected, .central, Shapes.link), Row(.peerDisconnected, .central, Shapes.link),
         Row(.servicesDiscovered, .connection, Shapes.remote + Shapes.uuids),
         Row(
             .characteristicsDiscovered, .connection,

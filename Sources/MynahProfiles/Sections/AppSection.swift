@@ -28,6 +28,9 @@ enum AppSection {
     static let liveActivity = Field(
         "liveActivity", .bool,
         doc: "Whether it shows a Live Activity in the background, where it scans and advertises as in front.")
+    static let connectionLatency = Field(
+        "connectionLatency", .word as Kind<ConnectionLatency>,
+        doc: "The connection latency that it asks a central for which subscribes; left out: none.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -39,7 +42,7 @@ enum AppSection {
         "app",
         [
             backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime,
-            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval,
+            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval, connectionLatency,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -65,6 +68,7 @@ enum AppSection {
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
+        app.connectionLatency = fields.read(connectionLatency)
         if let node = fields[authorization], app.authorization != .allowedAlways,
             !IOSVersion(app.iOS).hasPermission
         {

@@ -17,8 +17,11 @@ struct CentralSection {
     static let showPowerAlert = Field(
         "showPowerAlert", .bool,
         doc: "Whether the phone shows an alert if it is made while Bluetooth is off; left out: true.")
+    static let connectionEvents = Field(
+        "connectionEvents", .section("connectionEvents"),
+        doc: "The connections of the phone that it is told of; left out: none.")
     static let table = Section(
-        "central", [restoreIdentifier, scan, reconnect, showPowerAlert, peripherals])
+        "central", [restoreIdentifier, scan, reconnect, showPowerAlert, connectionEvents, peripherals])
 
     private static let ways = Kind<ReconnectWay>.word
     private static var waysSchema: Schema {
@@ -63,6 +66,9 @@ struct CentralSection {
             central.reconnect = Self.reconnect(node, hasScan: fields[Self.scan] != nil, reader)
         }
         fields.read(Self.showPowerAlert, into: &central.showsPowerAlert)
+        central.connectionEvents = fields[Self.connectionEvents].flatMap {
+            ConnectionEventsSection.read($0, at: fields.mark(of: Self.connectionEvents), of: app, reader)
+        }
         guard let node = fields[Self.peripherals] else { return central }
         for element in reader.elements(node, "peripherals") {
             guard let peripheral = PeripheralSection.read(element, of: app, reader) else { continue }
@@ -95,6 +101,28 @@ struct CentralSection {
             guard case .sequence = element else { return way(element, reader).map { [$0] } ?? [] }
             return reader.elements(element, "reconnect").compactMap { way($0, reader) }
         }
+    }
+}
+
+/// `connectionEvents:` of a central manager.
+enum ConnectionEventsSection {
+    static let services = Field(
+        "services", .services(),
+        doc: "Devices in which an app has discovered one of these; left out: every device.")
+    static let table = Section("connectionEvents", [services])
+
+    static func read(
+        _ node: YAMLNode, at mark: SourceMark, of app: Profile.App, _ reader: FormatReader
+    ) -> [BluetoothUUID]? {
+        guard let fields = reader.fields(node, table) else { return nil }
+        if !IOSVersion(app.iOS).hasConnectionEvents {
+            reader.error(
+                at: mark,
+                """
+                connectionEvents needs iOS \(IOSVersion.connectionEvents), and the app has iOS: \(app.iOS)
+                """)
+        }
+        return fields.read(services) ?? []
     }
 }
 

@@ -11,10 +11,17 @@ struct DeviceSection {
         doc: """
             The GAP appearance, a number or the SIG's name; advertised only with advertising.appearance: true.
             """)
-    static let table = Section("device", [name, appearance])
+    static let serviceChanged = Field(
+        "serviceChanged", .bool,
+        doc: """
+            Whether it has Service Changed, by which bonded phones learn that its services changed; left \
+            out: true. Not on BlueZ.
+            """)
+    static let table = Section("device", [name, appearance, serviceChanged])
 
     var name: String?
     var appearance: UInt16?
+    var hasServiceChanged = true
     let fields: Fields
 
     init?(_ node: YAMLNode, _ reader: FormatReader) {
@@ -22,6 +29,7 @@ struct DeviceSection {
         self.fields = fields
         name = fields.read(Self.name)
         appearance = fields.read(Self.appearance)
+        fields.read(Self.serviceChanged, into: &hasServiceChanged)
     }
 }
 

@@ -82,6 +82,7 @@ enum ProfileSection {
             variables: variables, warnings: [], marks: marks)
         if let app {
             warnOfReserved(profile.services, reader)
+            warnOfLatency(profile, app, reader)
             let iOS = IOSVersion(app.iOS)
             profile.device.largestMTU = iOS.largestMTU
             profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)
@@ -118,6 +119,20 @@ enum ProfileSection {
         }
     }
 
+    /// An app asks for a connection latency when a central subscribes.
+    private static func warnOfLatency(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
+        let hasUpdates = profile.services.flatMap(\.characteristics).contains {
+            !$0.properties.isDisjoint(with: .anyUpdate)
+        }
+        guard app.connectionLatency != nil, !hasUpdates else { return }
+        reader.warning(
+            at: app.marks[AppSection.connectionLatency.name] ?? .start,
+            """
+            connectionLatency has no effect without a characteristic that notifies or indicates: a central \
+            is asked when it subscribes
+            """)
+    }
+
     /// `device` and `security`.
     private static func identity(
         _ fields: Fields, name: String?, _ marks: inout [String: SourceMark], _ reader: FormatReader
@@ -127,6 +142,14 @@ enum ProfileSection {
         marks.merge(device?.fields.marks(in: "device.") ?? [:]) { $1 }
         if let own = device?.name { identity.name = own }
         identity.appearance = device?.appearance
+        if device?.hasServiceChanged == false {
+            identity.hasServiceChanged = fields[app] != nil
+            if identity.hasServiceChanged {
+                reader.warning(
+                    at: device?.fields[DeviceSection.serviceChanged]?.mark,
+                    "serviceChanged has no effect with app: an iPhone always has Service Changed")
+            }
+        }
         checkDeviceName(identity.name, at: device?.fields[DeviceSection.name] ?? fields[Self.name], reader)
         if let name, identity.name != name {
             reader.checkName(name, "the name", at: fields[Self.name])

@@ -1,0 +1,138 @@
+import MynahCore
+import MynahTestSupport
+import Testing
+
+@testable import Mynah
+
+/// The attribute tables of bonded devices, which a phone keeps for its apps.
+@Suite(.timeLimit(.minutes(5))) struct KeptTableTests {
+    /// An app that connects to a device again and again.
+    private struct Rig {
+        private let address = DeviceAddress(value: 1, kind: .public)
+        let radio = FakeCentralRadio()
+        let phone: Phone
+        let manager: CentralManager
+        let strap: Peripheral
+        private let code = CentralApp(nil)
+        private let app: App
+
+        init(isApp: Bool = true) async throws {
+            phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
+            app = await phone.makeApp(AppDescription(name: "test"), delegate: code, clock: ManualClock())
+            await app.enterForeground()
+            try await phone.start()
+            let program = try await phone.makeCentralManager(sink: CentralApp(nil))
+            try await program.start()
+            let manager = isApp ? try #require(code.manager) : program
+            self.manager = manager
+            strap = await manager.peripheral(at: address)
+            try await until("Bluetooth is on") { await manager.state == .poweredOn }
+        }
+
+        func connect(_ link: UInt32, isBonded: Bool) async throws {
+            let (radio, strap, address) = (radio, strap, address)
+            try await manager.connect(strap, options: ConnectOptions())
+            try await until("the radio is asked to connect") { await radio.isAsked(for: address) }
+            await radio.connect(Peer(id: .init(link), address: address, isPaired: isBonded), asked: address)
+            try await until("it is connected") { await strap.isConnected }
+        }
+
+        func disconnect() async throws {
+            let strap = strap
+            await manager.cancelPeripheralConnection(strap)
+            try await until("it is disconnected") { await !strap.isConnected }
+        }
+
+        /// Discovers everything, and returns what the device was asked for.
+        func discover() async throws -> [String] {
+            let before = await radio.requests.count
+            let found = try await strap.discoverAll()
+            #expect(found.map(\.uuid) == ["180D", "180F"])
+            #expect(found.first?.characteristics.map(\.uuid) == ["2A37", "2A38"])
+            return Array(await radio.requests.dropFirst(before))
+        }
+
+        func forget() async { _ = await PhoneControl.forgetPeripheral(at: address, on: phone) }
+
+        func restartBluetooth() async throws {
+            let manager = manager
+            await radio.setPower(false)
+            await radio.setPower(true)
+            try await until("Bluetooth is on") { await manager.state == .poweredOn }
+        }
+    }
+
+    private static let all = ["services all", "characteristics 180D", "characteristics 180F"]
+
+    @Test func `an app's discovery of a bonded device asks the device once`() async throws {
+        let rig = try await Rig()
+        // It pairs on the first link.
+        try await rig.connect(1, isBonded: false)
+        #expect(try await rig.discover() == Self.all)
+        await rig.radio.simulate(.paired(.init(1)))
+        try await rig.disconnect()
+        try await rig.connect(2, isBonded: true)
+        #expect(try await rig.discover() == [])
+        #expect(try await rig.strap.discoverServices(["180F"]).map(\.uuid) == ["180F"])
+        #expect(await rig.radio.requests == Self.all)
+        await rig.phone.stop()
+    }
+
+    @Test func `a device without a bond is asked on each link, and a program asks each time`() async throws {
+        for isApp in [true, false] {
+            let rig = try await Rig(isApp: isApp)
+            for link in [1, 2] as [UInt32] {
+                try await rig.connect(link, isBonded: !isApp)
+                #expect(try await rig.discover() == Self.all)
+                try await rig.disconnect()
+            }
+            await rig.phone.stop()
+        }
+    }
+
+    @Test func `after Service Changed a bonded device is asked again`() async throws {
+        let rig = try await Rig()
+        try await rig.connect(1, isBonded: true)
+        #expect(try await rig.discover() == Self.all)
+        await rig.radio.simulate(.servicesChanged(.init(1), 7...10))
+        #expect(try await rig.discover() == Self.all)
+        try await rig.disconnect()
+        try await rig.connect(2, isBonded: true)
+        #expect(try await rig.discover() == [])
+        await rig.phone.stop()
+    }
+
+    @Test func `an answer from before Service Changed is not kept`() async throws {
+        let rig = try await Rig()
+        let (radio, strap) = (rig.radio, rig.strap)
+        try await rig.connect(1, isBonded: true)
+        await radio.holdDiscovery()
+        let asking = Task { try await strap.discoverServices() }
+        try await until("the device is asked") { await radio.heldCount == 1 }
+        await radio.simulate(.servicesChanged(.init(1), 1...10))
+        await radio.releaseReads()
+        _ = try await asking.value
+        #expect(try await rig.discover() == Self.all)
+        await rig.phone.stop()
+    }
+
+    @Test(arguments: ["forgotten", "paired anew", "Bluetooth was off"])
+    func `a device is asked again after its bond or Bluetooth ended`(end: String) async throws {
+        let rig = try await Rig()
+        try await rig.connect(1, isBonded: true)
+        #expect(try await rig.discover() == Self.all)
+        switch end {
+        case "forgotten":
+            await rig.forget()
+        case "paired anew":
+            // The bond was deleted without the phone's saying so.
+            try await rig.disconnect()
+            try await rig.connect(2, isBonded: false)
+        default: try await rig.restartBluetooth()
+        }
+        try await rig.disconnect()
+        try await rig.connect(3, isBonded: true)
+        #expect(try await rig.discover() == Self.all)
+        await rig.phone.stop()
+    }
+}
