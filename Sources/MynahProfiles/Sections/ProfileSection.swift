@@ -82,6 +82,8 @@ enum ProfileSection {
             variables: variables, warnings: [], marks: marks)
         if let app {
             warnOfReserved(profile.services, reader)
+            AppSection.checkRelaunch(
+                of: app, at: app.marks["iOS"] ?? phone?.marks["iOS"], profile.centrals, reader)
             let iOS = IOSVersion(app.iOS)
             profile.device.largestMTU = iOS.largestMTU
             profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)
