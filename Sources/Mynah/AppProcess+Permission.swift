@@ -6,7 +6,12 @@ extension AppProcess {
     var authorization: BluetoothAuthorization { permission.authorization }
 
     /// The Bluetooth state of its managers while the phone has this one.
-    func bluetoothState(_ phone: RadioState) -> RadioState { permission.state(on: phone) }
+    ///
+    /// Before the first unlock after a restart it does not run, and Bluetooth is off for what is kept of it.
+    func bluetoothState(_ phone: RadioState) -> RadioState {
+        let state = permission.state(on: phone)
+        return awaitsUnlock && state == .poweredOn ? .poweredOff : state
+    }
 
     /// Throws `invalidState` unless it runs and may use Bluetooth.
     func checkMayAct() throws(RadioError) {
@@ -34,12 +39,8 @@ extension AppProcess {
         guard change != .none, change != .notAsked else { return change }
         report(.authorizationChanged(new), on: phone)
         if change == .changedInSettings { handle(.transition(.terminate), on: phone) }
-        let state = bluetoothState(phone.radioState)
-        for manager in managers { manager.note(.stateChanged(state), on: phone) }
-        radioStateChanged(to: phone.radioState, on: phone)
         if !permission.isAllowed { forgetKeptCentrals(on: phone) }
-        centralStateChanged(to: phone.central.radioState, on: phone)
-        phone.central.appChanged(self, on: phone)
+        bluetoothChanged(on: phone)
         return change
     }
 }

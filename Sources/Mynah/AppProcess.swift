@@ -20,6 +20,8 @@ final class AppProcess {
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
     var permission: AppPermission
+    /// Whether its phone restarted and has not been unlocked since.
+    var awaitsUnlock = false
     /// The Bluetooth state that its central managers were given last.
     private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
@@ -57,6 +59,7 @@ final class AppProcess {
     var rules: AppRules { lifecycle.rules }
     var isWoken: Bool { lifecycle.isWoken }
     var isRunning: Bool { lifecycle.isRunning }
+    var isKept: Bool { lifecycle.isKept }
     var isThrottled: Bool { lifecycle.isThrottled }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
     /// How the radio serves its services now.
@@ -97,6 +100,10 @@ final class AppProcess {
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
         default:
+            guard !awaitsUnlock else {
+                reportRefusal(of: event, because: refusalReason, on: phone)
+                return .unheard(event)
+            }
             return handle(.bluetooth(event.kind), .peripheral(manager, event), on: phone)
         }
     }
@@ -115,7 +122,7 @@ final class AppProcess {
     func receive(
         _ event: CentralManagerEvent, for manager: CentralManagerState, on phone: isolated Phone
     ) -> RadioAnswer {
-        guard permission.isAllowed else { return .none }
+        guard permission.isAllowed, !awaitsUnlock else { return .none }
         guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
         return handle(.bluetooth(kind), .central(manager, event), on: phone)
     }

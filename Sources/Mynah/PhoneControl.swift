@@ -46,6 +46,16 @@ package enum PhoneControl {
         await phone.advertiser.silence(on: phone)
     }
 
+    /// The phone's screen is turned off or on: while it is off, no app finds a service in an overflow area.
+    package static func setScreen(isOn: Bool, of phone: isolated Phone) {
+        phone.central.scanner.isScreenOn = isOn
+        // Devices that the controller has reported before may be found now.
+        if isOn { phone.central.scanner.listenAnew(on: phone) }
+    }
+
+    /// Whether the phone's screen is on.
+    package static func isScreenOn(of phone: isolated Phone) -> Bool { phone.central.scanner.isScreenOn }
+
     /// Keeps the state of a phone's apps as it is now, also if its links end before it stops.
     package static func keepState(of phone: isolated Phone) {
         guard !phone.preserved.isFinal else { return }

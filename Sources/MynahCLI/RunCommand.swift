@@ -101,11 +101,13 @@ struct RunCommand: StagedCommand {
             Changes the state of apps at a time after ready: \
             \(UserAction.words.dropLast().joined(separator: ", ")) or \(UserAction.words.last ?? ""). With \
             --radio virtual it also moves accessories: \(RangeChange.words.joined(separator: ", ")). \
-            poweredOff and poweredOn are for the phone, or for every accessory of a run without apps, and \
-            not for BlueZ. NAME: before it selects the device of that name or file, or the phone of that \
-            name; with several phones, power and alerts need it. For a range it can be a peripheral of \
-            central:, which then moves for that phone only, and for forget one that its phone forgets. alert \
-            TEXT shows a notification on a phone with phone.services. Repeatable.
+            poweredOff and poweredOn are for the phone, or for every accessory of a run without apps; with \
+            BlueZ nothing turns Bluetooth off. Which apps are relaunched after settingsOff, \
+            controlCenterOff, airplaneMode and restart depends on iOS: in their profiles. NAME: before it \
+            selects the device of that name or file, or the phone of that name; with several phones, \
+            power, the lock, the screen and alerts need it. For a range it can be a peripheral of central:, \
+            which then moves for that phone only, and for forget one that its phone forgets. alert TEXT \
+            shows a notification on a phone with phone.services. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []

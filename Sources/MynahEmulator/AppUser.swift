@@ -24,7 +24,7 @@ struct AppUser {
         case .startScan, .stopScan: await setScanning(action == .startScan)
         case .setAuthorization(let new): setAuthorization(new)
         // The phone's, which the emulator has.
-        case .openAlert, .dismissAlert, .answerPairing, .setPower, .forget, .alert: break
+        case .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .forget, .alert: break
         }
     }
 

@@ -11,6 +11,8 @@ public struct EmulatedApp: Sendable {
     public var startState: Profile.App.StartState
     /// How its phone advertises.
     public var advertising: PhoneAdvertising
+    /// The version of iOS on its phone.
+    package var iOS = IOSVersion(17)
     /// Whether the system ended it before its phone was restarted, so that it does not start at all.
     public var isTerminated = false
     /// The user's answer to a pairing for it.
@@ -37,6 +39,7 @@ public struct EmulatedApp: Sendable {
         description.authorization = app.authorization
         description.isSceneBased = app.sceneBased
         startState = app.state
+        iOS = IOSVersion(app.iOS)
         pairing = app.pairing
         connectionLatency = app.connectionLatency
         advertising = PhoneAdvertising(app)

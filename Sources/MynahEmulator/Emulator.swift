@@ -37,6 +37,7 @@ public actor Emulator {
     private var state = State.idle
     nonisolated let passkey = PasskeyEntry()
     private let pairings = PairingQuestions()
+    var condition = PhoneCondition()
     /// The peripheral that pairing asked for last.
     private(set) var asking: (address: DeviceAddress, link: Peer.ID)?
     /// Signals the end of a link, of a publication, of a reset and of the run.
@@ -273,6 +274,7 @@ public actor Emulator {
     package func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
         let players = players(for: action, target)
+        if action.opensApp, !players.isEmpty { await pickUp() }
         switch action {
         case .openAlert: if !players.isEmpty, !pairings.open(events) { await phone.openAlert() }
         case .dismissAlert:
@@ -281,7 +283,11 @@ public actor Emulator {
             if !players.isEmpty, !pairings.answer(agrees: agrees, events) {
                 events.warn("noPairing", "no pairing asks the user")
             }
-        case .setPower(let isOn): if !players.isEmpty { await setPower(isOn) }
+        case .setPower(let isOn) where !players.isEmpty:
+            await warn(ifNotTurned: isOn) { () async throws(RadioError) in try await setPower(isOn) }
+        case .phone(let change) where !players.isEmpty:
+            await warn(ifNotTurned: false) { () async throws(RadioError) in try await carryOut(change) }
+        case .setPower, .phone: break
         case .forget: if concerns(target) { await forget(target) }
         case .alert(let text): if let app = target.app(of: players) { alert(text, of: app.device.label) }
         default: for player in players { await AppUser(of: player).carryOut(action) }
@@ -297,9 +303,11 @@ public actor Emulator {
         }
     }
 
-    private func setPower(_ isOn: Bool) async {
+    private func warn(
+        ifNotTurned isOn: Bool, _ turn: () async throws(RadioError) -> Void
+    ) async {
         do throws(RadioError) {
-            try await phone.setPower(isOn)
+            try await turn()
         } catch {
             guard case .running = state else { return }
             events.warn("powerNotSet", "Bluetooth is not turned \(isOn ? "on" : "off"): \(error)")

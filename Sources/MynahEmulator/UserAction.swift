@@ -21,6 +21,8 @@ package enum UserAction: Hashable, Sendable {
     case answerPairing(Bool)
     /// The user turns Bluetooth off or on, for all that is on the phone; an accessory's too.
     case setPower(Bool)
+    /// The user does something else to the phone.
+    case phone(PhoneChange)
     /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
     case setAuthorization(BluetoothAuthorization)
     /// The user forgets a device in the phone's Settings, or all; of an accessory, all its bonds are deleted.
@@ -40,17 +42,28 @@ package enum UserAction: Hashable, Sendable {
     ]
 
     /// The words for all of them.
-    package static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
+    package static var words: [String] {
+        AppTransition.allCases.map(\.rawValue) + others.map(\.word) + PhoneChange.allCases.map(\.rawValue)
+    }
 
     /// The begin of an action with a text.
     package static let alertPrefix = "alert "
 
     /// Whether it is about the whole radio, and so about an accessory too.
-    package var isAboutRadio: Bool { setsPower || self == .forget }
+    package var isAboutRadio: Bool {
+        switch self {
+        case .setPower, .forget: true
+        default: false
+        }
+    }
 
     /// Whether it turns Bluetooth off or on.
     package var setsPower: Bool {
-        if case .setPower = self { true } else { false }
+        switch self {
+        case .setPower: true
+        case .phone(let change): change.setsPower
+        default: false
+        }
     }
 
     /// Reads one of the words; `nil` if it is none of them.
@@ -59,6 +72,8 @@ package enum UserAction: Hashable, Sendable {
             self = .alert(String(word.dropFirst(Self.alertPrefix.count)))
         } else if let transition = AppTransition(rawValue: word) {
             self = .transition(transition)
+        } else if let change = PhoneChange(rawValue: word) {
+            self = .phone(change)
         } else if let other = Self.others.first(where: { $0.word == word }) {
             self = other.action
         } else {
@@ -70,11 +85,14 @@ package enum UserAction: Hashable, Sendable {
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
-        case .transition, .openAlert, .dismissAlert, .answerPairing, .setPower, .setAuthorization, .forget,
-            .alert:
+        case .transition, .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .setAuthorization,
+            .forget, .alert:
             false
         }
     }
+
+    /// Whether the user turns to an app on the screen.
+    var opensApp: Bool { self == .transition(.enterForeground) || self == .openAlert }
 
     /// Whether it is for a whole phone if there is one, rather than for one of its apps.
     package var isForPhone: Bool { isOfPhone || isAboutRadio }
@@ -82,7 +100,7 @@ package enum UserAction: Hashable, Sendable {
     /// Whether it is about the phone rather than one of its apps.
     package var isOfPhone: Bool {
         switch self {
-        case .openAlert, .dismissAlert, .answerPairing, .alert: true
+        case .openAlert, .dismissAlert, .answerPairing, .phone, .alert: true
         default: false
         }
     }

@@ -16,6 +16,10 @@ package enum AppEvent: Hashable, Sendable {
     case deadlineReached
     /// The Bluetooth state changed.
     case radioState(RadioState)
+    /// The phone restarts, and ends it if it is in memory.
+    case phoneRestarted
+    /// The system no longer works for it if it is terminated, until its user opens it (TN3115).
+    case relaunchForbidden
 }
 
 /// A role that an app plays, each with its own managers and its own background mode.
@@ -136,4 +140,6 @@ public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
     case overran
     /// It crashed.
     case crash
+    /// Its phone restarted.
+    case restart
 }

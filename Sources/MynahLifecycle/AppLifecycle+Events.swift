@@ -11,6 +11,8 @@ extension AppLifecycle {
         case .extraneousWork: isWoken ? [.extraneous] : []
         case .deadlineReached: deadlineReached(at: now)
         case .radioState(let state): change(to: state, at: now)
+        case .phoneRestarted: terminate(.restart)
+        case .relaunchForbidden: forbidRelaunch()
         }
     }
 
@@ -101,6 +103,15 @@ extension AppLifecycle {
         case .notRunning, .quit:
             return []
         }
+    }
+
+    /// That its user's next launch restores nothing either is an assumption: TN3115 says that the system will
+    /// not "relaunch and restore" it.
+    private mutating func forbidRelaunch() -> [AppAction] {
+        guard case .terminated(let kept) = phase, !kept.isEmpty else { return [] }
+        setPaused(false)
+        enter(.terminated(kept: []))
+        return [.stopAdvertising(forget: true), .withdrawServices(forget: true), .forgetPreservedState]
     }
 
     // MARK: Bluetooth

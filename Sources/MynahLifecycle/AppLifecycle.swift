@@ -152,6 +152,9 @@ where Instant.Duration == Duration {
         if case .background(let running) = phase { running.deadline } else { nil }
     }
 
+    /// Whether the system works for it although it has ended it.
+    package var isKept: Bool { if case .terminated(let kept) = phase { !kept.isEmpty } else { false } }
+
     /// Whether the system holds its services and advertisement.
     var isServed: Bool {
         switch phase {

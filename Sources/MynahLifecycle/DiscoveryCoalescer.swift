@@ -13,6 +13,9 @@ package import MynahCore
 /// | the app starts a scan | every device counts as new | the same | no device counts as new | – |
 /// | the app has connected a device | – | – | the device counts as new | – |
 ///
+/// While `readsOverflowArea` is false, as with the phone's screen off, no device is found by its overflow
+/// area.
+///
 /// Core Bluetooth reports several discoveries of one device as one, and again if the advertisement changed
 /// (CBCentralManagerScanOptionAllowDuplicatesKey and the guide's "Core Bluetooth Background Processing for
 /// iOS Apps"). Assumptions: an advertisement is reported together with its scan response; discoveries made in
@@ -67,6 +70,17 @@ package struct DiscoveryCoalescer: Sendable {
     /// The app's scan, or `nil` if it does not scan.
     private var scan: AppScan?
     private var devices: [DeviceAddress: Device] = [:]
+    /// Whether a service may be found in an overflow area.
+    package var readsOverflowArea = true {
+        didSet {
+            guard readsOverflowArea != oldValue else { return }
+            devices = devices.mapValues { device in
+                var device = device
+                device.matches = nil
+                return device
+            }
+        }
+    }
     private var packetCount: UInt64 = 0
 
     /// Scans for nothing.
@@ -165,6 +179,7 @@ package struct DiscoveryCoalescer: Sendable {
         var advertisement = AdvertisementData(device.data)
         // Bumble's controller sends the advertising data once more as a scan response.
         if device.response != device.data { advertisement.add(device.response) }
+        if !readsOverflowArea { advertisement.overflowArea = nil }
         let matches = device.matches ?? scan.matches(advertisement)
         device.matches = matches
         guard matches else { return }

@@ -371,16 +371,18 @@ package struct LinkLedger: Sendable {
     /// Bluetooth is not powered on any more: every link and pending connection is gone, without a callback.
     ///
     /// Only the pending connections stay of a manager whose app the system has terminated and that it keeps:
-    /// a link that is up is a request that was completed, so the phone does not connect again by itself.
+    /// a link that is up is a request that was completed, so the phone does not connect again by itself. If
+    /// it restarted, it does, an assumption: `keepsLinks` says so.
     package mutating func powerLost(
-        keepingFor isKept: (ManagerKey) -> Bool, into actions: inout [LinkAction]
+        keepingFor isKept: (ManagerKey) -> Bool, links keepsLinks: (ManagerKey) -> Bool = { _ in false },
+        into actions: inout [LinkAction]
     ) {
         let before = links
         let ended = addresses.sorted { $0.key.rawValue < $1.key.rawValue }
         addresses = [:]
         shared = []
         func stays(_ claim: Claim, _ link: Link) -> Bool {
-            if case .up = link { false } else { isKept(claim.manager) }
+            if case .up = link, !keepsLinks(claim.manager) { false } else { isKept(claim.manager) }
         }
         links = before.compactMapValues { link in
             let kept = link.claims.filter { stays($0, link) }

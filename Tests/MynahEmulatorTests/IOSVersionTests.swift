@@ -88,6 +88,22 @@ import Testing
         #expect(rules.refusal(of: ConnectionParameterRange(latency)) == nil)
     }
 
+    @Test(arguments: [
+        (26, true, "iOS 26 does not relaunch an app after controlCenterOff unless it uses AccessorySetupKit"),
+        (10, true, "iOS 10 does not relaunch an app after controlCenterOff and restart"),
+        (25, true, nil), (26, false, nil),
+    ])
+    func `a version that relaunches a restorable app less than others is a hint`(
+        version: Int, isRestorable: Bool, message: String?
+    ) throws {
+        let identifier = isRestorable ? "restoreIdentifier: door, " : ""
+        let profile = try ProfileLoader.load(
+            text: "mynah: 1\nname: Test\napp: {iOS: \(version)}\ncentral: {\(identifier)scan: {}}\n",
+            file: "relaunch.yaml")
+        let hints = profile.warnings.map(\.message).filter { $0.contains("relaunch") }
+        #expect(hints == [message].compactMap { $0 })
+    }
+
     @Test(arguments: [("app: {iOS: 9}", 158), ("app: {iOS: 10}", 185), ("app: {}", 527), ("", 517)])
     func `a phone offers the ATT_MTU of its version of iOS`(app: String, mtu: Int) throws {
         let profile = try ProfileLoader.load(

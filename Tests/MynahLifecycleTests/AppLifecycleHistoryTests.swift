@@ -95,7 +95,7 @@ extension SeededGenerator {
     /// Bluetooth and work more often than ends and Bluetooth states.
     fileprivate mutating func event() -> AppEvent {
         let radioStates: [RadioState] = [.unknown, .resetting, .unsupported, .unauthorized, .poweredOff]
-        switch Int.random(in: 0..<64, using: &self) {
+        switch Int.random(in: 0..<67, using: &self) {
         case 0..<24: return .bluetooth(BluetoothEvent.allCases.randomElement(using: &self) ?? .other)
         case 24..<31: return .workBegan
         case 31..<37: return .workEnded
@@ -109,6 +109,8 @@ extension SeededGenerator {
         case 56..<57: return .quit
         case 57..<59: return .memoryPressure
         case 59..<62: return .radioState(.poweredOn)
+        case 62: return .phoneRestarted
+        case 63..<65: return .relaunchForbidden
         default: return .radioState(radioStates.randomElement(using: &self) ?? .poweredOff)
         }
     }

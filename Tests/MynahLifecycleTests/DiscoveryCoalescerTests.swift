@@ -135,6 +135,23 @@ import Testing
         #expect(discover(AppScan(services: ["180F", "180D"]), packets.0, packets.1).count == 1)
     }
 
+    @Test(arguments: [ScanMode.foreground, .background])
+    func `without overflow areas a device is found by what it lists, and by its bit later`(mode: ScanMode) {
+        let packet = report(.nonConnectable, [services("180D"), OverflowArea(["180F"]).structure])
+        for (service, before, after) in [("180D", [[]], []), ("180F", [], [["180F"]])]
+            as [(BluetoothUUID, [[BluetoothUUID]], [[BluetoothUUID]])]
+        {
+            var coalescer = DiscoveryCoalescer()
+            coalescer.start(AppScan(services: [service], mode: mode))
+            for (reads, expected) in [(false, before), (true, after)] {
+                coalescer.readsOverflowArea = reads
+                var found: [DiscoveryCoalescer.Discovery] = []
+                coalescer.heard(packet, into: &found)
+                #expect(found.map(\.overflowServices) == expected)
+            }
+        }
+    }
+
     @Test func `a name that appears later is reported`() {
         let found = discover(
             AppScan(), report(.connectable, []), report(.connectable, []), report(.scanResponse, [name]))

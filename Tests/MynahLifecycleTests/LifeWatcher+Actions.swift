@@ -40,12 +40,14 @@ extension LifeWatcher {
                 return state == .poweredOff || state == .poweredOn ? "only paused is right" : nil
             }
             guard case .gone(let kept) = place, !kept.contains(.peripheral) else { return "it is kept" }
-            guard forget == (event == .quit) else { return "only the user's quit forgets" }
+            guard forget == forgets(event) else { return "only a quit and the rules for relaunching forget" }
         case .forgetPreservedState:
-            guard event == .quit else { return "only the user's quit forgets" }
+            guard forgets(event) else { return "only a quit and the rules for relaunching forget" }
         }
         return nil
     }
+
+    private func forgets(_ event: AppEvent) -> Bool { event == .quit || event == .relaunchForbidden }
 
     private mutating func launch(inBackground: Bool) -> String? {
         switch place {
@@ -120,7 +122,9 @@ extension LifeWatcher {
 
     private mutating func end(_ reason: TerminationReason, by event: AppEvent, at now: Instant) -> String? {
         switch (reason, event, place) {
-        case (.system, .terminate, _), (.crash, .crash, _), (.memoryPressure, .memoryPressure, .asleep): break
+        case (.system, .terminate, _), (.crash, .crash, _), (.memoryPressure, .memoryPressure, .asleep),
+            (.restart, .phoneRestarted, _):
+            break
         case (.overran, .deadlineReached, .offScreen):
             guard work > 0, let throttledUntil, now >= throttledUntil else { return "it still may" }
         default: return "not for that"

@@ -112,8 +112,17 @@ struct LifeWatcher {
             guard actions == (isWoken ? [.extraneous] : []) else { return "extraneous is what is done woken" }
         case (.memoryPressure, .asleep), (.terminate, .asleep), (.terminate, .onScreen),
             (.terminate, .offScreen),
-            (.crash, .asleep), (.crash, .onScreen), (.crash, .offScreen):
+            (.crash, .asleep), (.crash, .onScreen), (.crash, .offScreen), (.phoneRestarted, .asleep),
+            (.phoneRestarted, .onScreen), (.phoneRestarted, .offScreen):
             guard case .terminated = actions.first else { return "it has to end" }
+        case (.relaunchForbidden, .gone(let kept)) where !kept.isEmpty:
+            guard
+                actions == [
+                    .stopAdvertising(forget: true), .withdrawServices(forget: true), .forgetPreservedState,
+                ]
+            else { return "what is not relaunched leaves nothing" }
+        case (.relaunchForbidden, _):
+            guard actions.isEmpty else { return "nothing is worked for" }
         case (.quit, .asleep), (.quit, .onScreen), (.quit, .offScreen), (.quit, .gone):
             if isUsersToStart { break }
             guard
@@ -134,6 +143,7 @@ struct LifeWatcher {
         switch event {
         case .workBegan: if runs { work += 1 }
         case .workEnded: work = max(0, work - 1)
+        case .relaunchForbidden: if case .gone = place { place = .gone(kept: []) }
         default: break
         }
     }

@@ -9,6 +9,8 @@ extension Situation {
         terminate         notRunning  off         -
         memoryPressure    notRunning  off         -
         crash             notRunning  off         -
+        phoneRestarted    notRunning  off         -
+        relaunchForbidden notRunning  off         -
         quit              notRunning  off         -
         read              notRunning  off         -    refuse
         write             notRunning  off         -    refuse
@@ -37,6 +39,8 @@ extension Situation {
         terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    foreground  foreground  -
         crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        phoneRestarted    terminated  off         -    terminated:restart dropQueued stop:kept withdraw
+        relaunchForbidden foreground  foreground  -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              foreground  foreground  -    deliver
         write             foreground  foreground  -    deliver
@@ -65,6 +69,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    foreground  foreground  -
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden foreground  foreground  -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              foreground  foreground  -    deliver
         write             foreground  foreground  -    deliver
@@ -93,6 +99,8 @@ extension Situation {
         terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    background  off         3s
         crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        phoneRestarted    terminated  off         -    terminated:restart dropQueued stop:kept withdraw
+        relaunchForbidden background  off         3s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         3s   refuse
         write             background  off         3s   refuse
@@ -121,6 +129,8 @@ extension Situation {
         terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    background  off         8s
         crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        phoneRestarted    terminated  off         -    terminated:restart dropQueued stop:kept withdraw
+        relaunchForbidden background  off         8s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         8s   refuse
         write             background  off         8s   refuse
@@ -149,6 +159,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    background  background  3s
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden background  background  3s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  background  10s  deliver
         write             background  background  10s  deliver

@@ -7,6 +7,8 @@ extension Situation {
         terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    terminated  off         -    terminated:memoryPressure dropQueued stop:kept withdraw
         crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        phoneRestarted    terminated  off         -    terminated:restart dropQueued stop:kept withdraw
+        relaunchForbidden suspended   off         -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              suspended   off         -    refuse
         write             suspended   off         -    refuse
@@ -35,6 +37,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    terminated  background  -    terminated:memoryPressure dropQueued
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden suspended   background  -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  woken:read deliverQueued deliver
         write             woken       background  10s  woken:write deliverQueued deliver
@@ -63,6 +67,8 @@ extension Situation {
         terminate         terminated  off         -
         memoryPressure    terminated  off         -
         crash             terminated  off         -
+        phoneRestarted    terminated  off         -
+        relaunchForbidden terminated  off         -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              terminated  off         -    refuse
         write             terminated  off         -    refuse
@@ -91,6 +97,8 @@ extension Situation {
         terminate         terminated  off         -
         memoryPressure    terminated  off         -
         crash             terminated  off         -
+        phoneRestarted    terminated  off         -
+        relaunchForbidden terminated  off         -
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              terminated  off         -    refuse
         write             terminated  off         -    refuse
@@ -119,6 +127,8 @@ extension Situation {
         terminate         terminated  background  -
         memoryPressure    terminated  background  -
         crash             terminated  background  -
+        phoneRestarted    terminated  background  -
+        relaunchForbidden terminated  off         -    stop clear forget
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  launchedInBackgroundRestoring woken:read deliver
         write             woken       background  10s  launchedInBackgroundRestoring woken:write deliver
@@ -148,6 +158,8 @@ extension Situation {
         terminate         quit        off         -
         memoryPressure    quit        off         -
         crash             quit        off         -
+        phoneRestarted    quit        off         -
+        relaunchForbidden quit        off         -
         quit              quit        off         -
         read              quit        off         -    refuse
         write             quit        off         -    refuse

@@ -7,6 +7,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    woken       background  6s
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden woken       background  6s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  deliver
         write             woken       background  10s  deliver
@@ -35,6 +37,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    woken       background  6s
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden woken       background  6s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  deliver
         write             woken       background  10s  deliver
@@ -63,6 +67,8 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    throttled   background  6s
         crash             terminated  background  -    terminated:crash dropQueued
+        phoneRestarted    terminated  background  -    terminated:restart dropQueued
+        relaunchForbidden throttled   background  6s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              throttled   background  6s   deliver
         write             throttled   background  6s   deliver
@@ -92,6 +98,8 @@ extension Situation {
         terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    throttled   off         6s
         crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        phoneRestarted    terminated  off         -    terminated:restart dropQueued stop:kept withdraw
+        relaunchForbidden throttled   off         6s
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              throttled   off         6s   refuse
         write             throttled   off         6s   refuse

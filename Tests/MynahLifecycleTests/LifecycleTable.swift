@@ -79,6 +79,7 @@ extension AppEvent {
 /// Everything that can happen, as a table's first column; what is a central's has tables of its own.
 enum Trigger: String, CaseIterable {
     case enterForeground, enterBackground, suspend, terminate, memoryPressure, crash, quit
+    case phoneRestarted, relaunchForbidden
     case read, write, writeCommand, subscribe, unsubscribe, other
     case workBegan, workEnded, extraneousWork
     /// Given when the machine's deadline comes, and a nanosecond earlier.
@@ -104,6 +105,8 @@ enum Trigger: String, CaseIterable {
         case .bluetooth(.discovered), .bluetooth(.connected), .bluetooth(.disconnected),
             .bluetooth(.notified), .bluetooth(.answered), .bluetooth(.state), .bluetooth(.connectionEvent):
             return nil
+        case .phoneRestarted: self = .phoneRestarted
+        case .relaunchForbidden: self = .relaunchForbidden
         case .workBegan: self = .workBegan
         case .workEnded: self = .workEnded
         case .extraneousWork: self = .extraneousWork
@@ -127,6 +130,8 @@ enum Trigger: String, CaseIterable {
         case .memoryPressure: .memoryPressure
         case .crash: .crash
         case .quit: .quit
+        case .phoneRestarted: .phoneRestarted
+        case .relaunchForbidden: .relaunchForbidden
         case .read: .bluetooth(.read)
         case .write: .bluetooth(.write)
         case .writeCommand: .bluetooth(.writeCommand)

@@ -83,6 +83,18 @@ import Testing
         #expect(ledger.wanted.isEmpty)
     }
 
+    @Test func `after a restart of the phone the devices of kept links are waited for`() {
+        var ledger = LinkLedger()
+        var actions: [LinkAction] = []
+        for manager in [ManagerKey.a, .b] { ledger.connect(manager, to: .device(1), into: &actions) }
+        ledger.linkUp(.first, to: .device(1), into: &actions)
+        actions = []
+        ledger.powerLost(keepingFor: { $0 == .a }, links: { _ in true }, into: &actions)
+        #expect(actions == [.forgotten(.b, .device(1)), .linkEnded(.device(1), .first), .wantedChanged])
+        #expect(ledger.wanted.map(\.managers) == [[.a]])
+        #expect(ledger.state(of: .device(1), for: .a) == .connecting)
+    }
+
     @Test func `a start delay that is over after its request was cancelled changes nothing`() {
         var ledger = LinkLedger()
         var actions: [LinkAction] = []

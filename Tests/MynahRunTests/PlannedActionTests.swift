@@ -88,6 +88,9 @@ import Testing
             ("0 s=stopScan", 0, .stopScan, .every), ("0 s=openAlert", 0, .openAlert, .every),
             ("1 s=poweredOff", 1000, .setPower(false), .every),
             ("1 s=Strap:poweredOn", 1000, .setPower(true), .named("Strap")),
+            ("1 s=settingsOff", 1000, .phone(.settingsOff), .every),
+            ("1 s=Lock:restart", 1000, .phone(.restart), .phone(of: "Lock")),
+            ("1 s=Two:screenOff", 1000, .phone(.screenOff), .phone(of: "Two")),
             ("2 s=allowed", 2000, .setAuthorization(.allowedAlways), .every),
             ("2 s=Lock:denied", 2000, .setAuthorization(.denied), .named("Lock")),
             ("1 s=Strap:forget", 1000, .forget, .peripheral("Strap", of: "Two")),
@@ -161,6 +164,8 @@ import Testing
             "\"Door\" is a peripheral of \"Two\"; only forget, outOfRange, inRange, distance 5 m"
         ),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and this state is for apps"),
+        ("1s=Strap:unlock", "\"Strap\" is an accessory, and this state is for apps"),
+        ("1s=setingsOff", "did you mean settingsOff?"),
     ])
     func `an impossible plan is reported with the nearest one`(text: String, message: String) {
         do throws(PlannedAction.Problem) {

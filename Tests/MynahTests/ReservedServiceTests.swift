@@ -25,6 +25,14 @@ import Testing
         #expect(await accessory.services.map(\.uuid) == [reserved.uuid])
     }
 
+    @Test func `the article has the rules for relaunching of each version`() throws {
+        let article = try DocumentPage("\(DocumentPage.articles)/PlayAnIOSApp.md")
+        for cause in RelaunchCause.allCases {
+            let rules = IOSVersion.relaunchVersions.map { IOSVersion($0).relaunch(after: cause).rawValue }
+            #expect(article.lines.contains("| `\(cause.rawValue)` | \(rules.joined(separator: " | ")) |"))
+        }
+    }
+
     @Test func `the article lists the services, and who saw each refused`() throws {
         let article = try DocumentPage("\(DocumentPage.articles)/PlayAnIOSApp.md")
         for service in AppleServices.reserved {

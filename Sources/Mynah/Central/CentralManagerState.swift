@@ -205,8 +205,9 @@ final class CentralManagerState {
     }
 
     /// Takes a packet that the phone heard, and returns what its program hears of it.
-    func heard(_ report: ScanReport) -> [DiscoveryCoalescer.Discovery] {
+    func heard(_ report: ScanReport, readsOverflowArea: Bool) -> [DiscoveryCoalescer.Discovery] {
         guard scan != nil else { return [] }
+        coalescer.readsOverflowArea = readsOverflowArea
         var discoveries: [DiscoveryCoalescer.Discovery] = []
         coalescer.heard(report, into: &discoveries)
         return discoveries

@@ -71,6 +71,11 @@ final class PhoneAlerts {
         }
     }
 
+    /// The phone restarted, so an app's alerts are gone.
+    func restarted(_ app: AppProcess, on phone: isolated Phone) {
+        change(on: phone) { $0.quit(app.number, into: &$1) }
+    }
+
     /// The phone stopped.
     func stop() {
         policy = AlertPolicy()

@@ -57,7 +57,7 @@ extension PhoneCentral {
     private func heard(_ report: ScanReport, on phone: isolated Phone) {
         connector.heard(report, on: phone)
         for manager in managers {
-            for found in manager.heard(report) {
+            for found in manager.heard(report, readsOverflowArea: scanner.isScreenOn) {
                 guard let peripheral = devices.peripheral(at: found.address, for: manager, on: phone) else {
                     continue
                 }

@@ -13,6 +13,8 @@ final class PhoneScanner {
     private var reported: Set<PhoneScan.Obstacle> = []
     /// The radio's scan, or `nil` if it does not scan.
     private var current: ScanOptions?
+    /// Whether the phone's screen is on: while it is off, no overflow area is looked at.
+    var isScreenOn = true
     /// Whether to restart the scan, so that the controller's duplicate filter reports devices again.
     private var isStale = false
     /// Changes with each request.

@@ -353,9 +353,9 @@ struct CtlApp: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Changes the state of a device's app, or of its phone.",
         discussion: """
-            poweredOff, poweredOn, openAlert and dismissAlert are for the whole phone: name it as phone: in \
-            the profile does, or by an app on it. poweredOff, poweredOn and forget are for accessories too; \
-            the first two are not for BlueZ.
+            The states of Bluetooth, the lock, the screen, alerts and pairings are for the whole phone: name \
+            it as phone: in the profile does, or by an app on it. poweredOff, poweredOn and forget are for \
+            accessories too. With BlueZ, nothing turns Bluetooth off.
             """)
     @ParentCommand var parent: CtlCommand
     @Argument(

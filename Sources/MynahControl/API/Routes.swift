@@ -133,8 +133,9 @@ extension Route {
         Route(
             "POST", "/v1/devices/{device}/app", .setAppState,
             """
-            Changes the state of the device's app. With poweredOff, poweredOn, forget, openAlert and \
-            dismissAlert, the device can also be the name of a phone. The first three are for accessories too
+            Changes the state of the device's app. If the state is about Bluetooth, the lock, the screen, \
+            alerts or pairings, the device can also be the name of a phone. poweredOff, poweredOn and forget \
+            are for accessories too
             """,
             body: Body(
                 schema: .object([.init("state", .word(UserAction.words), isRequired: true)]),

@@ -22,6 +22,7 @@ extension Emulator {
         let player = join(device)
         do throws(RadioError) {
             try await addFaults(of: device)
+            await pickUp()
             await player.launch()
             player.begin()
             try await player.publish()
@@ -73,10 +74,13 @@ extension Emulator {
         let player = try player(named: label)
         if case .forget = action { return try await forget(in: label) }
         if case .setPower(let isOn) = action {
-            return try await attempt { () async throws(RadioError) in try await phone.setPower(isOn) }
+            return try await attempt { () async throws(RadioError) in try await setPower(isOn) }
         }
         guard player.device.app != nil else {
             throw .conflict("\(label) is an accessory: no app plays it")
+        }
+        if case .phone(let change) = action {
+            return try await attempt { () async throws(RadioError) in try await carryOut(change) }
         }
         await carryOut(action, on: action.isForPhone ? .phone(of: label) : .named(label))
     }

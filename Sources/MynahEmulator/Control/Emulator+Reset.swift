@@ -97,8 +97,12 @@ extension Emulator {
     private func restore(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         if parts.contains(.bonds) { try await forget(try await bonds()) }
         if parts.contains(.connections) { try await endLinks(await connected()) }
-        if parts.contains(.app), await phone.radioState == .poweredOff {
-            try await attempt { () async throws(RadioError) in try await phone.setPower(true) }
+        if parts.contains(.app) {
+            await pickUp()
+            condition.powerChanges = []
+            if await phone.radioState == .poweredOff {
+                try await attempt { () async throws(RadioError) in try await phone.setPower(true) }
+            }
         }
         for player in players where parts.contains(.advertising) {
             player.device.change = AdvertisingChange()

@@ -32,6 +32,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case appQuit = "app.quit"
     case appRestored = "app.restored"
     case appAuthorization = "app.authorization"
+    case appNotRelaunched = "app.notRelaunched"
+    case phoneChanged = "phone.changed"
     case scanStarted = "scan.started"
     case scanChanged = "scan.changed"
     case scanPaused = "scan.paused"

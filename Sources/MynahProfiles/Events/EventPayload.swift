@@ -355,12 +355,12 @@ extension EventPayload {
 // MARK: - Apps
 
 extension EventPayload {
-    /// A launch of an app, or its end.
+    /// A launch of an app, its end, or what its user did to the phone.
     package struct AppStep: Hashable, Sendable {
         package var restoreIdentifiers: [String]?
         package var centralRestoreIdentifiers: [String]?
         package var isInBackground: Bool?
-        /// Why it was terminated.
+        /// Why it was terminated or is not relaunched, or what happened to its phone.
         package var reason: String?
         /// Its permission to use Bluetooth.
         package var authorization: String?

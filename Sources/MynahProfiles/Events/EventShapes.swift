@@ -238,6 +238,8 @@ enum EventShapes {
         appShape.optional("inBackground", \.isInBackground),
     ]
     static let authorization = [appShape.optional("authorization", \.authorization)]
+    /// A change of the phone by its user.
+    static let byUser = [appShape.optional("by", \.reason)]
     static let termination = [appShape.optional("reason", \.reason)]
 
     private static let restorationShape = EventShape(EventPayload.restoration) {

@@ -102,6 +102,7 @@ package enum EventTable {
         Row(.appTerminated, .app, Shapes.termination), Row(.appQuit, .app),
         Row(.appRestored, .restoreIdentifier, Shapes.restoration),
         Row(.appAuthorization, .app, Shapes.authorization),
+        Row(.appNotRelaunched, .restoreIdentifier, Shapes.byUser), Row(.phoneChanged, .app, Shapes.byUser),
     ]
 }
 

@@ -92,6 +92,26 @@ enum AppSection {
         return app
     }
 
+    /// Hints at what the version of iOS does not relaunch a restorable app after, although another version
+    /// does.
+    static func checkRelaunch(
+        of app: Profile.App, at mark: SourceMark?, _ centrals: [Profile.Central], _ reader: FormatReader
+    ) {
+        guard app.restoreIdentifier != nil || centrals.contains(where: { $0.restoreIdentifier != nil }) else {
+            return
+        }
+        let lost = RelaunchCause.allCases.filter { cause in
+            IOSVersion.relaunchVersions.contains { IOSVersion($0).relaunch(after: cause).allowsRelaunch }
+                && !IOSVersion(app.iOS).relaunch(after: cause).allowsRelaunch
+        }
+        guard !lost.isEmpty else { return }
+        let causes = lost.map(\.rawValue).joined(separator: " and ")
+        let exception =
+            lost.contains { IOSVersion(app.iOS).relaunch(after: $0) == .accessorySetupKit }
+            ? " unless it uses AccessorySetupKit" : ""
+        reader.hint(at: mark, "iOS \(app.iOS) does not relaunch an app after \(causes)\(exception)")
+    }
+
     private static func check(
         _ taskTime: Duration, of app: Profile.App, _ node: YAMLNode, _ reader: FormatReader
     ) {

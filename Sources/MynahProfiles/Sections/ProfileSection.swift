@@ -83,6 +83,8 @@ enum ProfileSection {
         if let app {
             warnOfReserved(profile.services, reader)
             warnOfLatency(profile, app, reader)
+            AppSection.checkRelaunch(
+                of: app, at: app.marks["iOS"] ?? phone?.marks["iOS"], profile.centrals, reader)
             let iOS = IOSVersion(app.iOS)
             profile.device.largestMTU = iOS.largestMTU
             profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)

@@ -402,7 +402,8 @@ class Device:
     def app(self, state: str) -> None:
         """Changes the state of its app, with a word of `mynah run --at`, as `background`.
 
-        `poweredOff`, `poweredOn`, `forget`, `openAlert` and `dismissAlert` are for the app's phone.
+        `poweredOff`, `poweredOn`, `settingsOff`, `controlCenterOff`, `airplaneMode`, `restart`, `unlock`,
+        `screenOff`, `screenOn`, `forget`, `openAlert` and `dismissAlert` are for the app's phone.
         """
         self._act("app", {"state": state})
 

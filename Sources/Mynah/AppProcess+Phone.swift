@@ -1,0 +1,52 @@
+import MynahCore
+import MynahLifecycle
+
+// What happens to an app with its phone.
+extension AppProcess {
+    /// The Bluetooth state of its managers changed, although that of the phone did not.
+    func bluetoothChanged(on phone: isolated Phone) {
+        let state = bluetoothState(phone.radioState)
+        for manager in managers { manager.note(.stateChanged(state), on: phone) }
+        radioStateChanged(to: phone.radioState, on: phone)
+        centralStateChanged(to: phone.central.radioState, on: phone)
+        phone.central.appChanged(self, on: phone)
+    }
+
+    /// The phone restarted and waits to be unlocked, or its user has unlocked it.
+    ///
+    /// While it waits, the system works for no app.
+    func setAwaitsUnlock(_ awaits: Bool, on phone: isolated Phone) {
+        awaitsUnlock = awaits
+        let central = phone.central
+        // The links are about to end with the phone, and their devices are waited for.
+        if awaits {
+            central.connections.change(on: phone) {
+                $0.powerLost(keepingFor: central.keeps, links: { _ in true }, into: &$1)
+            }
+        }
+        bluetoothChanged(on: phone)
+    }
+}
+
+extension AppAccess {
+    /// The phone restarts, which ends the app if it is in memory, and removes its alerts.
+    package func restart() {
+        look { app, phone in
+            app.handle(.phoneRestarted, on: phone)
+            phone.central.alerts.restarted(app, on: phone)
+        }
+    }
+
+    /// From now on no event launches the app, if it is terminated; returns whether one could until now.
+    package func forbidRelaunch() -> Bool {
+        look { app, phone in
+            defer { app.handle(.relaunchForbidden, on: phone) }
+            return app.isKept
+        } ?? false
+    }
+
+    /// The phone waits for its first unlock after a restart, or no longer does.
+    package func setAwaitsUnlock(_ awaits: Bool) {
+        look { app, phone in app.setAwaitsUnlock(awaits, on: phone) }
+    }
+}
