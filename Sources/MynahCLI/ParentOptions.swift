@@ -5,25 +5,62 @@ import MynahSupport
 
 import Glibc
 
-/// The option of a run that another program has started for itself.
+/// The options of a command that another program has started for itself.
 struct ParentOptions: ParsableArguments {
     @Flag(
-        help: """
-            Ends the run, as SIGTERM would, when the process that started it has ended, however that ended. \
-            It also makes the directory of --control unix:PATH if it is missing, and then removes it at the \
-            end, if nothing else is in it.
-            """)
+        help: "Ends as SIGTERM would end it when the process that started it has ended, however that ended.")
     var withParent = false
 
-    /// Interrupts a command when the process that started this one has ended.
+    @Option(
+        help: ArgumentHelp(
+            """
+            Ends as SIGTERM would end it when the other end of this pipe or socket is closed: the number of \
+            an open descriptor. Nothing is read from it. A process that ends closes what it has open, so it \
+            also ends with one that started it and ended before it could look, which --with-parent may miss.
+            """, valueName: "descriptor"),
+        transform: Self.pipe)
+    var withPipe: Int32?
+
+    @Sendable private static func pipe(_ text: String) throws -> Int32 {
+        let descriptor = try Choice.number(text, in: 0...Int32.max)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw ValidationError("it is not open: the program that starts this one has to pass it on")
+        }
+        guard [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
+            throw ValidationError("it is neither a pipe nor a socket, whose other end can be closed")
+        }
+        return descriptor
+    }
+
+    /// Interrupts a command when what its options name has ended.
     func follow(in surroundings: Surroundings) {
         // A command on a stage has no process of its own.
-        guard withParent, surroundings.texts == nil else { return }
-        let obstacle = ParentProcess.whenEnded {
-            surroundings.say("the process that started this one has ended (--with-parent)")
+        guard surroundings.texts == nil else { return }
+        let end: @Sendable (String) -> Void = { reason in
+            surroundings.say(reason)
             surroundings.interruption.interrupt(by: .terminated)
         }
-        if let obstacle { surroundings.say("warning: --with-parent has no effect: \(obstacle)") }
+        var ends: [WatchedEnd] = []
+        if let withPipe {
+            ends.append(WatchedEnd(withPipe, 0, "the pipe of --with-pipe is closed"))
+        }
+        if withParent {
+            switch ParentProcess.find() {
+            case .running(let descriptor):
+                ends.append(
+                    WatchedEnd(
+                        descriptor, Int16(POLLIN),
+                        "the process that started this one has ended (--with-parent)"))
+            case .ended(let reason): return end(reason)
+            case .unknown(let reason):
+                surroundings.say("warning: --with-parent has no effect: \(reason)")
+            }
+        }
+        if !ends.isEmpty, !WatchedEnd.wait(for: ends, end) {
+            surroundings.say(
+                "warning: --with-parent and --with-pipe have no effect: no thread could be started for them")
+        }
     }
 
     /// A directory that a run has made for the socket of its control API.
@@ -38,9 +75,33 @@ struct ParentOptions: ParsableArguments {
     ///
     /// If it cannot be made, the socket cannot either, and that is the error.
     func makeDirectory(for control: ControlPlan?) -> MadeDirectory? {
-        guard withParent, case .unix(let path)? = control?.address else { return nil }
+        guard withParent || withPipe != nil, case .unix(let path)? = control?.address else { return nil }
         let directory = Directory.parent(of: path)
         return mkdir(directory, 0o700) == 0 ? MadeDirectory(path: directory) : nil
+    }
+}
+
+/// A descriptor that reports an end, and the sentence that says so.
+private struct WatchedEnd: Sendable {
+    private var descriptor: Int32
+    private var events: Int16
+    private var reason: String
+
+    /// Hangups and errors are reported beside the events.
+    init(_ descriptor: Int32, _ events: Int16, _ reason: String) {
+        (self.descriptor, self.events, self.reason) = (descriptor, events, reason)
+    }
+
+    /// Calls `body` once, with the reason of the first that ends; `false` if no thread can be started.
+    static func wait(for ends: [WatchedEnd], _ body: @escaping @Sendable (String) -> Void) -> Bool {
+        SystemThread.attempt {
+            SystemThread.blockSignals()
+            var polled = ends.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+            while poll(&polled, nfds_t(polled.count), -1) < 0 {
+                guard errno == EINTR else { return }
+            }
+            if let first = polled.firstIndex(where: { $0.revents != 0 }) { body(ends[first].reason) }
+        }
     }
 }
 
@@ -48,36 +109,45 @@ struct ParentOptions: ParsableArguments {
 private enum ParentProcess {
     private typealias SystemCall = @convention(c) (Int, Int, Int) -> Int
 
-    /// Calls `body` once, when it has ended; returns why that cannot be known, or `nil`.
+    case running(descriptor: Int32)
+    case ended(String)
+    case unknown(String)
+
+    /// Looks for it, and opens a process descriptor, which becomes readable when the process has ended.
     ///
     /// The kernel's signal for this, PR_SET_PDEATHSIG, comes when the thread that started this process ends.
-    /// A process descriptor becomes readable when the process has ended.
-    static func whenEnded(_ body: @escaping @Sendable () -> Void) -> String? {
+    static func find() -> ParentProcess {
         let parent = getppid()
-        guard parent != 0 else { return "the process that started this one is in another PID namespace" }
+        guard parent != 0 else {
+            return .unknown("the process that started this one is in another PID namespace")
+        }
         let descriptor = open(parent)
         let number = errno
         // It has ended meanwhile, and its number may be another process's.
-        guard getppid() == parent else {
+        guard getppid() == parent, !isAdopter(parent) else {
             if descriptor >= 0 { close(descriptor) }
-            body()
-            return nil
+            return .ended("the process that started this one has ended (--with-parent)")
         }
         guard descriptor >= 0 else {
-            return number == ENOSYS
-                ? "this kernel cannot tell when a process has ended, as Linux 5.3 and later can"
-                : "the process that started this one cannot be watched: \(String(cString: strerror(number)))"
+            return .unknown(
+                number == ENOSYS
+                    ? "this kernel cannot tell when a process has ended, as Linux 5.3 and later can"
+                    : "the process that started this one cannot be watched: "
+                        + String(cString: strerror(number)))
         }
-        let isWatched = SystemThread.attempt {
-            SystemThread.blockSignals()
-            var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            while poll(&end, 1, -1) < 0 {
-                guard errno == EINTR else { return }
-            }
-            body()
-        }
-        if !isWatched { close(descriptor) }
-        return isWatched ? nil : "no thread could be started for it"
+        return .running(descriptor: descriptor)
+    }
+
+    /// Whether the parent got this process from one that has ended before.
+    ///
+    /// Process 1 gets it, or the nearest ancestor that asked for such processes, as a user's systemd does. A
+    /// process is in the session of the one that started it, which may be process 1, as in a container. The
+    /// leader of a session cannot tell.
+    private static func isAdopter(_ parent: pid_t) -> Bool {
+        let own = getsid(0)
+        guard own != getpid() else { return false }
+        let session = getsid(parent)
+        return session < 0 ? errno == ESRCH : session != own
     }
 
     /// A descriptor of a process, or -1 and `errno`: pidfd_open(2), which C libraries have since glibc 2.36.

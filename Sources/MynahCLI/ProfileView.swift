@@ -20,6 +20,9 @@ enum ProfileView {
                             .object(EventPayload.scan(.init($0)).members(of: .scanStarted))
                         })))
         }
+        if let request = profile.parameterRequest {
+            fields.append(.init("connection", json(of: request)))
+        }
         let tree = profile.attributeTree
         fields.append(
             .init("services", .array(profile.services.indices.map { json(of: $0, in: profile, tree) })))
@@ -27,6 +30,18 @@ enum ProfileView {
             fields.append(.init("faults", .array(profile.faults.map { $0.json(in: tree) })))
         }
         return .object(fields)
+    }
+
+    /// The connection parameters that an accessory requests, with the names of events.
+    private static func json(of request: Profile.ParameterRequest) -> JSON {
+        let wanted = request.wanted
+        return .object([
+            .init("intervalMilliseconds", .number(wanted.shortestInterval.milliseconds)),
+            .init("intervalMaximumMilliseconds", .number(wanted.longestInterval.milliseconds)),
+            .init("latency", .integer(Int(wanted.latency))),
+            .init("supervisionTimeoutMilliseconds", .number(wanted.supervisionTimeout.milliseconds)),
+            .init("afterMilliseconds", .number(request.delay.milliseconds)),
+        ])
     }
 
     private static func json(of index: Int, in profile: Profile, _ tree: AttributeTree) -> JSON {
@@ -93,6 +108,7 @@ enum ProfileView {
         let tree = profile.attributeTree
         var lines = [profile.name, ""]
         lines += airs.flatMap(\.text)
+        if let request = profile.parameterRequest { lines += ["", text(of: request)] }
         for (index, service) in profile.services.enumerated() {
             lines.append("")
             let includes = service.includes.map {
@@ -109,6 +125,14 @@ enum ProfileView {
         if !profile.faults.isEmpty { lines += ["", "faults"] }
         lines += profile.faults.map { "  \(ScreenLine.pad($0.fault.name, 20)) \($0.text(in: tree))" }
         return lines
+    }
+
+    private static func text(of request: Profile.ParameterRequest) -> String {
+        let wanted = request.wanted
+        let (shortest, longest) = (wanted.shortestInterval.text, wanted.longestInterval.text)
+        return "connection  every \(shortest == longest ? shortest : "\(shortest) to \(longest)"), "
+            + "latency \(wanted.latency), timeout \(wanted.supervisionTimeout.text), requested "
+            + "\(request.delay.text) after the connection began"
     }
 
     private static func text(

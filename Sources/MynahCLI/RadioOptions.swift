@@ -1,7 +1,7 @@
 import MynahRun
 import ArgumentParser
 
-/// The options of every command that uses a radio.
+/// The options of every command that uses a radio, and of its end.
 struct RadioOptions<Side: RadioSide>: ParsableArguments {
     @Option(
         help: ArgumentHelp("\(Side.radioHelp)", valueName: "radio"), completion: Side.completion,
@@ -18,6 +18,8 @@ struct RadioOptions<Side: RadioSide>: ParsableArguments {
         help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
+
+    @OptionGroup var parent: ParentOptions
 }
 
 /// The side of a connection that a command plays, which decides what `--radio` and `--capture` take.

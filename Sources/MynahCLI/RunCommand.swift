@@ -259,7 +259,7 @@ struct RunCommand: StagedCommand {
     func play(in surroundings: Surroundings) async throws {
         let wishes = try wishes()
         let signals = surroundings.hearSignals()
-        timeOptions.parent.follow(in: surroundings)
+        options.parent.follow(in: surroundings)
         let time = timeOptions.time(in: surroundings)
         defer { surroundings.end(time) }
         var plan = try plan(wishes, in: surroundings, time)
@@ -276,7 +276,7 @@ struct RunCommand: StagedCommand {
             isPatient: time.clock.virtual != nil, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let directory = timeOptions.parent.makeDirectory(for: plan.control)
+        let directory = options.parent.makeDirectory(for: plan.control)
         defer { directory?.remove() }
         let end = await output.play(plan, radios(in: time), time)
         let unwritten = scenarioOptions.write(end.report)

@@ -6,7 +6,7 @@ import MynahHCI
 import MynahRun
 import MynahSupport
 
-/// The options about the time of a run, what repeats in it, and whose end ends it.
+/// The options about the time of a run, and about what repeats in it.
 struct TimeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -29,8 +29,6 @@ struct TimeOptions: ParsableArguments {
             """),
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
     var clock: ClockChoice = .real
-
-    @OptionGroup var parent: ParentOptions
 
     /// The time of a run with these options.
     func time(in surroundings: Surroundings) -> RunTime { surroundings.time(clock, seed: seed) }

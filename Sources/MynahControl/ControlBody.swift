@@ -21,9 +21,9 @@ package struct ControlBody: Sendable {
         }
         var json = JSON.object([])
         do throws(JSON.ParseError) {
-            if !bytes.isEmpty { json = try JSON(parsing: bytes) }
+            if !bytes.isEmpty { json = try JSON(parsing: bytes, rounding: false) }
         } catch {
-            throw ControlProblem(400, "the body is not JSON: \(error)")
+            throw .unread("the body", error)
         }
         guard case .object = json else { throw ControlProblem(400, "the body is not a JSON object") }
         return json
@@ -157,6 +157,14 @@ extension JSON {
 }
 
 extension ControlProblem {
+    /// Text that is not JSON, or has a number that would be rounded.
+    static func unread(_ what: String, _ error: JSON.ParseError) -> ControlProblem {
+        ControlProblem(
+            400,
+            error.isRounded
+                ? "\(what), byte \(error.offset): \(error.message)" : "\(what) is not JSON: \(error)")
+    }
+
     /// A name that does not exist; the problem suggests the nearest one, or lists those that do.
     package static func unknown(_ kind: String, _ name: String, among known: [String]) -> ControlProblem {
         let hint =

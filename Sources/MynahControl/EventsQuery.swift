@@ -42,9 +42,9 @@ package struct EventsQuery: Hashable, Sendable {
         guard name == "match" else { return Int(value).map { .integer($0) } ?? .string(value) }
         guard value.drop(while: { $0 == " " }).first == "{" else { return .string(value) }
         do throws(JSON.ParseError) {
-            return try JSON(parsing: Array(value.utf8))
+            return try JSON(parsing: Array(value.utf8), rounding: false)
         } catch {
-            throw ControlProblem(400, "match is not JSON: \(error)")
+            throw .unread("match", error)
         }
     }
 

@@ -32,6 +32,15 @@ package struct JUnitReport: Sendable {
         }
     }
 
+    /// The beginning of every report, after the declaration of its encoding.
+    private static let root = "<testsuites><testsuite name=\"mynah\""
+
+    /// Whether a body is such a report.
+    static func isReport(_ body: [UInt8]) -> Bool {
+        let lines = String(decoding: body.prefix(200), as: UTF8.self).split(separator: "\n")
+        return lines.first?.hasPrefix("<?xml ") == true && lines.dropFirst().first?.hasPrefix(root) == true
+    }
+
     private let cases: [Case]
 
     /// A report of these cases.
@@ -45,7 +54,7 @@ package struct JUnitReport: Sendable {
         let errors = cases.count { $0.troubles.contains { if case .error = $0 { true } else { false } } }
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites><testsuite name="mynah" tests="\(cases.count)" failures="\(failures)" \
+            \(Self.root) tests="\(cases.count)" failures="\(failures)" \
             errors="\(errors)">
 
             """

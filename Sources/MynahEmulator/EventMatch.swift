@@ -209,15 +209,16 @@ public struct EventMatch: Hashable, Sendable {
 
     /// `72.0` and `7.2e1` are 72; digits alone are compared as they are, because a `Double` holds 53 bits.
     private static func isEqual(_ number: some BinaryInteger, to expected: String) -> Bool {
-        Int(expected).map { $0 == number } ?? (Double(expected) == Double(number))
+        if let whole = Int(expected) { return whole == number }
+        if let whole = UInt64(expected) { return whole == number }
+        return WholeDigits.problem(of: expected) == nil && Double(expected) == Double(number)
     }
 
     private static func isEqual(_ value: JSON, to expected: String, _ key: String) -> Bool {
         switch value {
         case .string(let text): isEqual(text, to: expected, key)
         case .integer(let number): isEqual(number, to: expected)
-        case .unsigned(let number):
-            UInt64(expected).map { $0 == number } ?? (Double(expected) == Double(number))
+        case .unsigned(let number): isEqual(number, to: expected)
         case .number(let number): Double(expected) == number
         case .bool(let value): expected == (value ? "true" : "false")
         case .null: expected == "null"

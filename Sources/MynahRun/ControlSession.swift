@@ -52,13 +52,24 @@ final class ControlSession: Sendable {
         }
         self.server.withLock { $0 = server }
         do throws(ControlError) {
-            guard let time = clock.virtual else { return try await server.start().description }
+            guard let time = clock.virtual else { return try await Self.start(server) }
             return try await time.waitOutside { () async throws(ControlError) in
-                try await server.start().description
+                try await Self.start(server)
             }
         } catch {
             throw RadioError(.unreachable, error.message, remedy: error.remedy)
         }
+    }
+
+    /// Listens, unless no client could be served.
+    private static func start(_ server: HTTPServer) async throws(ControlError) -> String {
+        let address = try await server.start().description
+        guard server.hasRoom else {
+            await server.stop()
+            throw ControlError(
+                .unavailable, "the limit of open files leaves none for a client", remedy: OpenFiles.remedy)
+        }
+        return address
     }
 
     /// Another history begins: its events are numbered from 1.

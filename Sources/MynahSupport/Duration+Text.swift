@@ -5,13 +5,15 @@ extension Duration {
         ("h", 3_600_000_000_000),
     ]
 
-    /// The shortest way to write it, such as `100 ms` or `2 min`.
+    /// The shortest way to write it, such as `100 ms`, `2 min` or `7.5 ms`.
     package var text: String {
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !isTooLong else { return "\(seconds) s" }
         let nanoseconds = whole &+ attoseconds / 1_000_000_000
         for unit in Self.namedUnits.reversed() where nanoseconds != 0 && nanoseconds % unit.nanoseconds == 0 {
+            // Intervals of Bluetooth are multiples of 0.625 ms.
+            if unit.name == "us", abs(nanoseconds) > 1_000_000 { break }
             return "\(nanoseconds / unit.nanoseconds) \(unit.name)"
         }
         var decimals = String(1_000_000 + abs(nanoseconds % 1_000_000)).dropFirst()

@@ -5,6 +5,8 @@ extension JSON {
         public var message: String
         /// Where, in bytes from the beginning.
         public var offset: Int
+        /// Whether it is JSON all the same, with a number that would be rounded.
+        package var isRounded = false
 
         /// The message with its place.
         public var description: String { "\(message) at byte \(offset)" }
@@ -15,7 +17,12 @@ extension JSON {
     /// Arrays and objects may stand 64 levels deep, so that a text cannot exhaust the stack. Numbers without
     /// fraction that fit become `integer`; one that no `Double` holds is an error.
     public init(parsing bytes: [UInt8]) throws(ParseError) {
-        var parser = JSONParser(bytes: bytes)
+        try self.init(parsing: bytes, rounding: true)
+    }
+
+    /// Reads one JSON text; without `rounding`, a whole number that would lose digits is an error.
+    package init(parsing bytes: [UInt8], rounding: Bool) throws(ParseError) {
+        var parser = JSONParser(bytes: bytes, isRounding: rounding)
         self = try parser.parse()
     }
 
@@ -53,10 +60,12 @@ extension JSON {
 private struct JSONParser {
     static let deepest = 64
     let bytes: [UInt8]
+    let isRounding: Bool
     var index = 0
 
-    init(bytes: [UInt8]) {
+    init(bytes: [UInt8], isRounding: Bool) {
         self.bytes = bytes
+        self.isRounding = isRounding
     }
 
     mutating func parse() throws(JSON.ParseError) -> JSON {
@@ -150,6 +159,9 @@ private struct JSONParser {
         if isPlain, !leadsWithZero, digits.first?.isNumber == true, digits.last?.isNumber == true {
             if let whole = Int(text) { return .integer(whole) }
             if let whole = UInt64(text) { return .unsigned(whole) }
+            if !isRounding, let problem = WholeDigits.problem(of: text) {
+                throw JSON.ParseError(message: problem, offset: start, isRounded: true)
+            }
             let hasBareDot = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
                 .contains { $0.first?.isNumber != true }
             // A larger number would become an infinity, which JSON cannot write.

@@ -17,6 +17,21 @@ package enum OpenFiles {
         return Int(clamping: limits.rlim_cur)
     }
 
+    /// Whether the limit leaves this many beside a descriptor, the lowest free number when it was opened.
+    package static func leaves(_ count: UInt64, beside descriptor: Int32) -> Bool {
+        guard let limit else { return true }
+        let (needed, overflows) = UInt64(max(descriptor, 0)).addingReportingOverflow(count)
+        return !overflows && needed < UInt64(limit)
+    }
+
+    /// Whether the limit leaves this many beside one more.
+    package static func leaves(_ count: UInt64) -> Bool {
+        let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { return false }
+        close(copy)
+        return leaves(count, beside: copy)
+    }
+
     /// Why a command would not come far, as a sentence without its full stop; `nil` if it has enough.
     package static var problem: String? {
         var copies: [Int32] = []

@@ -8,17 +8,36 @@ package enum PrintableText {
             String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "\u{FFFD}" : $0 }))
     }
 
+    /// Why a text is no name, as a sentence without its subject and full stop; `nil` if it is one.
+    package static func problem(ofName name: String) -> String? {
+        if hasControl(name) { return "has a control character in it" }
+        return isVisible(name) ? nil : "has no visible character"
+    }
+
     /// Whether a reader sees something of a text: events, screens and messages print names, and an invisible
     /// one looks like none.
-    package static func isVisible(_ text: String) -> Bool {
-        text.unicodeScalars.contains { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .spaceSeparator, .lineSeparator, .paragraphSeparator, .format, .unassigned: false
-            // BRAILLE PATTERN BLANK has no dots.
-            default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
-            }
+    package static func isVisible(_ text: String) -> Bool { text.unicodeScalars.contains(where: isVisible) }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .decimalNumber, .letterNumber, .otherNumber,
+            .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+            .initialPunctuation, .finalPunctuation, .otherPunctuation,
+            .mathSymbol, .currencySymbol, .modifierSymbol, .otherSymbol:
+            !scalar.properties.isDefaultIgnorableCodePoint && !blanks.contains(scalar)
+        // A mark belongs to the character before it.
+        case .nonspacingMark, .spacingMark, .enclosingMark: false
+        case .spaceSeparator, .lineSeparator, .paragraphSeparator: false
+        // No font, or not every one, has a picture of these.
+        case .control, .format, .surrogate, .privateUse, .unassigned: false
+        @unknown default: false
         }
     }
+
+    /// Letters and symbols whose picture is empty: BRAILLE PATTERN BLANK, MUSICAL SYMBOL NULL NOTEHEAD, and
+    /// EGYPTIAN HIEROGLYPH FULL and HALF BLANK.
+    private static let blanks: Set<Unicode.Scalar> = ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"]
 
     /// Whether a text has a control character: D-Bus takes no NUL, and a phone or a terminal may act on the
     /// others.

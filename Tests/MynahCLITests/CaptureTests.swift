@@ -159,7 +159,7 @@ import Testing
         #expect(blocks(try bytes(path)).count { $0 == 6 } > 100)
     }
 
-    @Test func `a reader that leaves ends the capture and not the run`() async throws {
+    @Test func `a reader that leaves ends the capture, and the run goes on and exits with 1`() async throws {
         let air = try TemporaryDirectory()
         let left = try #require(OutputReader())
         let device = try Program(
@@ -170,7 +170,9 @@ import Testing
             ["connect", "Mynah HRM", "--command", "read body-sensor-location"], air: air)
         #expect(try await phone.end().status == .exited(0))
         device.child.send(SIGINT)
-        #expect(try await device.end().status == .exited(0))
+        let result = try await device.end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.split(separator: "\n").count { $0.contains("the capture has ended") } == 1)
     }
 
     @Test func `a full disk is an error event, and the run goes on and exits with 1`() async throws {

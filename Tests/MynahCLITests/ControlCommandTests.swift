@@ -1,6 +1,9 @@
 import Glibc
+import MynahSupport
 import MynahTestSupport
 import Testing
+
+@testable import MynahCLI
 
 /// The control API of the built program: `serve`, `run --control` and `ctl`.
 @Suite(.processes, .timeLimit(.minutes(15))) struct ControlCommandTests {
@@ -26,6 +29,26 @@ import Testing
     private func stop(_ program: Program) async throws {
         program.child.send(SIGTERM)
         #expect(try await program.child.end() == .exited(0))
+    }
+
+    // MARK: Requests
+
+    @Test(
+        arguments: [
+            ("9007199254740993", "9007199254740993"), ("18446744073709551615", "18446744073709551615"),
+            ("-9223372036854775808", "-9223372036854775808"), ("1.5", "1.5"), ("0x10", "16"),
+            ("1e30", "1e+30"), ("100000000000000000000", "1e+20"), ("boost", nil), ("1e400", nil),
+        ] as [(String, String?)])
+    func `a variable is sent with all digits of its number`(text: String, json: String?) {
+        #expect(CtlVariable.number(text)?.text == json)
+    }
+
+    @Test(arguments: ["18446744073709551616", "-9223372036854775809"])
+    func `a variable of more than 64 bits is wrong usage`(number: String) async throws {
+        let result = try await VirtualStage.play(["ctl", "variable", "Meter", "serial", "--", number])
+        #expect(result.status == .exited(64))
+        #expect(result.error.hasPrefix("error: the whole number \(number) needs more than 64 bits"))
+        #expect(result.error.contains("or --text if it is text"))
     }
 
     // MARK: serve

@@ -124,6 +124,12 @@ import Testing
         "run --notification-rate": "BlueZ only; MynahCLITests have it",
         "run --name-subscribers": "BlueZ 5.80 or later only; the lab has it",
         "serve --adapter": "BlueZ only",
+        "run --with-pipe": "another program has to hold the pipe; ParentTests have it",
+        "serve --with-pipe": "another program has to hold the pipe; ParentTests have it",
+        "scan --with-pipe": "another program has to hold the pipe; ParentTests have it",
+        "connect --with-pipe": "another program has to hold the pipe; ParentTests have it",
+        "scan --with-parent": "another program has to start it; run and serve have it",
+        "connect --with-parent": "another program has to start it; run and serve have it",
         "ctl --control": "the examples have MYNAH_CONTROL; MynahCLITests have it",
         "ctl --control-token-file": "a port that is free is known only when it runs; MynahCLITests have it",
     ]

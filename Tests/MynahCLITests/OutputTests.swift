@@ -42,6 +42,43 @@ import Testing
         }
     }
 
+    @Test(arguments: ["serve", "run \"$2\" --state-dir \"$3\""])
+    func `a control API answers, or says that it may not open more files`(verb: String) async throws {
+        let path = try #require(Program.path)
+        let folder = try TemporaryDirectory()
+        var answered = 0
+        // From what every command needs to what is enough.
+        for limit in Array(OpenFiles.needed + 3...OpenFiles.needed + 5) + [60, 90] {
+            let (output, errors) = (try #require(OutputReader()), try #require(OutputReader()))
+            let address = "unix:\(folder.path)/\(limit)"
+            let command = #""$0" \#(verb) --radio virtual --events json --control "$1" --capture "$4""#
+            let words = [
+                path, address, AirStage.heartRate, folder.path + "/state", folder.path + "/a.pcapng",
+            ]
+            let server = try #require(
+                ChildProcess(
+                    "bash", ["-c", "ulimit -n \(limit); exec \(command)"] + words,
+                    passing: [output.writer: 1, errors.writer: 2], environment: ["MYNAH_AIR": folder.path]))
+            output.start()
+            errors.start()
+            if try await output.line(containing: "\"ready\"") == nil {
+                #expect(try await server.end() == .exited(1))
+                let text = try await errors.text()
+                #expect(text.hasSuffix("; allow more open files, as with ulimit -n 1024\n"), "\(text)")
+            } else {
+                let answer = try await Program.run("ctl", "--control", address, "devices")
+                if answer.status == .exited(0) {
+                    answered += 1
+                } else {
+                    #expect(answer.error.contains("may not open more files"), "\(answer.error)")
+                }
+                server.send(SIGTERM)
+                #expect(try await server.end() == .exited(0))
+            }
+        }
+        #expect(answered > 0)
+    }
+
     @Test func `an output that is closed is an error too`() async throws {
         let path = try #require(Program.path)
         let errors = try #require(OutputReader())

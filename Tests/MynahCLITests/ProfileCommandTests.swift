@@ -180,6 +180,35 @@ import Testing
             ])
     }
 
+    @Test(arguments: [
+        (
+            "{interval: {min: 7.5 ms, max: 30 ms}, latency: 4, timeout: 4 s, after: 500 ms}",
+            "connection  every 7.5 ms to 30 ms, latency 4, timeout 4 s, "
+                + "requested 500 ms after the connection began",
+            [7.5, 30, 4, 4000, 500] as [Double]
+        ),
+        (
+            "{interval: 1 s, timeout: 6 s}",
+            "connection  every 1 s, latency 0, timeout 6 s, requested 1 s after the connection began",
+            [1000, 1000, 0, 6000, 1000] as [Double]
+        ),
+    ])
+    func `show prints the connection parameters`(section: String, line: String, numbers: [Double])
+        async throws
+    {
+        let file = try ProfileFile(
+            "mynah: 1\nname: Strap\nconnection: \(section)\nservices: [{uuid: battery}]\n")
+        let text = try await VirtualStage.play("show", file.path).output
+        #expect(text.split(separator: "\n").contains(line[...]), "\(text)")
+        let shown = try json(try await VirtualStage.play("show", file.path, "--format", "json").output)
+        let connection = try #require(shown["connection"] as? [String: Any])
+        let names = [
+            "intervalMilliseconds", "intervalMaximumMilliseconds", "latency",
+            "supervisionTimeoutMilliseconds", "afterMilliseconds",
+        ]
+        #expect(names.map { connection[$0] as? Double } == numbers && connection.count == names.count)
+    }
+
     @Test func `show prints the fields of a value beside its bytes`() async throws {
         let file = try ProfileFile(
             """

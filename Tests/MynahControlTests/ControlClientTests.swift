@@ -157,6 +157,32 @@ import Testing
         #expect(error?.message.hasPrefix(start) == true, "\(error?.message ?? "")")
     }
 
+    @Test(arguments: [
+        ("<html/>", false),
+        ("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"other\"/></testsuites>", false),
+        ("", false), (JUnitReport([]).text, true), (JUnitReport([.init("a", time: .seconds(1))]).text, true),
+    ])
+    func `a report in XML is an instance's, or an error`(xml: String, isTaken: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/s"
+        let socket = try ListeningSocketOfTest(path)
+        async let served: Void = socket.answer(Self.response("200 OK", "application/xml; charset=utf-8", xml))
+        let result: Result<ControlClient.Response, any Error>
+        do {
+            result = .success(
+                try await ControlClient(.unix(path: path)).send(.init("GET", "/v1/report?format=junit")))
+        } catch {
+            result = .failure(error)
+        }
+        try await served
+        switch result {
+        case .success(let response): #expect(isTaken && response.body == Array(xml.utf8))
+        case .failure(let error):
+            #expect(!isTaken)
+            #expect("\(error)".contains("no instance of mynah: it answered GET /v1/report with other XML"))
+        }
+    }
+
     @Test func `an answer of a later version may have more members`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/s"

@@ -274,6 +274,20 @@ import Testing
         #expect(try EventMatch(parsing: "notified tick=\(text)").matches(event) == isTaken)
     }
 
+    @Test(arguments: [
+        (JSON.integer(.min), "-9223372036854775808", "-9223372036854775809"),
+        (JSON.integer(.max), "9223372036854775807", "9223372036854775808"),
+        (JSON.unsigned(.max), "18446744073709551615", "18446744073709551616"),
+    ])
+    func `the greatest whole numbers equal no number beyond them`(value: JSON, own: String, beyond: String)
+        throws
+    {
+        let event = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .notified, fields: [.init("tick", value)])
+        #expect(try EventMatch(parsing: "notified tick=\(own)").matches(event))
+        #expect(try !EventMatch(parsing: "notified tick=\(beyond)").matches(event))
+    }
+
     @Test func `a word without a number after the sign belongs to the value before it`() throws {
         let warning = DeviceEvent(
             time: WallTime(microseconds: 0), name: .warning,

@@ -47,11 +47,11 @@ import Testing
             "{interval: {min: 30 ms, max: 15 ms}, timeout: 4 s}",
             "3:42: error: max must not be below min"
         ),
-        ("{interval: 5 ms, timeout: 4 s}", "error: interval must be at least 7500 us"),
+        ("{interval: 5 ms, timeout: 4 s}", "error: interval must be at least 7.5 ms"),
         ("{interval: 5 s, timeout: 4 s}", "error: interval must be at most 4 s"),
         (
             "{interval: 31 ms, timeout: 4 s}",
-            "3:24: error: interval must be a multiple of 1250 us, as 30 ms"
+            "3:24: error: interval must be a multiple of 1.25 ms, as 30 ms"
         ),
         ("{interval: 30 ms, timeout: 4.005 s}", "error: timeout must be a multiple of 10 ms, as 4 s"),
         ("{interval: 30 ms, timeout: 90 ms}", "error: timeout must be at least 100 ms"),

@@ -40,11 +40,12 @@ import MynahSupport
     }
 
     @Test(
-        "a duration is written in the largest unit that it has whole",
+        "a duration is written in the largest unit that it has whole, or in milliseconds",
         arguments: [
             (.milliseconds(100), "100 ms"), (.seconds(60), "1 min"), (.seconds(90), "90 s"),
             (.seconds(7200), "2 h"),
-            (.microseconds(181_250), "181250 us"),
+            (.microseconds(181_250), "181.25 ms"), (.microseconds(7500), "7.5 ms"),
+            (.microseconds(1250), "1.25 ms"), (.microseconds(625), "625 us"), (.microseconds(1), "1 us"),
             (.nanoseconds(500), "0.0005 ms"), (.zero, "0 s"),
         ] as [(Duration, String)])
     func formats(_ duration: Duration, _ expected: String) throws {

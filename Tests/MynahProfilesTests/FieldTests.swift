@@ -95,6 +95,9 @@ import Testing
             ),
             ("{layout: [{n: uint64}], fields: {n: 18446744073709551615}}", "FFFFFFFFFFFFFFFF"),
             ("{layout: [{n: uint64}], fields: {n: 9223372036854775809}}", "0100000000000080"),
+            ("{layout: [{n: sint64}], fields: {n: -9223372036854775808}}", "0000000000000080"),
+            // A float is the nearest one.
+            ("{layout: [{n: float32}], fields: {n: 18446744073709551617}}", "0000805F"),
             (
                 "{layout: [{pi: float32}, {t: dateTime}], fields: {pi: 1.5, t: \"2026-01-31T12:05:09\"}}",
                 "0000C03FEA07011F0C0509"
@@ -209,6 +212,11 @@ import Testing
             (
                 "3001", "{layout: [{a: uint8, resolution: 0}]}",
                 "49: resolution must be a number above 0, as 0.01 or 1/1024, not \"0\""
+            ),
+            (
+                "3001", "{layout: [{n: sint64}], fields: {n: -9223372036854775809}}",
+                "52: n must be between -9223372036854775808 and 9223372036854775807, which sint64 holds, not "
+                    + "-9223372036854775809"
             ),
             ("3001", "{layout: [{a: utf8, unit: s}]}", "36: unit has no effect: a is not a number"),
             (

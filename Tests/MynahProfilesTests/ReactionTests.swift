@@ -152,6 +152,17 @@ import Testing
         ("variables: {1a: 1}", "the name of a variable has letters and digits"),
         ("variables: {a: [1]}", "the variable a must be one value"),
         ("variables: [a]", "variables must be a mapping"),
+        (
+            "variables: {a: -9223372036854775809}",
+            """
+            the variable a: the whole number -9223372036854775809 needs more than 64 bits; write \
+            -9.223372036854776e+18 if it may be rounded
+            """
+        ),
+        (
+            "variables: {a: 1}\nscenarios: [{name: s, steps: [{set: {a: 18446744073709551616}}]}]",
+            "the variable a: the whole number 18446744073709551616 needs more than 64 bits"
+        ),
     ])
     func `variables have a name and a number or a text`(variables: String, message: String) {
         let issues = issues(head(variables + "\n"))

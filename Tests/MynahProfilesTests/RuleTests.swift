@@ -71,6 +71,14 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             head("device: {name: \"\\u3164\"}\n"), "3:16: error: the device's name has no visible character"),
         Broken(
+            head("device: {name: \"\\u0301\"}\n"), "3:16: error: the device's name has no visible character"),
+        Broken(
+            head("device: {name: \"\\U0001D159\"}\n"),
+            "3:16: error: the device's name has no visible character"),
+        Broken(
+            head("advertising: {localName: \"\\uE000\"}\n"),
+            "3:26: error: localName has no visible character"),
+        Broken(
             head("scenarios: [{name: \"  \", steps: [{after: 1 s}]}]\n"),
             "3:20: error: the name of the scenario has no visible character"),
         Broken(

@@ -55,6 +55,10 @@ import Testing
             try WrittenFields.json(parsing: "{heartRate: 72, contact: true, rrIntervals: [0.83 s, 1]}").text
                 == #"{"heartRate":72,"contact":true,"rrIntervals":["0.83 s",1]}"#)
         #expect(try WrittenFields.json(parsing: "heartRate: '72'").text == #"{"heartRate":"72"}"#)
+        // The instance names a number that does not fit with all its digits.
+        #expect(
+            try WrittenFields.json(parsing: "{n: 18446744073709551616}").text
+                == #"{"n":"18446744073709551616"}"#)
         for text in ["", "72", "[1]", "{a: {b", "a: *b"] {
             #expect(throws: LayoutProblem.self) { try WrittenFields.json(parsing: text) }
         }

@@ -79,6 +79,7 @@ struct ConnectCommand: StagedCommand {
         plan.services = try services.map { try CentralOptions.service($0, of: Self.self) }
         plan.reportsServices = !quiet
         plan.passkey = passkey
+        options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)
         let time = surroundings.time(.real)
         let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)

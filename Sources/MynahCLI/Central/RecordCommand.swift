@@ -61,6 +61,7 @@ struct RecordCommand: StagedCommand {
         if device.isEmpty {
             throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
         }
+        options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)
         let time = surroundings.time(.real)
         let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)

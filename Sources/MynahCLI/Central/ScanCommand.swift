@@ -50,6 +50,7 @@ struct ScanCommand: StagedCommand {
         plan.services = try service.map { try CentralOptions.service($0, of: Self.self) }
         plan.isActive = !passive
         plan.timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
+        options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)
         let time = surroundings.time(.real)
         // The name of the radio is printed before a screen hides it.

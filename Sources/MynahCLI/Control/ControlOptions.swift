@@ -15,7 +15,8 @@ struct ControlOptions: ParsableArguments {
             """
             Serves the control API, and a page for browsers at http://HOST:PORT/: HOST:PORT (port 0 picks \
             one), unix:PATH or off. Only this user can reach a Unix socket; every user of this machine can \
-            reach a loopback address.
+            reach a loopback address. With --with-parent or --with-pipe, the directory of PATH is made if \
+            it is missing, but not one above it, and removed at the end if nothing else is in it.
             """, valueName: "address"),
         transform: Self.choice)
     var control: Choice?

@@ -273,10 +273,24 @@ struct CtlVariable: CtlVerb {
     @Flag(help: "The value is text, also if it is a number.") var text = false
     @OptionGroup var options: CtlOptions
 
+    func validate() throws {
+        if !text, let problem = WholeDigits.problem(of: value) {
+            throw ValidationError("\(problem), or --text if it is text")
+        }
+    }
+
     func request() -> ControlClient.Request {
-        let number = text ? nil : Double(value).flatMap { $0.isFinite ? $0 : nil }
-        let json = number.map { Int(exactly: $0).map { .integer($0) } ?? .number($0) } ?? JSON.string(value)
-        return request("PUT", device: device, ["variables", name], [.init("value", json)])
+        request(
+            "PUT", device: device, ["variables", name],
+            [.init("value", (text ? nil : Self.number(value)) ?? .string(value))])
+    }
+
+    /// The number that a text is, with all its digits if it is whole, or `nil`.
+    static func number(_ value: String) -> JSON? {
+        if let whole = Int(value) { return .integer(whole) }
+        if let whole = UInt64(value) { return .unsigned(whole) }
+        guard let number = Double(value), number.isFinite else { return nil }
+        return Int(exactly: number).map { .integer($0) } ?? .number(number)
     }
 }
 

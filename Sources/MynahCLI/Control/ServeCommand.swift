@@ -70,7 +70,7 @@ struct ServeCommand: StagedCommand {
             throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
         let signals = surroundings.hearSignals()
-        timeOptions.parent.follow(in: surroundings)
+        options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)
         try timeOptions.complete(&plan, in: time, stateDir: stateDir, controlOptions)
         let output = RunOutput(
@@ -78,7 +78,7 @@ struct ServeCommand: StagedCommand {
             isPatient: time.clock.virtual != nil, signals: signals)
         // No other run may use its state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
-        let directory = timeOptions.parent.makeDirectory(for: plan.control)
+        let directory = options.parent.makeDirectory(for: plan.control)
         defer { directory?.remove() }
         let end = await output.play(plan, radios, time)
         if let problem = output.problem { throw Exit.unwritable(problem) }

@@ -225,11 +225,8 @@ extension ControlAPI {
     /// The name that is advertised, with the rules of a profile; an empty one advertises none.
     private static func localName(_ body: ControlBody) throws(ControlProblem) -> String? {
         guard let name = try body.text("localName"), !name.isEmpty else { return try body.text("localName") }
-        if PrintableText.hasControl(name) {
-            throw ControlProblem(400, "\"localName\" has a control character in it")
-        }
-        if !PrintableText.isVisible(name) {
-            throw ControlProblem(400, "\"localName\" has no visible character; \"\" advertises no name")
+        if let problem = PrintableText.problem(ofName: name) {
+            throw ControlProblem(400, "\"localName\" \(problem); \"\" advertises no name")
         }
         return name
     }

@@ -1,4 +1,3 @@
-import Glibc
 import MynahSupport
 import NIOCore
 import NIOHTTP1
@@ -146,8 +145,8 @@ package final class HTTPServer: Sendable {
     }
 
     private func prepare(_ channel: any Channel, _ bound: ControlAddress) throws {
-        guard leavesDescriptors(channel), admit(channel) else {
-            let overload = HTTPOverload(linger: TimeAmount(options.lingerTime))
+        if let reason = refusal(of: channel) {
+            let overload = HTTPOverload(reason, linger: TimeAmount(options.lingerTime))
             return try channel.pipeline.syncOperations.addHandler(overload)
         }
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -169,6 +168,17 @@ package final class HTTPServer: Sendable {
         ])
     }
 
+    /// Whether a connection would be served now.
+    package var hasRoom: Bool { OpenFiles.leaves(options.descriptorReserve) }
+
+    /// Why a connection is not served, or `nil` if it is, and then it is counted.
+    private func refusal(of channel: any Channel) -> String? {
+        guard leavesDescriptors(channel) else {
+            return "this server may not open more files, of which a connection is one; \(OpenFiles.remedy)"
+        }
+        return admit(channel) ? nil : "all connections of this server are in use; close one, or try again"
+    }
+
     /// Whether enough descriptors are free beside a connection's.
     ///
     /// libdispatch ends a process that has none: once a second it opens a file for each of its threads. A new
@@ -177,12 +187,7 @@ package final class HTTPServer: Sendable {
         let number = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
         ) { $0 }
-        var limit = rlimit()
-        guard let number, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return true
-        }
-        let (needed, overflows) = UInt64(max(number, 0)).addingReportingOverflow(options.descriptorReserve)
-        return !overflows && needed < limit.rlim_cur
+        return number.map { OpenFiles.leaves(options.descriptorReserve, beside: $0) } ?? true
     }
 
     /// Counts a connection until it is closed; returns `false` if there are too many.
@@ -223,7 +228,7 @@ private final class HTTPAcceptPause: ChannelInboundHandler {
     }
 }
 
-/// Refuses a connection that is one too many, and closes it when its client has gone.
+/// Refuses a connection for which there is no room, and closes it when its client has gone.
 ///
 /// Its request is read and dropped: a socket that is closed with unread bytes is reset, and then the client
 /// never sees the response.
@@ -234,18 +239,18 @@ private final class HTTPOverload: ChannelInboundHandler {
     /// How much of a request is read before the connection is closed all the same.
     private static let mostRead = 64 << 10
 
+    private let reason: String
     private let linger: TimeAmount
     private var rest = HTTPOverload.mostRead
 
-    init(linger: TimeAmount) {
+    init(_ reason: String, linger: TimeAmount) {
+        self.reason = reason
         self.linger = linger
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        let problem = ControlProblem(
-            503, "all connections of this server are in use; close one, or try again")
         var body: [UInt8] = []
-        problem.json.write(to: &body)
+        ControlProblem(503, reason).json.write(to: &body)
         let head = """
             HTTP/1.1 503 Service Unavailable\r
             content-type: application/problem+json\r

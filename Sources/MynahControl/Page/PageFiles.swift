@@ -426,7 +426,7 @@ async function call(method, path, body) {
   const options = { method };
   if (body !== undefined) {
     options.headers = { 'Content-Type': 'application/json' };
-    options.body = JSON.stringify(body);
+    options.body = typeof body === 'string' ? body : JSON.stringify(body);
   }
   const response = await fetch(path, options);
   return read(response);
@@ -439,6 +439,9 @@ async function read(response) {
   if (!ok) throw Object.assign(new Error(answer?.detail ?? `status ${status}`), { status });
   return answer;
 }
+
+/** Whether a text is a whole number that a number of JavaScript may not hold. */
+const isRounded = (text) => /^\s*-?\d+\s*$/.test(text) && !Number.isSafeInteger(Number(text));
 
 /** Does something that `mynah ctl` could, and notes the line for it; returns the answer, or null if it failed. */
 async function perform(words, method, path, body) {
@@ -807,7 +810,9 @@ function drawVariables({ variables }) {
     const isText = () => typeof state.snapshot.variables[name] === 'string';
     const value = () => isText() || !input.value.trim() || isNaN(input.value) ? input.value : Number(input.value);
     const words = () => ['variable', state.device, name, input.value, isText() ? ['--text'] : []];
-    const send = () => perform(words(), 'PUT', path('variables', name), { value: value() });
+    const body = () => !isText() && isRounded(input.value)
+      ? `{"value":${BigInt(input.value)}}` : { value: value() };
+    const send = () => perform(words(), 'PUT', path('variables', name), body());
     input.addEventListener('keydown', ({ key }) => {
       if (key === 'Enter') send();
       if (key === 'Escape') input.value = state.snapshot.variables[name];
@@ -870,7 +875,8 @@ function breakable(name) {
 function createField(field, title, edited) {
   const { name, kind, unit = '', step, minimum, maximum } = field;
   const label = `${title}: ${name}${unit && `, ${unit}`}`;
-  const number = (text) => text.trim() === '' ? undefined : isNaN(text) ? text : Number(text);
+  // The program reads a text as in a profile.
+  const number = (text) => text.trim() === '' ? undefined : isNaN(text) || isRounded(text) ? text : Number(text);
   const editor = (input, get, set, ...before) => ({
     input, set, get value() { return get(); },
     element: make('div.field', make('span.name', ...breakable(name)), ...before,

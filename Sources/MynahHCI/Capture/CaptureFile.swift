@@ -40,6 +40,9 @@ public final class CaptureFile: Sendable {
         var written = 0
     }
 
+    /// The code of the warning that the reader has closed the pipe.
+    package static let endedCode = "captureEnded"
+
     private let name: String
     private let output: CaptureOutput
     private let reports: Reports
@@ -222,7 +225,7 @@ public final class CaptureFile: Sendable {
                 finish()
                 return reports.warn(
                     RadioWarning(
-                        "captureEnded", "the capture has ended: the reader of \(name) has closed it"))
+                        Self.endedCode, "the capture has ended: the reader of \(name) has closed it"))
             case .failed(let reason):
                 finish()
                 return reports.fail(

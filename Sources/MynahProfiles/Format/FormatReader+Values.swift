@@ -98,8 +98,7 @@ extension FormatReader {
 
     /// Notes a name with a control character, or without any that a reader sees.
     func checkName(_ name: String, _ what: String, at node: YAMLNode?) {
-        guard !PrintableText.hasControl(name) else { return checkIsPrintable(name, what, at: node) }
-        if !PrintableText.isVisible(name) { error(at: node, "\(what) has no visible character") }
+        if let problem = PrintableText.problem(ofName: name) { error(at: node, "\(what) \(problem)") }
     }
 
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).

@@ -44,8 +44,18 @@ enum VariablesSection {
     /// A number, or text.
     private static func variable(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> VariableValue? {
         guard let text = reader.text(node, "the variable \(name)") else { return nil }
-        if node.scalar?.isPlain == true, let number = VariableValue(written: text) { return number }
-        return self.text(text, name, at: node, reader)
+        guard node.scalar?.isPlain == true else { return self.text(text, name, at: node, reader) }
+        return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
+    }
+
+    /// A number, or `nil` if the text is none; notes one that would be rounded.
+    fileprivate static func number(
+        _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
+    ) -> VariableValue? {
+        if let problem = WholeDigits.problem(of: text.trimmed) {
+            reader.error(at: node, "the variable \(name): \(problem)")
+        }
+        return VariableValue(written: text)
     }
 
     /// A text of a variable, or `nil` if it is too long.
@@ -99,7 +109,7 @@ extension [Reaction.Change] {
                     .init(variable: name, operand: .constant($0))
                 }
             }
-            if let number = VariableValue(written: text) {
+            if let number = VariablesSection.number(text, name, at: value, reader) {
                 return .init(variable: name, operand: .constant(number))
             }
             return scope.operand(text, at: value, reader).map { .init(variable: name, operand: $0) }

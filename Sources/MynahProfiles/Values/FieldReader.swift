@@ -45,11 +45,12 @@ struct FieldReader {
             return (.unsigned(integer), unit)
         }
         let limits = shape.limits(in: unit)
+        let isFloat = if case .float = shape.kind { true } else { false }
         // Half a step beyond a limit is rounded to it.
         let slack = shape.width == nil ? 0 : shape.step(in: unit) / 2
         guard
             number > limits.lowerBound - slack && number < limits.upperBound + slack
-                || limits.contains(number)
+                || limits.contains(number), !written.isRounded || isFloat
         else {
             noteIsOutside(name, text, limits, unit, at: node)
             return nil

@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// Units of the same quantity, and how one is converted into the other.
 enum Units {
     /// A unit: a number in it, times the fraction, plus the offset, is the number in the quantity's first
@@ -72,6 +74,8 @@ struct WrittenNumber: Hashable, Sendable {
     var unsigned: UInt64?
     /// The unit, or `nil` if none is written.
     var unit: String?
+    /// Whether it is whole, was written without a fraction, and has other digits than `number`.
+    var isRounded = false
 
     /// Returns `nil` if the text does not begin with a number.
     init?(_ text: String) {
@@ -87,6 +91,7 @@ struct WrittenNumber: Hashable, Sendable {
         self.number = number
         integer = Int(text[..<end])
         if integer == nil { unsigned = UInt64(text[..<end]) }
+        isRounded = WholeDigits.problem(of: text[..<end]) != nil
         let rest = String(text[end...]).trimmed
         unit = rest.isEmpty ? nil : rest
     }

@@ -38,9 +38,10 @@ package enum WrittenFields {
     private static func json(of node: YAMLNode) -> JSON? {
         switch node {
         case .scalar(let scalar):
-            guard scalar.isPlain, let json = try? JSON(parsing: Array(scalar.string.utf8)) else {
-                return .string(scalar.string)
-            }
+            // A number that would be rounded goes as it is written.
+            guard scalar.isPlain,
+                let json = try? JSON(parsing: Array(scalar.string.utf8), rounding: false)
+            else { return .string(scalar.string) }
             return json
         case .sequence(let sequence):
             let values = sequence.compactMap(json)

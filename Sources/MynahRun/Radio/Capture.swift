@@ -41,7 +41,13 @@ package final class Capture: Sendable {
         let state = Lock(State())
         self.state = state
         self.reports = CaptureFile.Reports(
-            warn: reports.warn,
+            warn: { warning in
+                // A reader that leaves may have seen enough, which only its user knows.
+                if warning.code == CaptureFile.endedCode {
+                    state.withLock { $0.failure = RadioError(.captureFailed, warning.message) }
+                }
+                reports.warn(warning)
+            },
             fail: { error in
                 state.withLock { $0.failure = error }
                 reports.fail(error)

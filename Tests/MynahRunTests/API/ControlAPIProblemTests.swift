@@ -47,8 +47,23 @@ import Testing
             #""localName" has no visible character; "" advertises no name"#
         ),
         (
+            "POST /v1/devices/Lock/advertise", #"{"localName": "\u0301"}"#, 400,
+            #""localName" has no visible character; "" advertises no name"#
+        ),
+        (
+            "POST /v1/mark", #"{"name": "\ue000"}"#, 400,
+            #""name" has no visible character; give the mark another name"#
+        ),
+        (
+            "POST /v1/wait", #"{"match": "read", "count": 18446744073709551616}"#, 400,
+            """
+            the body, byte 27: the whole number 18446744073709551616 needs more than 64 bits; write \
+            1.8446744073709552e+19 if it may be rounded
+            """
+        ),
+        (
             "POST /v1/devices/Lock/advertise", #"{"localName": "a\u001b"}"#, 400,
-            #""localName" has a control character in it"#
+            #""localName" has a control character in it; "" advertises no name"#
         ),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),

@@ -29,6 +29,23 @@ import Testing
         await rig.stop()
     }
 
+    @Test(arguments: [
+        ("-9223372036854775808", true), ("18446744073709551615", true), ("9007199254740993", true),
+        ("100000000000000000000", true), ("1.5e300", true),
+        ("-9223372036854775809", false), ("18446744073709551616", false), ("9223372036854775807999", false),
+    ])
+    func `a variable has the digits that were sent, or the request is refused`(
+        number: String, isTaken: Bool
+    ) async throws {
+        let rig = try await APIRig([APIRig.lock + "\nvariables: {serial: 1}\n"])
+        let answer = try await rig.send("PUT /v1/devices/Lock/variables/serial", #"{"value": \#(number)}"#)
+        #expect(answer.status == (isTaken ? 200 : 400))
+        let kept = try await rig.send("GET /v1/devices/Lock").json["variables"]?["serial"]
+        #expect(kept == (isTaken ? try JSON(parsing: Array(number.utf8)) : .integer(1)))
+        if !isTaken { #expect(answer.detail.contains(number), "\(answer.detail)") }
+        await rig.stop()
+    }
+
     @Test func `a layout has the names of attributes and the fields of their values`() async throws {
         let text =
             APIRig.lock + """

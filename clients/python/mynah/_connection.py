@@ -10,7 +10,7 @@ import time
 from urllib.parse import urlsplit
 
 #: How long after the time that a server may take it is looked at, in seconds.
-_FIRST_LOOK = 2.0
+FIRST_LOOK = 2.0
 
 
 class Patience:
@@ -23,7 +23,7 @@ class Patience:
     def __init__(self, request: str, within: float, grace: float) -> None:
         self._request = request
         self._start = time.monotonic()
-        self._look = self._start + within + min(_FIRST_LOOK, grace)
+        self._look = self._start + within + min(FIRST_LOOK, grace)
         #: All of it, in seconds.
         self.whole = within + grace
         self._end = self._start + self.whole
@@ -56,12 +56,20 @@ def _stopped_peer(connection: socket.socket) -> int | None:
         return None
     try:
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        process: int = struct.unpack("3i", peer)[0]
+    except OSError:
+        return None
+    process: int = struct.unpack("3i", peer)[0]
+    return process if is_stopped(process) else None
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a signal has stopped a process."""
+    try:
         with open(f"/proc/{process}/stat", "rb") as status:
             # The name of the program, in brackets, may have any characters.
-            return process if status.read().rpartition(b")")[2].split()[0] == b"T" else None
+            return status.read().rpartition(b")")[2].split()[0] == b"T"
     except (OSError, IndexError):
-        return None
+        return False
 
 
 class _Reader(io.RawIOBase):

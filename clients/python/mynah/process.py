@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import queue
@@ -19,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Sequence
 
+from ._connection import FIRST_LOOK, is_stopped
 from .client import Client, Time, _limit
 
 #: The name of a server's directory begins with it; the server makes and removes the directory.
@@ -31,6 +33,8 @@ _LONGEST_START = 86_400.0
 _ENDING = 2.0
 #: How long one that is told to end may take to, in seconds.
 _CLOSING = 30.0
+#: The status of one that was started with wrong options.
+_WRONG_USAGE = 64
 #: How many lines of its log are its last words, and how many of its events are kept for when it has ended.
 _WORDS = 5
 _EVENTS = 50
@@ -89,6 +93,10 @@ class Mynah(Client):
         self._events: deque[str] = deque(maxlen=_EVENTS)
         # Without a name, no file stays behind.
         self._errors: BinaryIO = tempfile.TemporaryFile(prefix="mynah-")  # type: ignore[assignment]
+        # The end of this process closes it, also before the server can look for its parent. A copy of this
+        # process has it too: then --with-parent sees the end of the one that started the server.
+        pipe, self._end_of_pipe = _pipe()
+        command += ["--with-pipe", str(pipe)]
         try:
             self._process = subprocess.Popen(
                 [*command, *options],
@@ -96,15 +104,20 @@ class Mynah(Client):
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=self.environment,
-                pass_fds=_files,
+                pass_fds=[*_files, pipe],
                 # Ctrl-C on a terminal is for this process, which ends the server when it needs it no more.
                 start_new_session=True,
             )
-        except OSError as error:
+        except BaseException as error:
             self._errors.close()
+            os.close(self._end_of_pipe)
+            if not isinstance(error, OSError):
+                raise
             raise RuntimeError(
                 f"{self.program} cannot be started: {error.strerror}. Set MYNAH to the program's path."
             ) from error
+        finally:
+            os.close(pipe)
         try:
             #: The event `ready`.
             self.ready: dict[str, Any] = self._until_ready(limit)
@@ -115,13 +128,29 @@ class Mynah(Client):
     def _until_ready(self, seconds: float) -> dict[str, Any]:
         first: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
         threading.Thread(target=self._read_output, args=(first,), daemon=True).start()
-        try:
-            ready = first.get(timeout=seconds)
-        except queue.Empty:
-            ready = f"{self.program} was not ready after {seconds:g} s; its last words: {self._last_words()}"
-        if isinstance(ready, str):
-            raise RuntimeError(ready or f"mynah serve ended at once: {self._last_words()}")
-        return ready
+        ready: dict[str, Any] | str | None = None
+        end = time.monotonic() + seconds
+        while ready is None:
+            left = end - time.monotonic()
+            try:
+                ready = first.get(timeout=max(0.0, min(FIRST_LOOK, left)))
+            except queue.Empty:
+                if is_stopped(self._process.pid):
+                    ready = f"mynah serve (process {self._process.pid}) was stopped before it was ready"
+                elif left <= FIRST_LOOK:
+                    ready = f"{self.program} was not ready after {seconds:g} s"
+                    ready += f"; its last words: {self._last_words()}"
+        if isinstance(ready, dict):
+            return ready
+        raise RuntimeError(ready or self._end_before_ready())
+
+    def _end_before_ready(self) -> str:
+        """How it ended; its output is closed, which may be a moment earlier."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        if (ended := self._how_it_ended(" before it was ready")) is None:
+            return f"{self.program} closed its output before it was ready; its last words: {self._last_words()}"
+        return ended
 
     def _read_output(self, first: queue.SimpleQueue[dict[str, Any] | str]) -> None:
         """Hands over the event `ready`, or why there is none: no text if it has ended.
@@ -182,16 +211,24 @@ class Mynah(Client):
         return not self._is_closed and self._process.poll() is None
 
     def _last_words(self) -> str:
-        return "\n".join(self.log.splitlines()[-_WORDS:]) or "none"
+        lines = self.log.splitlines()
+        if self._process.poll() == _WRONG_USAGE:
+            # The help of an option and the usage, which is long, come after the error.
+            after = next((at for at, line in enumerate(lines) if line.startswith(("Help:", "Usage:"))), None)
+            lines = lines[:after]
+        return "\n".join(lines[-_WORDS:]) or "none"
 
     @property
     def ended(self) -> str | None:
         """How it ended by itself, with its last words; `None` while it runs, and after `close`."""
-        code = None if self._is_closed else self._process.poll()
+        return None if self._is_closed else self._how_it_ended()
+
+    def _how_it_ended(self, when: str = "") -> str | None:
+        code = self._process.poll()
         if code is None:
             return None
         how = f"signal {-code}" if code < 0 else f"status {code}"
-        return f"mynah serve ended with {how}; its last words: {self._last_words()}"
+        return f"mynah serve ended with {how}{when}; its last words: {self._last_words()}"
 
     def _request(self, *arguments: Any) -> Any:
         try:
@@ -226,6 +263,7 @@ class Mynah(Client):
             self._kept_log = os.pread(self._errors.fileno(), _LOG, max(0, self._kept_size - _LOG))
             self._is_closed = True
             self._errors.close()
+            os.close(self._end_of_pipe)
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self) -> Mynah:
@@ -241,6 +279,15 @@ def _new_directory() -> Path:
         path = Path(tempfile.gettempdir(), _PREFIX + secrets.token_hex(3))
         if not os.path.lexists(path):
             return path
+
+
+def _pipe() -> tuple[int, int]:
+    """The ends of a pipe; the first is no standard one, which a program that is started has for itself."""
+    reading, writing = os.pipe()
+    if reading < 3:
+        low, reading = reading, fcntl.fcntl(reading, fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(low)
+    return reading, writing
 
 
 def _remove_leftovers() -> None:

@@ -65,6 +65,47 @@ def test_a_program_that_prints_nothing_is_ended(tmp_path: Path) -> None:
         Mynah(program=mute, ready_within="500 ms")
 
 
+@pytest.mark.parametrize(
+    "end, how",
+    [
+        ("kill -KILL $$", "signal 9 before it was ready; its last words: so far"),
+        ("exit 3", "status 3 before it was ready; its last words: so far"),
+    ],
+)
+def test_a_program_that_ends_before_it_is_ready_is_named(tmp_path: Path, end: str, how: str) -> None:
+    short = executable(tmp_path, f"echo so far >&2; {end}")
+    with pytest.raises(RuntimeError, match=f"^mynah serve ended with {how}$"):
+        Mynah(program=short)
+
+
+def test_a_program_that_closes_its_output_is_named(tmp_path: Path) -> None:
+    mute = executable(tmp_path, "exec sleep 600 >&-")
+    with pytest.raises(RuntimeError, match=f"{mute} closed its output before it was ready"):
+        Mynah(program=mute)
+
+
+def test_a_program_that_is_stopped_before_it_is_ready_is_named(tmp_path: Path) -> None:
+    stopped = executable(tmp_path, "kill -STOP $$; exec sleep 600")
+    with pytest.raises(RuntimeError, match=r"mynah serve \(process \d+\) was stopped before it was ready"):
+        Mynah(program=stopped)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--colour"], "error: Unknown option '--colour'"),
+        (["--radio", "vitrual"], "error: The value 'vitrual' is invalid for '--radio <radio>'"),
+        (["--clock", "fast"], "error: --clock fast does not wait for clients"),
+    ],
+)
+def test_the_last_words_of_wrong_options_are_the_error(options: list[str], words: str) -> None:
+    with pytest.raises(RuntimeError) as failure:
+        Mynah(program=program(), options=options)
+    start, _, error = str(failure.value).partition("; its last words: ")
+    assert start == "mynah serve ended with status 64 before it was ready"
+    assert error.startswith(words) and len(error.splitlines()) == 1
+
+
 def test_a_program_that_is_never_ready_is_ended(tmp_path: Path) -> None:
     busy = executable(tmp_path, "while :; do echo '{\"event\":\"warning\"}'; done")
     with pytest.raises(RuntimeError, match="was not ready after 0.5 s"):

@@ -41,11 +41,17 @@ SCRIPT = """
     time.sleep(600)
     """
 
+#: A copy of the process that started the server holds everything open that the other held.
+FORKED = SCRIPT.replace(
+    "time.sleep(600)",
+    "time.sleep(600 if os.fork() else 0)\n    while server.directory.exists():\n        time.sleep(0.02)\n    os._exit(0)",
+)
+
 
 class Victim:
     """A Python with a Mynah, and a folder of its own for everything temporary."""
 
-    def __init__(self, tmp_path: Path, *words: str) -> None:
+    def __init__(self, tmp_path: Path, *words: str, mynah: str | None = None) -> None:
         # The folder of a test has a long name, and that of a socket must not be long.
         self.folder = Path(tempfile.mkdtemp(prefix="k"))
         self.ready = tmp_path / "ready"
@@ -56,7 +62,7 @@ class Victim:
                 os.environ,
                 TMPDIR=str(self.folder),
                 READY=str(self.ready),
-                MYNAH=program(),
+                MYNAH=mynah or program(),
                 PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
             ),
             stdin=subprocess.DEVNULL,
@@ -137,11 +143,25 @@ def test_tests_that_are_killed_leave_nothing(tmp_path: Path, name: str, number: 
         assert "Error" not in output and "mynah serve" not in output, output
 
 
-def test_a_script_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
-    victim = Victim(tmp_path, "-c", SCRIPT.replace("\n    ", "\n"))
+@pytest.mark.parametrize("script", [SCRIPT, FORKED])
+def test_a_script_that_is_killed_leaves_nothing(tmp_path: Path, script: str) -> None:
+    victim = Victim(tmp_path, "-c", script.replace("\n    ", "\n"))
     victim.until_ready()
     victim.process.kill()
     victim.process.wait()
+    victim.expect_nothing_left()
+
+
+def test_a_script_that_is_killed_before_its_server_begins_leaves_nothing(tmp_path: Path) -> None:
+    begin = tmp_path / "begin"
+    slow = tmp_path / "slow"
+    slow.write_text(f'#!/bin/sh\nuntil [ -e {begin} ]; do sleep 0.02; done; exec {program()} "$@"\n')
+    slow.chmod(0o755)
+    victim = Victim(tmp_path, "-c", SCRIPT.replace("\n    ", "\n"), mynah=str(slow))
+    victim.until_child()
+    victim.process.kill()
+    victim.process.wait()
+    begin.write_text("")
     victim.expect_nothing_left()
 
 

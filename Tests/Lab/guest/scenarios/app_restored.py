@@ -17,7 +17,7 @@ async def killed(lab: Lab) -> None:
         phone = await lab.meet()
         heard = await phone.subscribe(phone.characteristic(RATE))
         await phone.until_heard(heard, 3)
-        # What is kept is written soon after the phone has its answer, and the event is told when it has been.
+        # A subscription is written soon after it is answered, and the event is told when it has been.
         await lab.mynah.wait_for("subscribed")
         await lab.mynah.stop(signal.SIGKILL)
         await lab.phone.forget()

@@ -1,0 +1,29 @@
+/// Whole numbers as they are written: in decimal digits, without a point and an exponent.
+package enum WholeDigits {
+    /// Why such a number would be changed silently, as a sentence without its full stop; `nil` if it is kept,
+    /// and for any other text.
+    ///
+    /// A `Double` keeps a number beyond 64 bits if it is printed with the same digits: JavaScript writes
+    /// a large `Double` without an exponent.
+    package static func problem(of text: some StringProtocol) -> String? {
+        let text = String(text)
+        let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            Int64(text) == nil, UInt64(text) == nil
+        else { return nil }
+        let number = Double(text) ?? .infinity
+        let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
+        let problem = "the whole number \(shown) needs more than 64 bits"
+        guard number.isFinite else { return problem }
+        let mantissa = "\(number.magnitude)".prefix { $0 != "e" }.filter { $0 != "." }
+        guard significant(mantissa[...]) != significant(digits) else { return nil }
+        return "\(problem); write \(number) if it may be rounded"
+    }
+
+    /// The digits without the zeros on both sides.
+    private static func significant(_ digits: some StringProtocol) -> String {
+        var digits = String(digits.drop { $0 == "0" })
+        while digits.last == "0" { digits.removeLast() }
+        return digits
+    }
+}
