@@ -83,6 +83,10 @@ enum ProfileSection {
         if let app {
             warnOfReserved(profile.services, reader)
             warnOfLatency(profile, app, reader)
+            if let channel = app.channel, isWhole {
+                let mark = app.marks[AppSection.channel.name] ?? .start
+                ChannelSection.check(channel, of: profile, at: mark, reader)
+            }
             let iOS = IOSVersion(app.iOS)
             profile.device.largestMTU = iOS.largestMTU
             profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)
