@@ -39,6 +39,7 @@ package enum EventText {
             case (_, .scan(let scan)):
                 device + parts(of: scan, showsWindow: event.name != .scanStopped) { $0.description }
             case (_, .parameters(let parameters)): device + parts(of: parameters)
+            case (_, .channel(let use)): device + parts(of: use)
             case (.appExtraneous, .notice(let notice)) where notice.peripheral.identifier != nil:
                 peripheral(event)
             case (.appWoken, _), (.appExtraneous, _): event.fields.map { plain($0) }
@@ -169,6 +170,14 @@ package enum EventText {
             "every \(intervals) ms", "latency \(parameters.latency)",
             "timeout \(number(parameters.supervisionTimeout)) ms",
             parameters.isAccepted.map { $0 ? "accepted" : "rejected" }, parameters.rule, parameters.message,
+        ].compactMap { $0 }
+    }
+
+    /// The other side of a channel, its PSM and an SDU.
+    private static func parts(of use: EventPayload.ChannelUse) -> [String] {
+        [
+            use.central?.description ?? PrintableText.of(use.peripheral.title ?? ""), "psm \(use.psm)",
+            use.value.map { Hex.encode($0) },
         ].compactMap { $0 }
     }
 

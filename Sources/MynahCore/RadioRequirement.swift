@@ -49,6 +49,8 @@ package enum RadioNeed: Hashable, Sendable {
     case emptyAdvertisingData
     /// To have the services of an iPhone itself in its GATT server.
     case phoneServices
+    /// To publish L2CAP channels.
+    case channels
     /// To have no characteristic Service Changed in its GATT server.
     case noServiceChanged
     /// To request connection parameters from centrals.
@@ -154,6 +156,14 @@ extension RadioCapabilities {
                 false,
                 """
                 \(name) leaves out \(subject), because its GATT server has services of its own; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
+        case .channels where !publishesL2CAPChannels:
+            (
+                false,
+                """
+                \(name) leaves out \(subject), because it publishes no L2CAP channels; choose \
                 --radio virtual, netsim or hci:
                 """
             )

@@ -37,6 +37,8 @@ struct AppSide {
     var publishingWake: Int?
     /// The other work that was reported as extraneous in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []
+    /// The PSM of the channel that this process has published, or `nil` if it has published none.
+    var psm: UInt16?
     /// The centrals that this process has asked for a connection latency.
     private var askedForLatency: Set<Central.ID> = []
     /// Whether a Bluetooth state has woken it, and has not been delivered.
@@ -51,6 +53,7 @@ struct AppSide {
         awaitsIntroduction = true
         isUnauthorized = false
         askedForLatency = []
+        psm = nil
     }
 
     /// Whether its user has stopped something, also in an earlier launch.

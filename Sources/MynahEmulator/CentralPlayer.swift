@@ -437,7 +437,22 @@ final class CentralPlayer {
             guard launch == self.launch else { return }
             let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
             report(name, peripheral, isQueued: hasWaited, payload)
+        } talk: { [unowned self] channel in
+            enqueue { await $0.talk(on: channel, peripheral, entry, launch) }
         }
+    }
+
+    /// Talks with a peripheral until the channel is closed.
+    private func talk(
+        on channel: any L2CAPChannel, _ peripheral: Peripheral, _ entry: Int, _ launch: Int
+    ) async {
+        let greeting = central.peripherals[entry].channel?.greeting
+        var peer = EventPayload.ChannelUse()
+        peer.peripheral = eventPeripheral(peripheral)
+        await ChannelTalk(on: channel, greeting: greeting) { [self] name, payload in
+            guard launch == self.launch else { return }
+            events.report(name, payload, isQueued: player.appSide.isDeliveringQueued)
+        }.run(with: peer)
     }
 
     private func report(_ error: RequestError, _ peripheral: Peripheral, of launch: Int) async {

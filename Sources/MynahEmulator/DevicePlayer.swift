@@ -137,7 +137,8 @@ final class DevicePlayer {
         case .missed(let count):
             events.warn(
                 "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
-        case .connected, .mtuChanged, .advertisingChanged, .channelOpened: break
+        case .channelOpened(let channel, let central): link.opened(channel, by: central)
+        case .connected, .mtuChanged, .advertisingChanged: break
         }
         return .none
     }
@@ -161,9 +162,13 @@ final class DevicePlayer {
         if state != .poweredOn { ticks.stop() }
         guard device.app != nil else { return }
         switch state {
-        case .poweredOn: publishAgain()
+        case .poweredOn:
+            publishAgain()
+            link.publishChannel()
         case .poweredOff: break
-        case .unknown, .resetting, .unsupported, .unauthorized: stage.take(.missing)
+        case .unknown, .resetting, .unsupported, .unauthorized:
+            stage.take(.missing)
+            appSide.psm = nil
         }
     }
 

@@ -19,6 +19,8 @@ public struct EmulatedApp: Sendable {
     package var pairing = Profile.App.PairingConsent.accept
     /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
     package var connectionLatency: ConnectionLatency?
+    /// The L2CAP channel that it publishes, or `nil` if it publishes none.
+    package var channel: Profile.Channel?
     /// The name of its phone, or `nil` if that has none.
     package var phone: String?
 
@@ -42,6 +44,7 @@ public struct EmulatedApp: Sendable {
         iOS = IOSVersion(app.iOS)
         pairing = app.pairing
         connectionLatency = app.connectionLatency
+        channel = app.channel
         advertising = PhoneAdvertising(app)
     }
 }

@@ -19,6 +19,8 @@ public struct EmulatedDevice: Sendable {
     package var parameterRequest: Profile.ParameterRequest?
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
+    /// The characteristic with the PSM of the app's channel, or `nil` if there is none.
+    var psm: AttributeKey?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
     /// Its faults, as its profile declares them.

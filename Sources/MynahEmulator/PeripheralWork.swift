@@ -30,11 +30,13 @@ struct PeripheralWork {
     private let room: ChangeSignal
     private let note: (WorkProgress.Step) -> Void
     private let report: (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
+    private let talk: (any L2CAPChannel) -> Void
 
     init(
         _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ progress: WorkProgress,
         _ room: ChangeSignal, note: @escaping (WorkProgress.Step) -> Void,
-        report: @escaping (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void
+        report: @escaping (DeviceEvent.Name, (EventPeripheral) -> EventPayload) -> Void,
+        talk: @escaping (any L2CAPChannel) -> Void
     ) {
         self.entry = entry
         self.peripheral = peripheral
@@ -42,6 +44,7 @@ struct PeripheralWork {
         self.room = room
         self.note = note
         self.report = report
+        self.talk = talk
     }
 
     /// Returns whether values may come.
@@ -73,7 +76,25 @@ struct PeripheralWork {
             try await self.write(write)
             note(.write(index))
         }
-        return isSubscribed
+        guard let channel = entry.channel else { return isSubscribed }
+        return try await open(channel) || isSubscribed
+    }
+
+    /// Opens a channel; returns whether it is open.
+    private func open(_ own: Profile.Channel) async throws(RequestError) -> Bool {
+        guard let characteristic = await find(own.psm) else { return false }
+        var opened: (any L2CAPChannel)?
+        let failure = try await failure { () async throws(RequestError) in
+            let value = try await peripheral.readValue(for: characteristic)
+            guard let psm = Self.psm(in: value) else {
+                let message = "\(own.psm.text) has no PSM: its value has \(value.count) bytes, not 2"
+                throw .failed(RadioError(.channelRefused, message))
+            }
+            opened = try await peripheral.openL2CAPChannel(psm)
+        }
+        if let failure { report(.error) { .notice(.init(failure.description, $0)) } }
+        if let opened { talk(opened) }
+        return opened != nil
     }
 
     /// Writes a value.

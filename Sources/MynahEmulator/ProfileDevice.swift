@@ -43,6 +43,13 @@ extension EmulatedDevice {
                 return EmulatedApp(app, name: name, centrals: profile.centrals)
             })
         app?.phone = profile.phone?.name
+        if let channel = profile.app?.channel, let position = try? channel.psm.resolve(in: tree),
+            let index = position.characteristic
+        {
+            psm = services[position.service].characteristics[index].key
+            // The radio asks the app for it.
+            self.services[position.service].characteristics[index].value = nil
+        }
         parameterRequest = profile.parameterRequest
         centrals = profile.centrals
         for (index, service) in profile.services.enumerated() {

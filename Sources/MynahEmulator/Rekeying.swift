@@ -39,6 +39,7 @@ extension EmulatedDevice {
         var device = self
         device.services = services.map { $0.rekeyed(mapping) }
         device.table = table.rekeyed(mapping)
+        device.psm = psm.map { mapping[$0] ?? $0 }
         device.behaviors = behaviors.map { $0.rekeyed(mapping) }
         return device
     }

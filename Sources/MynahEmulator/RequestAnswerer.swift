@@ -18,7 +18,9 @@ final class RequestAnswerer {
     func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
         player.noteWake(request.attribute)
         if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
-        let outcome = behaviors?.read(request, central) ?? player.table.read(request, at: player.elapsed)
+        let outcome =
+            player.appSide.readPSM(request, of: player.device) ?? behaviors?.read(request, central)
+            ?? player.table.read(request, at: player.elapsed)
         if player.events.isObserved {
             player.reportRead(request, central, (try? outcome.get()) ?? [], outcome)
         }

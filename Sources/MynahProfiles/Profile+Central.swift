@@ -91,6 +91,8 @@ extension Profile {
             package var subscribe: [AttributeName] = []
             /// The writes on each connection.
             public var writes: [Write] = []
+            /// The L2CAP channel that is opened on each connection, or `nil` if none is.
+            package var channel: Channel?
             /// The behaviour after every read, write and subscription.
             public var whenDone = WhenDone.stay
             /// The behaviour after a connection has ended.
@@ -102,7 +104,9 @@ extension Profile {
             }
 
             /// The characteristics that it uses.
-            package var names: [AttributeName] { read + subscribe + writes.map(\.target) }
+            package var names: [AttributeName] {
+                read + subscribe + writes.map(\.target) + (channel.map { [$0.psm] } ?? [])
+            }
         }
 
         /// The conditions for a device; it must meet all of them.

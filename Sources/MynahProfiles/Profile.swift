@@ -194,6 +194,8 @@ public struct Profile: Sendable {
         package var liveActivity = false
         /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
         package var connectionLatency: ConnectionLatency?
+        /// The L2CAP channel that it publishes, or `nil` if it publishes none.
+        package var channel: Channel?
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground, an assumption.

@@ -17,6 +17,10 @@ extension Profile {
             let mark = app.marks["connectionLatency"] ?? .start
             list.append(RadioRequirement(.connectionParameters, of: "app.connectionLatency", at: mark))
         }
+        if let app, app.channel != nil {
+            let mark = app.marks["channel"] ?? .start
+            list.append(RadioRequirement(.channels, of: "app.channel", at: mark))
+        }
         if let phone, !phone.services.isEmpty {
             let mark = phone.marks["services"] ?? .start
             list.append(RadioRequirement(.phoneServices, of: "phone.services", at: mark))

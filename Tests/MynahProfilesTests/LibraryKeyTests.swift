@@ -63,6 +63,26 @@ import Testing
         #expect(issues.count == 1 && issues[0].contains("error: connectionEvents needs iOS 13, and the app"))
     }
 
+    @Test func `an app publishes a channel with its PSM in a characteristic, and opens one by it`() throws {
+        let service = "services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read]}]}]\n"
+        let published = try #require(
+            try Self.load("app: {channel: {psm: FFE1, encrypted: true, send: {hex: 01}}}\n\(service)").app?
+                .channel)
+        #expect(published.isEncrypted && published.greeting == [1] && published.psm.text == "FFE1")
+        let opened = "app: {}\ncentral: {peripherals: [{name: A, channel: {psm: FFE0/FFE1}}]}\n"
+        let peripheral = try #require(try Self.load(opened).centrals.first?.peripherals.first)
+        #expect(peripheral.channel?.greeting == nil && peripheral.names.map(\.text) == ["FFE0/FFE1"])
+        for wrong in [
+            "app: {channel: {}}\n\(service)", "app: {channel: {psm: FFE2}}\n\(service)",
+            "app: {channel: {psm: 2A37}}\n\(Self.heartRate)",
+            "app: {}\ncentral: {peripherals: [{name: A, channel: {psm: FFE1, encrypted: true}}]}\n",
+            "app: {}\ncentral: {peripherals: [{name: A, connect: never, channel: {psm: FFE1}}]}\n",
+        ] {
+            let issues = Self.issues(wrong)
+            #expect(issues.count == 1 && issues.first?.contains("error: ") == true, "\(wrong): \(issues)")
+        }
+    }
+
     @Test func `a radio without these leaves them out, and that is a warning`() throws {
         let accessory = try Self.load("device: {serviceChanged: false}\n\(Self.heartRate)")
         let app = try Self.load("app: {connectionLatency: low}\n\(Self.heartRate)")

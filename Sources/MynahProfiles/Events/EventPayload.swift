@@ -19,6 +19,8 @@ package enum EventPayload: Hashable, Sendable {
     indirect case pairing(Pairing)
     /// The connection parameters of a link, or a request for others.
     indirect case parameters(Parameters)
+    /// An L2CAP channel, and an SDU on it.
+    indirect case channel(ChannelUse)
     indirect case fault(AppliedFault)
     indirect case scan(Scan)
     indirect case discovery(Discovery)
@@ -49,6 +51,7 @@ package enum EventPayload: Hashable, Sendable {
         switch self {
         case .attribute(let use): use.value
         case .remote(let use): use.value
+        case .channel(let use): use.value
         case .connection(let connection): connection.value
         default: nil
         }
@@ -69,6 +72,7 @@ package enum EventPayload: Hashable, Sendable {
         case .discovery(let discovery): discovery.peripheral
         case .link(let link): link.peripheral
         case .parameters(let parameters): parameters.peripheral
+        case .channel(let use): use.peripheral
         case .remote(let use): use.peripheral
         default: nil
         }
@@ -81,6 +85,7 @@ package enum EventPayload: Hashable, Sendable {
         case .attribute(let use):
             Self.allocation(use.value?.count) + Self.allocation(use.attribute.path?.utf8.count)
         case .remote(let use): 512 + Self.allocation(use.value?.count)
+        case .channel(let use): 256 + Self.allocation(use.value?.count)
         case .notice(let notice): 256 + notice.message.utf8.count
         case .central, .pairing, .fault, .app, .radio, .scenarioEnd: 192
         default: 512
@@ -235,6 +240,17 @@ extension EventPayload {
         /// The name of the rule that a refused request breaks, and a sentence about it.
         package var rule: String?
         package var message: String?
+
+        package init() {}
+    }
+
+    /// An L2CAP channel with a central, or to a peripheral.
+    package struct ChannelUse: Hashable, Sendable {
+        package var central: EventCentral?
+        package var peripheral = EventPeripheral()
+        package var psm = 0
+        /// The SDU that was sent or received.
+        package var value: [UInt8]?
 
         package init() {}
     }

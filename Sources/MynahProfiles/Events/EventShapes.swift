@@ -134,6 +134,15 @@ enum EventShapes {
             parametersShape.optional("message", \.message),
         ]
 
+    private static let channelShape = EventShape(EventPayload.channel) {
+        if case .channel(let use) = $0 { use } else { .init() }
+    }
+
+    static let channel =
+        [channelShape.optional("central", \.central)] + fields(EventShape(channelShape, \.peripheral))
+        + [channelShape.always("psm", \.psm)]
+    static let channelValue = channel + [channelShape.optional("value", \.value)]
+
     private static let faultShape = EventShape(EventPayload.fault) {
         if case .fault(let fault) = $0 { fault } else { .init() }
     }

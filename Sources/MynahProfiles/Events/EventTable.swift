@@ -45,7 +45,9 @@ package enum EventTable {
         Row(.parametersRequested, .nothing, Shapes.parameterRequest),
         Row(.parametersChanged, .nothing, Shapes.parameters),
         Row(.paired, .nothing, Shapes.paired), Row(.pairingPasskey, .nothing, Shapes.passkey),
-        Row(.faultApplied, .nothing, Shapes.fault),
+        Row(.channelOpened, .nothing, Shapes.channel), Row(.channelClosed, .nothing, Shapes.channel),
+        Row(.channelSent, .nothing, Shapes.channelValue),
+        Row(.channelReceived, .nothing, Shapes.channelValue), Row(.faultApplied, .nothing, Shapes.fault),
     ]
 
     private static let ofAttributes = [

@@ -33,7 +33,7 @@ enum ProfileFormat {
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,
         CentralSection.table,
         ConnectionEventsSection.table, ScanSection.table, PeripheralSection.table, MatchSection.table,
-        ConnectSection.table, WriteSection.table,
+        ConnectSection.table, WriteSection.table, ChannelSection.table, ChannelSection.openedTable,
         CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, ReactionSection.table,
         AnswerSection.table, FaultSection.table, FaultAdvertisingSection.table, ScenarioSection.table,

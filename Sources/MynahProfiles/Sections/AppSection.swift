@@ -31,6 +31,8 @@ enum AppSection {
     static let connectionLatency = Field(
         "connectionLatency", .word as Kind<ConnectionLatency>,
         doc: "The connection latency that it asks a central for which subscribes; left out: none.")
+    static let channel = Field(
+        "channel", .section("channel"), doc: "The L2CAP channel that it publishes; left out: none.")
     // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
@@ -42,7 +44,7 @@ enum AppSection {
         "app",
         [
             backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime,
-            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval, connectionLatency,
+            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval, connectionLatency, channel,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -69,6 +71,7 @@ enum AppSection {
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
         app.connectionLatency = fields.read(connectionLatency)
+        app.channel = fields[channel].flatMap { ChannelSection.read($0, reader) }
         if let node = fields[authorization], app.authorization != .allowedAlways,
             !IOSVersion(app.iOS).hasPermission
         {

@@ -19,6 +19,9 @@ enum PeripheralSection {
     static let subscribe = Field(
         "subscribe", .characteristics, doc: "The characteristics that are subscribed to.")
     static let write = Field("write", .sections("write"), doc: "The writes on each connection.")
+    static let channel = Field(
+        "channel", .section("openedChannel"),
+        doc: "The L2CAP channel that the app opens after the writes; left out: none.")
     static let whenDone = Field(
         "whenDone", Kind<Peripheral.WhenDone>.word,
         doc: "The behavior after every read, write and subscription; left out: stay.")
@@ -27,7 +30,7 @@ enum PeripheralSection {
         doc: "The behavior after a connection has ended; left out: connect, which never times out.")
     static let table = Section(
         "peripheral", what: "a peripheral",
-        [name, match, connect, discover, read, subscribe, write, whenDone, onDisconnect])
+        [name, match, connect, discover, read, subscribe, write, channel, whenDone, onDisconnect])
 
     static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> Peripheral? {
         guard let fields = reader.fields(node, table) else { return nil }
@@ -46,6 +49,9 @@ enum PeripheralSection {
                 WriteSection.read($0, reader)
             }
         }
+        peripheral.channel = fields[channel].flatMap {
+            ChannelSection.read($0, reader, table: ChannelSection.openedTable)
+        }
         fields.read(whenDone, into: &peripheral.whenDone)
         if peripheral.whenDone == .disconnect, !peripheral.subscribe.isEmpty {
             reader.warning(
@@ -58,7 +64,7 @@ enum PeripheralSection {
     }
 
     private static func checkUse(of peripheral: Peripheral, _ fields: Fields, _ reader: FormatReader) {
-        let used = [read.name, subscribe.name, write.name].first { fields[$0] != nil }
+        let used = [read.name, subscribe.name, write.name, channel.name].first { fields[$0] != nil }
         guard let used, !peripheral.names.isEmpty else { return }
         let mark = fields.mark(of: used)
         if peripheral.connection == nil {
@@ -184,7 +190,7 @@ extension Kind<Int> {
 
 extension Kind<AttributeName> {
     /// The name of a characteristic of another device.
-    fileprivate static var characteristic: Kind {
+    static var characteristic: Kind {
         Kind("characteristic", .ref("attributeName")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }
             do throws(AttributeName.Problem) {

@@ -85,6 +85,10 @@ enum ProfileSection {
             warnOfLatency(profile, app, reader)
             AppSection.checkRelaunch(
                 of: app, at: app.marks["iOS"] ?? phone?.marks["iOS"], profile.centrals, reader)
+            if let channel = app.channel, isWhole {
+                let mark = app.marks[AppSection.channel.name] ?? .start
+                ChannelSection.check(channel, of: profile, at: mark, reader)
+            }
             let iOS = IOSVersion(app.iOS)
             profile.device.largestMTU = iOS.largestMTU
             profile.device.parameterRules = ConnectionParameterRules(iOS.parameterLimits)
