@@ -89,6 +89,8 @@ public struct AppDescription: Hashable, Sendable {
     /// The restore identifiers of the app's central managers, which are unique within the app.
     public var centralRestoreIdentifiers: [String]
     /// The user's permission for the app to use Bluetooth at its first launch.
+    ///
+    /// A phone with a state directory keeps each change of it, which later runs begin with.
     public var authorization = BluetoothAuthorization.allowedAlways
 
     /// Describes an app; its managers with these restore identifiers are restored.
