@@ -32,9 +32,7 @@ public actor App {
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
 
     /// The user's permission for the app to use Bluetooth, as CBManager's class property has it.
-    public var authorization: BluetoothAuthorization {
-        access.look { app, _ in app.authorization } ?? .notDetermined
-    }
+    public var authorization: BluetoothAuthorization { access.authorization }
 
     // MARK: Actions of the user and the system
 

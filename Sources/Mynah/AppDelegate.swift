@@ -91,6 +91,8 @@ public struct AppDescription: Hashable, Sendable {
     /// The restore identifiers of the app's central managers, which are unique within the app.
     public var centralRestoreIdentifiers: [String]
     /// The user's permission for the app to use Bluetooth at its first launch.
+    ///
+    /// A phone with a state directory keeps each change of it, which later runs begin with.
     public var authorization = BluetoothAuthorization.allowedAlways
     /// Whether the app uses scenes: the options of its launch are empty then.
     package var isSceneBased = false

@@ -29,6 +29,19 @@ extension AppProcess {
         if permission.madeManager() { report(.authorizationChanged(authorization), on: phone) }
     }
 
+    /// It is on the phone, with the permission that the phone's user gave or denied it in an earlier run.
+    ///
+    /// If it was terminated before, what it preserved is served.
+    func installed(isTerminated: Bool, on phone: isolated Phone) {
+        let name = description.name
+        let (kept, warning) = phone.preserved.load(insteadOf: KeptPermission(app: name, authorization)) {
+            json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name)
+        }
+        if let warning { phone.warn("permissionUnusable", warning) }
+        permission = AppPermission(kept.authorization)
+        if isTerminated { serveTerminated(on: phone) }
+    }
+
     /// The user or the phone changes its permission.
     ///
     /// Nothing is on the radio for an app that has lost it, and nothing is kept of it.
@@ -37,6 +50,7 @@ extension AppProcess {
     ) -> AppPermission.Change {
         let change = permission.change(to: new)
         guard change != .none, change != .notAsked else { return change }
+        _ = phone.save(KeptPermission(app: description.name, new))
         report(.authorizationChanged(new), on: phone)
         if change == .changedInSettings { handle(.transition(.terminate), on: phone) }
         if !permission.isAllowed { forgetKeptCentrals(on: phone) }
@@ -48,6 +62,11 @@ extension AppProcess {
 extension AppAccess {
     /// Whether the user lets it use Bluetooth.
     package var isAuthorized: Bool { look { app, _ in app.permission.isAllowed } ?? true }
+
+    /// The user's permission for it to use Bluetooth.
+    package var authorization: BluetoothAuthorization {
+        look { app, _ in app.authorization } ?? .notDetermined
+    }
 
     /// Changes the permission as `App.setAuthorization` does.
     package func setAuthorization(_ new: BluetoothAuthorization) -> AppPermission.Change {

@@ -186,7 +186,7 @@ public actor Phone {
             number: nextNumber(), description, delegate: delegate, clock: RunClock(clock),
             isTerminated: isTerminated)
         apps.append(app)
-        if isTerminated { app.serveTerminated(on: self) }
+        app.installed(isTerminated: isTerminated, on: self)
         app.radioStateChanged(to: radioState, on: self)
         return App(app, on: self)
     }

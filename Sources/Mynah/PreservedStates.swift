@@ -22,9 +22,12 @@ struct PreservedStates {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
-    /// Returns what an app stored, and what the user should know of it.
-    func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
-        directory?.loadSavedIdentifiers(of: app) ?? (nil, nil)
+    /// Returns what is kept in the file of `unkept`, or `unkept` itself, and what the user should know of it.
+    func load<Content: KeptContent>(
+        insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
+    ) -> (content: Content, warning: String?) {
+        let (content, warning) = directory?.load(insteadOf: unkept, parse) ?? (nil, nil)
+        return (content ?? unkept, warning)
     }
 
     /// Saves a file's content soon, and returns `false` if there is no directory.

@@ -89,9 +89,11 @@ extension AppAccess {
     package func savedIdentifiers() -> SavedIdentifiers? {
         look { app, phone in
             let name = app.description.name
-            let (identifiers, warning) = phone.preserved.loadSavedIdentifiers(of: name)
+            let (identifiers, warning) = phone.preserved.load(insteadOf: SavedIdentifiers(app: name)) {
+                json throws(PreservedStateProblem) in try SavedIdentifiers(json: json, app: name)
+            }
             if let warning { phone.warn("savedIdentifiersUnusable", warning) }
-            return identifiers ?? SavedIdentifiers(app: name)
+            return identifiers
         }
     }
 

@@ -221,14 +221,14 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The identifiers that an app stored, and a warning if the file cannot be used.
-    func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
-        let empty = SavedIdentifiers(app: app)
-        let file = file(empty.fileName)
-        let (identifiers, problem) = read(file) { json throws(PreservedStateProblem) in
-            try SavedIdentifiers(json: json, app: app)
-        }
-        return (identifiers, problem.map { "\(empty.subject) in \(file.path) cannot be used: \($0)" })
+    /// The content of the file that `unkept` would have, or `nil` if there is none, and a warning if the file
+    /// cannot be used.
+    func load<Content: KeptContent>(
+        insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
+    ) -> (content: Content?, warning: String?) {
+        let file = file(unkept.fileName)
+        let (content, problem) = read(file, parse)
+        return (content, problem.map { "\(unkept.subject) in \(file.path) cannot be used: \($0)" })
     }
 
     /// Reads a file that may be missing; one that cannot be used is set aside.

@@ -20,6 +20,9 @@ package enum ControlText {
         let parts = [
             device["state"]?.stringValue, device["address"]?.stringValue,
             device["app"]?["state"]?.stringValue.map { "app \($0)" },
+            device["app"]?["authorization"]?.stringValue.flatMap { word in
+                word == BluetoothAuthorization.allowedAlways.rawValue ? nil : "authorization \(word)"
+            },
             device["advertising"]?["on"]?.boolValue == true ? "advertising" : nil,
             centrals == 0 ? nil : "\(centrals) connected",
         ]

@@ -116,8 +116,15 @@ public actor Emulator {
         faultyRadio = Self.layer(around: radio, devices, clock, link)
         phone = Phone(
             radio: faultyRadio ?? radio, identity: devices[0].identity,
-            advertising: devices[0].app?.advertising ?? PhoneAdvertising(), stateDirectory: stateDirectory,
-            seed: seed, clock: clock, sink: link)
+            advertising: Self.advertising(of: devices), stateDirectory: stateDirectory, seed: seed,
+            clock: clock, sink: link)
+    }
+
+    /// How the phone advertises: an app's profile may leave out what another's says of their phone.
+    private static func advertising(of devices: [EmulatedDevice]) -> PhoneAdvertising {
+        var advertising = devices[0].app?.advertising ?? PhoneAdvertising()
+        advertising.txPower = devices.compactMap { $0.app?.advertising.txPower }.first
+        return advertising
     }
 
     /// Starts the radio, publishes and advertises.

@@ -21,7 +21,7 @@ extension PhoneAdvertising {
     public init(_ app: Profile.App) {
         self.init(
             iOS: app.iOS, foregroundInterval: app.foregroundInterval,
-            backgroundInterval: app.backgroundInterval)
+            backgroundInterval: app.backgroundInterval, txPower: app.txPower)
     }
 }
 

@@ -14,6 +14,8 @@ extension Profile {
         package var model = PhoneSection.usualModel
         /// Its battery level, in percent.
         package var batteryLevel = 100
+        /// The TX power level that it advertises, in dBm, or `nil` for none.
+        package var txPower: Int?
         /// iOS's major version, or `nil` if `app` has it.
         package var iOS: Int?
         /// The notifications that it shows at the start, the oldest first.
@@ -39,6 +41,7 @@ extension Profile {
             compare("services", services == other.services)
             compare("model", model == other.model)
             compare("batteryLevel", batteryLevel == other.batteryLevel)
+            compare("txPower", txPower == other.txPower)
             compare("iOS", iOS == other.iOS)
             compare("notifications", notifications == other.notifications)
             compare("media", media == other.media)

@@ -202,6 +202,8 @@ public struct Profile: Sendable {
         public var foregroundInterval: Duration = .milliseconds(30)
         /// The advertising interval in the background, as measured on one iPhone with iOS 11.
         public var backgroundInterval: Duration = .microseconds(181_250)
+        /// The TX power level that its phone advertises, in dBm, or `nil` for none.
+        package var txPower: Int8?
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 

@@ -17,11 +17,15 @@ import Testing
                   {"device": "Lock", "state": "poweredOn", "address": "C0:11:22:33:44:55", "app": null,
                    "advertising": {"on": true}, "centrals": [{}, {}]},
                   {"device": "Heart rate", "state": "poweredOff", "app": {"state": "suspended"},
-                   "advertising": {"on": false}, "centrals": []}]}
+                   "advertising": {"on": false}, "centrals": []},
+                  {"device": "Old", "app": {"state": "quit", "authorization": "allowedAlways"}},
+                  {"device": "New", "app": {"state": "terminated", "authorization": "denied"}}]}
                 """#,
                 [
                     "Lock        poweredOn  C0:11:22:33:44:55  advertising  2 connected",
                     "Heart rate  poweredOff  app suspended",
+                    "Old         app quit",
+                    "New         app terminated  authorization denied",
                 ]
             ),
             (#"{"devices": [{"device": "a\u001b[2J", "state": "x"}]}"#, ["a\u{FFFD}[2J  x"]),

@@ -56,7 +56,8 @@ import Testing
         // The system has the static value, and goes on advertising.
         #expect(terminated.attributes.map(\.value) == [nil, [1], nil, nil])
         #expect(terminated.advertising.isOn)
-        #expect(terminated.json.text.contains(#""app":{"state":"terminated"}"#))
+        #expect(
+            terminated.json.text.contains(#""app":{"state":"terminated","authorization":"allowedAlways"}"#))
         await emulator.stop()
     }
 

@@ -51,7 +51,15 @@ import Testing
         #expect(phone.placement == .advertisingData)
         #expect(phone.foregroundInterval == .milliseconds(20))
         #expect(phone.backgroundInterval == .seconds(1))
+        #expect(phone.txPower == nil)
         #expect(try PhoneAdvertising(#require(try Self.profile("{}").app)) == PhoneAdvertising())
+    }
+
+    @Test func `a phone with a TX power has 25 bytes left for names and UUIDs`() throws {
+        let profile = try Self.profile("{backgroundModes: [bluetooth-peripheral]}\nphone: {txPower: 12}")
+        #expect(Self.bytes(profile, .foreground) == ["02011A020A0C030307C0050946726564", ""])
+        let mask = "14FF4C000100000000100000000000000000000000"
+        #expect(Self.bytes(profile, .background) == ["02011A020A0C", mask])
     }
 
     @Test func `an app with bluetooth-peripheral is on the air in every state`() throws {

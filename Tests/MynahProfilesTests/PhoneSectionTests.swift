@@ -21,6 +21,7 @@ import Testing
         ("{services: [anvs]}", "4:20: error: unknown service of a phone \"anvs\"; did you mean \"ancs\"?"),
         ("{services: [ams, ams]}", "4:25: error: the service ams is repeated"),
         ("{services: [battery], batteryLevel: 101}", "batteryLevel must be between 0 and 100, not 101"),
+        ("{txPower: 21}", "4:18: error: txPower must be between -127 and 20, not 21"),
         ("{services: [battery], iOS: 6}", "error: iOS must be between 7 and 99, not 6"),
         ("{services: [device-information], model: \"\"}", "error: phone.model must have 1 to 64 bytes"),
         ("{}", "4:8: error: phone needs a name, as in phone: {name: Anna}"),
@@ -54,7 +55,7 @@ import Testing
         ("{services: [ams], media: {elapsed: 25 h}}", "error: elapsed must be at most"),
     ]
 
-    @Test(arguments: 0..<19) func `each mistake is said where it is`(_ number: Int) {
+    @Test(arguments: 0..<20) func `each mistake is said where it is`(_ number: Int) {
         let (phone, message) = Self.wrong[number]
         let issues = Self.issues(phone)
         #expect(issues.contains { $0.contains(message) }, "\(issues)")
@@ -68,5 +69,17 @@ import Testing
             text: text.replacing("{iOS: 17}", with: "{}"), file: "p.yaml")
         #expect(profile.app?.iOS == 16 && profile.phone?.name == nil)
         #expect(profile.phone?.services == [.ams])
+        #expect(Self.issues("{txPower: -3}").isEmpty)
+    }
+
+    @Test func `apps of one phone agree about its TX power, or one of them names it`() throws {
+        func phone(_ text: String) throws -> Profile.PhoneDescription {
+            let profile = try ProfileLoader.load(
+                text: "mynah: 1\nname: P\napp: {}\nphone: \(text)\n", file: "p.yaml")
+            return try #require(profile.phone)
+        }
+        let twelve = try phone("{txPower: 12}")
+        #expect(try twelve.differences(from: phone("{txPower: 8}")).map(\.key) == ["txPower"])
+        #expect(try twelve.differences(from: phone("{services: [ams]}")).isEmpty)
     }
 }

@@ -55,4 +55,62 @@ import Testing
         await rig.app.enterForeground()
         #expect(rig.code.words == ["launched", "state poweredOn", "foreground"])
     }
+
+    /// A run of an app whose permission is not determined at its first launch.
+    private func run(
+        in temporary: TemporaryDirectory, _ body: (AppRig) async throws -> Void
+    ) async throws {
+        let directory = try StateDirectory(path: temporary.path)
+        let rig = try await AppRig(
+            restoreIdentifier: "main", directory: directory, publishes: false, authorization: .notDetermined)
+        try await body(rig)
+        await rig.phone.stop()
+    }
+
+    @Test func `a permission that its user changed is that of the next run`() async throws {
+        let temporary = try TemporaryDirectory()
+        for _ in 0..<2 {
+            // A question that was not answered is asked again, and nothing is kept.
+            try await run(in: temporary) { rig in
+                #expect(rig.code.words.contains("authorization notDetermined"))
+                #expect(!temporary.files.contains("permission+test.json"))
+            }
+        }
+        try await run(in: temporary) { rig in
+            await rig.app.setAuthorization(.allowedAlways)
+            try await rig.publish()
+        }
+        try await run(in: temporary) { rig in
+            #expect(!rig.code.words.contains { $0.hasPrefix("authorization") })
+            #expect(rig.code.restored.first?.services.map(\.uuid) == ["1810"])
+            #expect(await rig.app.authorization == .allowedAlways)
+            await rig.app.setAuthorization(.denied)
+        }
+        try await run(in: temporary) { rig in
+            #expect(rig.code.words == ["launched", "foreground", "state unauthorized"])
+            #expect(await rig.app.authorization == .denied)
+        }
+    }
+
+    @Test(arguments: [
+        ("", "it is not JSON"), ("{}", "it has no version"), (#"{"mynahState": 2}"#, "version 2"),
+        (#"{"mynahState": 1, "app": "B", "authorization": "denied"}"#, "it belongs to another app"),
+        (#"{"mynahState": 1, "app": "test"}"#, "the authorization is missing"),
+        (#"{"mynahState": 1, "app": "test", "authorization": "no"}"#, "not one of notDetermined, restricted"),
+    ])
+    func `a damaged file is set aside, and the app begins as its description says`(
+        text: String, reason: String
+    ) async throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write(text, to: "permission+test.json")
+        try await run(in: temporary) { rig in
+            #expect(await rig.app.authorization == .notDetermined)
+            #expect(temporary.files.contains("permission+test.json.unusable-1"))
+            let warnings = rig.sink.phoneEvents.compactMap { event in
+                if case .warning(let warning) = event { warning } else { nil }
+            }
+            #expect(warnings.map(\.code) == ["permissionUnusable"])
+            #expect(warnings.first?.message.contains(reason) == true, "\(warnings)")
+        }
+    }
 }

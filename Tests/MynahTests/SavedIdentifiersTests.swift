@@ -15,6 +15,12 @@ import Testing
         directory = try StateDirectory(path: temporary.path)
     }
 
+    private func load(_ app: String) -> (content: SavedIdentifiers?, warning: String?) {
+        directory.load(insteadOf: SavedIdentifiers(app: app)) { json throws(PreservedStateProblem) in
+            try SavedIdentifiers(json: json, app: app)
+        }
+    }
+
     @Test(arguments: ["App", "a/../b", "ein Türschloß", String(repeating: "x", count: 300), ""])
     func `each app finds what it stored`(app: String) async throws {
         let identifier = try #require(PeripheralIdentifier("12345678-1234-1234-1234-123456789ABC"))
@@ -24,9 +30,9 @@ import Testing
         directory.save(stored) { error in Issue.record("\(error)") }
         directory.save(SavedIdentifiers(app: app + "2")) { error in Issue.record("\(error)") }
         await directory.writer.settle()
-        let (found, warning) = directory.loadSavedIdentifiers(of: app)
+        let (found, warning) = load(app)
         #expect(found == stored && warning == nil)
-        #expect(directory.loadSavedIdentifiers(of: "never seen").identifiers == nil)
+        #expect(load("never seen").content == nil)
     }
 
     @Test(arguments: [
@@ -41,7 +47,7 @@ import Testing
     ])
     func `a damaged file is set aside, and the warning says why`(text: String, reason: String) throws {
         try temporary.write(text, to: "app+A.json")
-        let (found, warning) = directory.loadSavedIdentifiers(of: "A")
+        let (found, warning) = load("A")
         #expect(found == nil)
         #expect(warning?.contains(reason) == true, "\(warning ?? "none")")
         #expect(temporary.files.contains("app+A.json.unusable-1") && !temporary.files.contains("app+A.json"))

@@ -242,7 +242,16 @@ enum OpenAPI {
             .object([
                 .init("device", .string(), isRequired: true), .init("radio", .string(), isRequired: true),
                 .init("address", .string()), .init("state", .string(), isRequired: true),
-                .init("app", .either([.object([.init("state", .string(), isRequired: true)]), .null])),
+                .init(
+                    "app",
+                    .either([
+                        .object([
+                            .init("state", .string(), isRequired: true),
+                            .init(
+                                "authorization", .word(BluetoothAuthorization.allCases.map(\.rawValue)),
+                                isRequired: true),
+                        ]), .null,
+                    ])),
                 .init("phone", .string()),
                 .init("advertising", .named("Advertising"), isRequired: true),
                 .init("centrals", .array(.named("Central")), isRequired: true),

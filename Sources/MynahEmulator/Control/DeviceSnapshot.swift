@@ -52,6 +52,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var state: RadioState
     /// The state of the app that plays it, or `nil` if it is an accessory.
     package var app: AppState?
+    /// The permission of that app to use Bluetooth, or `nil` if it is an accessory.
+    package var authorization: BluetoothAuthorization?
     /// The name of the phone that its app is on, or `nil` if it has none.
     package var phone: String?
     /// The data that it advertises.
@@ -75,7 +77,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         if let address { members.append(.init("address", .string(address.description))) }
         members += [
             .init("state", .string(state.rawValue)),
-            .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
+            .init("app", appJSON),
         ]
         if let phone { members.append(.init("phone", .string(phone))) }
         members += [
@@ -87,6 +89,13 @@ package struct DeviceSnapshot: Hashable, Sendable {
             .init("scenarios", .array(scenarios.map(\.json))),
             .init("attributes", .array(attributes.map(\.json))),
         ]
+        return .object(members)
+    }
+
+    private var appJSON: JSON {
+        guard let app else { return .null }
+        var members: [JSON.Member] = [.init("state", .string(app.rawValue))]
+        if let authorization { members.append(.init("authorization", .string(authorization.rawValue))) }
         return .object(members)
     }
 }

@@ -17,6 +17,9 @@ extension Emulator {
         return DeviceSnapshot(
             device: label, radio: phone.capabilities?.name ?? "", address: phone.capabilities?.address,
             state: phone.state, app: player.device.app.map { _ in appState(of: player) },
+            authorization: player.device.app.map {
+                player.appSide.app?.access.authorization ?? $0.description.authorization
+            },
             phone: player.device.app?.phone,
             advertising: status.advertising,
             centrals: phone.links.map { link in

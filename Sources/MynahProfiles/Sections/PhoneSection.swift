@@ -24,14 +24,20 @@ enum PhoneSection {
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version, as in app.")
     static let batteryLevel = Field(
         "batteryLevel", .integer(0...100), doc: "Its battery level, in percent; left out: 100.")
+    // The bounds of the Core Specification Supplement, Part A, 1.5.
+    static let txPower = Field(
+        "txPower", .integer(-127...20),
+        doc: "The TX power level that it advertises, in dBm; left out: none. 12 was captured.")
     static let notifications = Field(
         "notifications", .sections("phoneNotification"),
         doc: "The notifications that it shows at the start, the oldest first.")
     static let media = Field(
         "media", .section("phoneMedia"), doc: "Its media player; left out: it plays nothing.")
     static let table = Section(
-        "phone", what: "phone", [name, services, model, iOS, batteryLevel, notifications, media],
-        rules: Schema.anyOf([.required([name.name]), .required([services.name])]).members)
+        "phone", what: "phone", [name, services, model, iOS, batteryLevel, txPower, notifications, media],
+        rules: Schema.anyOf([
+            .required([name.name]), .required([services.name]), .required([txPower.name]),
+        ]).members)
 
     static func read(_ node: YAMLNode, isApp: Bool, _ reader: FormatReader) -> Profile.PhoneDescription? {
         guard let fields = reader.fields(node, table) else { return nil }
@@ -47,6 +53,7 @@ enum PhoneSection {
         fields.read(model, into: &phone.model)
         fields.read(iOS, into: &phone.iOS)
         fields.read(batteryLevel, into: &phone.batteryLevel)
+        fields.read(txPower, into: &phone.txPower)
         if let node = fields[notifications] {
             phone.notifications = PhoneNotificationSection.list(node, reader)
         }
@@ -68,7 +75,7 @@ enum PhoneSection {
         into phone: inout Profile.PhoneDescription, _ fields: Fields, _ reader: FormatReader
     ) -> Bool {
         guard let node = fields[name] else {
-            guard fields[services] == nil else { return true }
+            guard fields[services] == nil, fields[txPower] == nil else { return true }
             reader.error(at: fields.mark, "phone needs a name, as in phone: {name: Anna}")
             return false
         }
@@ -85,9 +92,12 @@ enum PhoneSection {
     }
 
     /// The version of iOS is the app's and the phone's; a profile may write it in either place.
+    ///
+    /// The TX power is the phone's, which its app's advertisement has.
     static func merge(
         _ phone: Profile.PhoneDescription?, into app: inout Profile.App?, _ reader: FormatReader
     ) {
+        app?.txPower = phone?.txPower.map { Int8(clamping: $0) }
         guard let iOS = phone?.iOS, let given = app else { return }
         if given.marks["iOS"] != nil, given.iOS != iOS {
             reader.error(at: phone?.marks["iOS"], "phone.iOS is \(iOS), and app.iOS is \(given.iOS)")

@@ -291,7 +291,10 @@ def test_an_app_changes_its_state(mynah):
     phone = mynah(PHONE)
     phone.app("background")
     mynah.wait("app.background device=Phone", within=30)
-    assert phone.info()["app"] == {"state": "background"}
+    assert phone.info()["app"] == {"state": "background", "authorization": "allowedAlways"}
+    phone.app("denied")
+    mynah.wait("app.authorization device=Phone authorization=denied", within=30)
+    assert phone.info()["app"] == {"state": "terminated", "authorization": "denied"}
     with pytest.raises(Problem, match="did you mean"):
         phone.app("backgroud")
 
