@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-// What happens to an app with its phone.
+// The effects of a restarted or locked phone on an app.
 extension AppProcess {
     /// The Bluetooth state of its managers changed, although that of the phone did not.
     func bluetoothChanged(on phone: isolated Phone) {

@@ -1,4 +1,4 @@
-/// What ended an app, or turned its phone's Bluetooth off, before a Bluetooth event for the app.
+/// The reason why an app does not run, or why its phone's Bluetooth was off.
 ///
 /// The raw value is the word for it on the command line.
 package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {

@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// What the user did to a phone that changes what follows later.
+/// The acts of a user on a phone that change what follows later.
 struct PhoneCondition {
     /// The ways in which Bluetooth was turned off since it was on, in order.
     var powerChanges: [PhoneChange] = []
@@ -95,7 +95,7 @@ extension Emulator {
             guard let app = player.device.app, !app.iOS.relaunch(after: cause).allowsRelaunch,
                 player.appSide.app?.access.forbidRelaunch() == true
             else { continue }
-            // What the system did for it has ended, as if its user had quit it.
+            // The system no longer works for it, as if its user had quit it.
             for central in player.centrals { central.ended(byUser: true) }
             player.events.report(.appNotRelaunched, .app(.init(reason: change.rawValue)))
         }

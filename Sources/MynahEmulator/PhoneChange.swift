@@ -1,6 +1,6 @@
 import MynahCore
 
-/// What its user does to a phone beside turning Bluetooth off or on.
+/// An act of the user on a phone, beside turning Bluetooth off or on.
 ///
 /// The raw value is the word for it on the command line and in the event `phone.changed`.
 package enum PhoneChange: String, Hashable, Sendable, CaseIterable {

@@ -13,8 +13,8 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     ///
     /// `rules` are those of its app, and `isRestorable` says whether the manager has a restore identifier. A
     /// scan goes on off the screen with the background mode only ("Core Bluetooth Background Processing for
-    /// iOS Apps"), and after termination for a restorable manager only (TN3115). Assumptions: that termination
-    /// asks for the mode as well, and that an app with a Live Activity needs it too.
+    /// iOS Apps"), and after termination for a restorable manager only (TN3115). Assumptions: that
+    /// termination asks for the mode as well, and that an app with a Live Activity needs it too.
     package init(scanIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState) {
         guard radioState == .poweredOn else {
             self = .off

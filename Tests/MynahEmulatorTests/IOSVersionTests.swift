@@ -30,7 +30,8 @@ import Testing
         ("iOS: 26, liveActivity: true", []), ("iOS: 25, liveActivity: false", []),
         ("iOS: 13, sceneBased: true", []), ("iOS: 12, sceneBased: false", []),
     ])
-    func `what a version of iOS does not have yet is a warning`(app: String, messages: [String]) throws {
+    func `a key that a version of iOS does not know yet is a warning`(app: String, messages: [String]) throws
+    {
         let profile = try ProfileLoader.load(
             text: "mynah: 1\nname: Test\napp: {\(app)}\nadvertising: {}\n", file: "version.yaml")
         #expect(profile.warnings.map(\.message).filter { $0.contains("the app has iOS") } == messages)

@@ -30,7 +30,8 @@ import Testing
           restoreIdentifier: advertiser
           iOS: \(iOS)
         advertising: {serviceUUIDs: [FFE0]}
-        services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read, write], value: {hex: "00"}}]}]
+        services:
+          - {uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read, write], value: {hex: "00"}}]}
         central:
           restoreIdentifier: watcher
           scan: {services: [180D]}
