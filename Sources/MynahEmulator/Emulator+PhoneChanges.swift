@@ -42,12 +42,12 @@ extension Emulator {
         case .restart:
             report(change)
             try await restart()
-        case .unlock: unlock()
+        case .unlock: if condition.awaitsUnlock { await pickUp() } else { unlock() }
         case .screenOff, .screenOn: await setScreen(isOn: change == .screenOn)
         }
     }
 
-    /// The user turns to an app, and so turns the screen on and unlocks the phone.
+    /// The user turns to the phone, and so turns the screen on and unlocks it.
     func pickUp() async {
         await setScreen(isOn: true)
         if condition.awaitsUnlock { unlock() }

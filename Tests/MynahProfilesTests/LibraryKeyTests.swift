@@ -77,6 +77,7 @@ import Testing
             "app: {channel: {psm: 2A37}}\n\(Self.heartRate)",
             "app: {}\ncentral: {peripherals: [{name: A, channel: {psm: FFE1, encrypted: true}}]}\n",
             "app: {}\ncentral: {peripherals: [{name: A, connect: never, channel: {psm: FFE1}}]}\n",
+            "app: {channel: {psm: FFE1, send: {hex: \(String(repeating: "00", count: 2049))}}}\n\(service)",
         ] {
             let issues = Self.issues(wrong)
             #expect(issues.count == 1 && issues.first?.contains("error: ") == true, "\(wrong): \(issues)")

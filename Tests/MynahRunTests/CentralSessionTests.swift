@@ -117,17 +117,16 @@ import Testing
     }
 
     @Test func `a device that is not there is looked for until the time is up`() async throws {
-        let (clock, reports) = (ManualClock(), Reports())
-        let session = Self.session(
-            Lines(["read 2A38"]), reports, device: "Nobody", on: LiveAir(seed: 1), clock: RunClock(clock))
-        let result = Lock<ConnectSession.End?>(nil)
-        let playing = Task { await result.set(session.play()) }
-        try await until("the search is over") {
-            clock.advance(by: .seconds(1))
-            return result.withLock { $0 != nil }
-        }
-        await playing.value
-        #expect(result.withLock { $0 }?.failure?.description.contains("Nobody") == true)
+        let (time, reports) = (RunTime(.fast, seed: 1), Reports())
+        defer { time.end() }
+        var options = RadioMaker.Options(choice: .virtual) { _ in }
+        options.time = time
+        let session = ConnectSession(
+            ConnectPlan(device: "Nobody", timeout: .seconds(10)), radios: RadioMaker(options),
+            lines: Lines(["read 2A38"]), questions: nil, observer: reports, clock: time.clock,
+            until: Interruption())
+        let end = await withTaskExecutorPreference(time.clock.taskExecutor) { await session.play() }
+        #expect(end.failure?.description.contains("Nobody") == true, "\(String(describing: end.failure))")
         #expect(reports.all == [])
     }
 

@@ -124,9 +124,12 @@ import Testing
         #expect(log.events(.peripheralConnected).count == 2)
     }
 
-    @Test func `an app that its user opens unlocks the phone and turns the screen on`() async throws {
+    @Test(arguments: ["foreground", "unlock"])
+    func `a user who opens an app or unlocks the phone turns the screen on, too`(
+        word: String
+    ) async throws {
         let log = try await play(
-            [Self.app(iOS: 17)], ["1s=screenOff", "2s=restart", "3s=foreground", "4s=unlock"], seconds: 5)
+            [Self.app(iOS: 17)], ["1s=screenOff", "2s=restart", "3s=\(word)", "4s=unlock"], seconds: 5)
         #expect(
             log.events(.phoneChanged).map { $0.string("by") ?? "" } == [
                 "screenOff", "restart", "screenOn", "unlock",

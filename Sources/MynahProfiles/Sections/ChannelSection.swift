@@ -18,8 +18,14 @@ enum ChannelSection {
         _ node: YAMLNode, _ reader: FormatReader, table: Section = Self.table
     ) -> Profile.Channel? {
         guard let fields = reader.fields(node, table), let name = fields.read(psm) else { return nil }
+        let greeting = fields.read(send)
+        if let count = greeting?.count, count > Profile.Channel.largestGreeting {
+            reader.error(
+                at: fields.mark(of: send),
+                "a channel sends at most \(Profile.Channel.largestGreeting) bytes, and these are \(count)")
+        }
         return Profile.Channel(
-            psm: name, isEncrypted: fields.read(encrypted) ?? false, greeting: fields.read(send))
+            psm: name, isEncrypted: fields.read(encrypted) ?? false, greeting: greeting)
     }
 
     /// Notes that the PSM of an app's channel is in no characteristic of its own that can be read.
