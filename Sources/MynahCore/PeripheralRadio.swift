@@ -8,7 +8,7 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var ioCapability: IOCapability
     /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
     package var largestMTU = 517
-    /// Whether it has the characteristic Service Changed, so that its services may change unnoticed without.
+    /// Whether its GATT server has Service Changed; without it, no client is told that the services changed.
     package var hasServiceChanged = true
     /// The rules by which it accepts connection parameters as a central.
     package var parameterRules = ConnectionParameterRules.specification

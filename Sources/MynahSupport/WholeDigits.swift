@@ -1,4 +1,5 @@
-/// Whole numbers as they are written: in decimal digits, without a point and an exponent.
+/// Whole numbers as they are written: in decimal digits without a point and an exponent, or in hexadecimal
+/// ones after `0x`.
 package enum WholeDigits {
     /// Why such a number would be changed silently, as a sentence without its full stop; `nil` if it is kept,
     /// and for any other text.
@@ -7,13 +8,18 @@ package enum WholeDigits {
     /// a large `Double` without an exponent.
     package static func problem(of text: some StringProtocol) -> String? {
         let text = String(text)
+        let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
+        let problem = "the whole number \(shown) needs more than 64 bits"
+        if text.hasPrefix("0x") || text.hasPrefix("0X") {
+            let digits = text.dropFirst(2)
+            let isNumber = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
+            return isNumber && UInt64(digits, radix: 16) == nil ? problem : nil
+        }
         let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             Int64(text) == nil, UInt64(text) == nil
         else { return nil }
         let number = Double(text) ?? .infinity
-        let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
-        let problem = "the whole number \(shown) needs more than 64 bits"
         guard number.isFinite else { return problem }
         let mantissa = "\(number.magnitude)".prefix { $0 != "e" }.filter { $0 != "." }
         guard significant(mantissa[...]) != significant(digits) else { return nil }

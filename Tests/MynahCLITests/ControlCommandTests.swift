@@ -37,18 +37,25 @@ import Testing
         arguments: [
             ("9007199254740993", "9007199254740993"), ("18446744073709551615", "18446744073709551615"),
             ("-9223372036854775808", "-9223372036854775808"), ("1.5", "1.5"), ("0x10", "16"),
-            ("1e30", "1e+30"), ("100000000000000000000", "1e+20"), ("boost", nil), ("1e400", nil),
-        ] as [(String, String?)])
-    func `a variable is sent with all digits of its number`(text: String, json: String?) {
-        #expect(CtlVariable.number(text)?.text == json)
+            ("0xFFFFFFFFFFFFFFFF", "18446744073709551615"), ("-0x10", #""-0x10""#),
+            ("1e30", "1e+30"), ("100000000000000000000", "1e+20"), ("boost", #""boost""#), ("inf", #""inf""#),
+        ])
+    func `a variable is sent with all digits of its number`(text: String, json: String) {
+        #expect(CtlVariable.json(of: text).text == json)
     }
 
-    @Test(arguments: ["18446744073709551616", "-9223372036854775809"])
+    @Test func `a number beyond every number is wrong usage`() async throws {
+        let result = try await VirtualStage.play(["ctl", "variable", "Meter", "serial", "1e400"])
+        #expect(result.status == .exited(64))
+        #expect(result.error.hasPrefix("error: the number 1e400 is beyond ±1.7976931348623157e+308; --text"))
+    }
+
+    @Test(arguments: ["18446744073709551616", "-9223372036854775809", "0x10000000000000000"])
     func `a variable of more than 64 bits is wrong usage`(number: String) async throws {
         let result = try await VirtualStage.play(["ctl", "variable", "Meter", "serial", "--", number])
         #expect(result.status == .exited(64))
         #expect(result.error.hasPrefix("error: the whole number \(number) needs more than 64 bits"))
-        #expect(result.error.contains("or --text if it is text"))
+        #expect(result.error.contains("; --text sends it as text"))
     }
 
     // MARK: serve

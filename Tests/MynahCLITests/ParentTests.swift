@@ -53,7 +53,8 @@ import Testing
 
     @Test(arguments: [
         ["serve", "--control", "unix:made/s"], ["run", AirStage.heartRate, "--control", "unix:made/s"],
-        ["scan"], ["connect", "Nobody", "--timeout", "10 min"], ["record", "Nobody"],
+        ["scan"], ["connect", "Nobody", "--timeout", "10 min", "--command", "read 2A38"],
+        ["record", "Nobody"],
     ])
     func `a command ends with the pipe of the one that started it`(words: [String]) async throws {
         let folder = try TemporaryDirectory()
@@ -86,6 +87,17 @@ import Testing
         let result = try await Program.run("serve", "--with-pipe=\(descriptor)", "--radio", "virtual")
         #expect(result.status == .exited(64))
         #expect(result.error.contains(message), "\(result.error)")
+    }
+
+    @Test func `a pipe that brings the commands is no other end`() async throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(makePipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let result = try await Program(
+            ["connect", "Nobody", "--radio", "virtual", "--with-pipe", "0"], input: ends[0]
+        ).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains("--with-pipe 0: standard input has the commands"), "\(result.error)")
     }
 
     @Test func `a directory that was there stays, and so does a file in one that was made`() async throws {

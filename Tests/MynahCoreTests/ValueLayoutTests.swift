@@ -137,6 +137,17 @@ import Testing
         #expect(try layout.encode(fields) == bytes)
     }
 
+    @Test(arguments: [
+        (FieldValue.integer(.max), "9223372036854775807"), (.unsigned(.max), "18446744073709551615"),
+        (.number(1.5e6), "1500000"),
+    ])
+    func `a number that does not fit is named with its digits`(value: FieldValue, digits: String) {
+        let layout = ValueLayout([LayoutField("number", .integer(octets: 2, isSigned: true))])
+        #expect(throws: LayoutProblem("number", "number is \(digits), and sint16 holds -32768 to 32767")) {
+            try layout.encode([NamedField("number", value)])
+        }
+    }
+
     @Test func `the limits of a number of 64 bits are whole`() {
         for (isSigned, limits) in [
             (false, "uint64 holds 0 to 18446744073709551615"),

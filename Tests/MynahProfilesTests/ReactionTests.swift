@@ -160,6 +160,11 @@ import Testing
             """
         ),
         (
+            "variables: {a: 0x10000000000000000}",
+            "the variable a: the whole number 0x10000000000000000 needs more than 64 bits"
+        ),
+        ("variables: {a: -1e400}", "the variable a: the number -1e400 is beyond ±1.7976931348623157e+308"),
+        (
             "variables: {a: 1}\nscenarios: [{name: s, steps: [{set: {a: 18446744073709551616}}]}]",
             "the variable a: the whole number 18446744073709551616 needs more than 64 bits"
         ),

@@ -34,27 +34,8 @@ import Testing
 
     private static var both: [String] { [profile(of: "Anna"), profile(of: "Bob")] }
 
-    /// Plays profiles for some seconds of virtual time; returns the events of the run.
-    private func play(
-        _ texts: [String], seconds: Int = 20, actions: [String] = [], in folder: TemporaryDirectory? = nil
-    ) async throws -> RunLog {
-        let time = RunTime(.fast, seed: 7)
-        var plan = try RunRig.plan(texts)
-        plan.seed = 7
-        plan.timeout = .seconds(seconds)
-        try plan.add(try actions.map { try PlannedAction(parsing: $0) }, until: [], scenario: nil)
-        plan.stateDirectory = try folder.map { try StateDirectory(path: $0.path, clock: time.clock) }
-        let log = RunLog()
-        let session = RunSession(
-            plan, radios: RadioPlan(.virtual), outputs: RunOutputs([log]) { _ in }, time: time,
-            until: Interruption())
-        let end = await session.play()
-        #expect(end.failure == nil, "\(String(describing: end.failure))")
-        return log
-    }
-
     @Test func `apps of two phones find and pair with each other, each by its own radio`() async throws {
-        let log = try await play(Self.both)
+        let log = try await RunRig.playFast(Self.both)
         #expect(log.devices(.ready) == ["App", "App~2"])
         #expect(log.address(of: "App") != log.address(of: "App~2"))
         for event in [DeviceEvent.Name.peripheralConnected, .centralConnected, .paired, .valueRead] {
@@ -64,7 +45,7 @@ import Testing
     }
 
     @Test func `one phone is turned off while the other plays on`() async throws {
-        let log = try await play(Self.both, actions: ["10s=Anna:poweredOff"])
+        let log = try await RunRig.playFast(Self.both, actions: ["10s=Anna:poweredOff"])
         #expect(log.values("state", of: .stateChanged) == ["poweredOn", "poweredOn", "poweredOff"])
         #expect(log.devices(.stateChanged) == ["App", "App~2", "App"])
         #expect(log.devices(.advertisingStopped) == ["App", "App~2"])
@@ -74,7 +55,7 @@ import Testing
 
     @Test func `each phone has an app on its screen`() async throws {
         let other = Self.profile(of: "Anna", name: "Other")
-        let log = try await play(Self.both + [other], actions: ["5s=Other:foreground"])
+        let log = try await RunRig.playFast(Self.both + [other], actions: ["5s=Other:foreground"])
         let warnings = log.events(.warning).filter { $0.string("code") == "startsInBackground" }
         #expect(warnings.map { $0.string("device") } == ["Other"])
         #expect(log.devices(.appForeground).suffix(1) == ["Other"])
@@ -83,7 +64,7 @@ import Testing
 
     @Test func `the state of a phone is in its own folder, and restored from there`() async throws {
         let folder = try TemporaryDirectory()
-        let first = try await play(Self.both, in: folder)
+        let first = try await RunRig.playFast(Self.both, in: folder)
         #expect(first.devices(.appRestored) == [])
         #expect(folder.files == ["lock", "phone+Anna", "phone+Bob"])
         for phone in ["Anna", "Bob"] {
@@ -94,7 +75,7 @@ import Testing
                     "peripheral+App+identifier.json",
                 ])
         }
-        let second = try await play(Self.both, in: folder)
+        let second = try await RunRig.playFast(Self.both, in: folder)
         #expect(second.devices(.appRestored) == ["App", "App", "App~2", "App~2"])
         // One phone stops before the other, and their link is in the state of both.
         let connected = second.events(.appRestored).compactMap { $0["peripherals"]?.arrayValue }
@@ -102,7 +83,7 @@ import Testing
         #expect(second.devices(.paired) == [])
         #expect(Set(second.devices(.valueRead)) == ["App", "App~2"])
         // Bob alone finds what Bob had, also under another label.
-        let third = try await play([Self.profile(of: "Bob")], seconds: 1, in: folder)
+        let third = try await RunRig.playFast([Self.profile(of: "Bob")], seconds: 1, in: folder)
         #expect(third.devices(.appRestored).count == 2)
     }
 

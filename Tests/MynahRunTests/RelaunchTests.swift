@@ -54,21 +54,6 @@ import Testing
               onDisconnect: reconnect
         """
 
-    private func play(_ texts: [String], _ actions: [String], seconds: Int = 20) async throws -> RunLog {
-        let time = RunTime(.fast, seed: 7)
-        var plan = try RunRig.plan(texts)
-        plan.seed = 7
-        plan.timeout = .seconds(seconds)
-        try plan.add(try actions.map { try PlannedAction(parsing: $0) }, until: [], scenario: nil)
-        let log = RunLog()
-        let session = RunSession(
-            plan, radios: RadioPlan(.virtual), outputs: RunOutputs([log]) { _ in }, time: time,
-            until: Interruption())
-        let end = await session.play()
-        #expect(end.failure == nil, "\(String(describing: end.failure))")
-        return log
-    }
-
     /// How an app ends, what its user does, and how Bluetooth is on and the phone unlocked again.
     private static func actions(for cause: RelaunchCause) -> [String] {
         switch cause {
@@ -88,9 +73,9 @@ import Testing
         cause: RelaunchCause, version: Int
     ) async throws {
         let rule = IOSVersion(version).relaunch(after: cause)
-        let log = try await play(
+        let log = try await RunRig.playFast(
             [Self.app(iOS: version), Self.strap],
-            ["3s=Strap:outOfRange"] + Self.actions(for: cause) + ["10s=Strap:inRange"])
+            actions: ["3s=Strap:outOfRange"] + Self.actions(for: cause) + ["10s=Strap:inRange"])
         #expect(Self.wasRelaunched(log) == rule.allowsRelaunch)
         // It waited for the strap until then.
         #expect(log.events(.peripheralConnecting).count >= 2)
@@ -106,8 +91,9 @@ import Testing
 
     @Test func `before the first unlock after a restart no event relaunches an app`() async throws {
         let actions = ["2s=App:restart", "3s=Strap:inRange", "20s=App:unlock"]
-        let log = try await play(
-            [Self.app(iOS: 17), Self.strap, Self.writer], ["1s=Strap:outOfRange"] + actions, seconds: 30)
+        let log = try await RunRig.playFast(
+            [Self.app(iOS: 17), Self.strap, Self.writer], seconds: 30,
+            actions: ["1s=Strap:outOfRange"] + actions)
         let names = log.names
         let unlocked = try #require(names.lastIndex(of: .phoneChanged))
         let restarted = try #require(names.firstIndex(of: .phoneChanged))
@@ -118,7 +104,8 @@ import Testing
     }
 
     @Test func `a device that was connected when the phone restarted is waited for`() async throws {
-        let log = try await play([Self.app(iOS: 17), Self.strap], ["6s=App:restart", "9s=App:unlock"])
+        let log = try await RunRig.playFast(
+            [Self.app(iOS: 17), Self.strap], actions: ["6s=App:restart", "9s=App:unlock"])
         #expect(Self.wasRelaunched(log))
         #expect(log.events(.appWoken).map { $0.string("by") ?? "" } == ["connected"])
         #expect(log.events(.peripheralConnected).count == 2)
@@ -128,8 +115,9 @@ import Testing
     func `a user who opens an app or unlocks the phone turns the screen on, too`(
         word: String
     ) async throws {
-        let log = try await play(
-            [Self.app(iOS: 17)], ["1s=screenOff", "2s=restart", "3s=\(word)", "4s=unlock"], seconds: 5)
+        let log = try await RunRig.playFast(
+            [Self.app(iOS: 17)], seconds: 5,
+            actions: ["1s=screenOff", "2s=restart", "3s=\(word)", "4s=unlock"])
         #expect(
             log.events(.phoneChanged).map { $0.string("by") ?? "" } == [
                 "screenOff", "restart", "screenOn", "unlock",

@@ -1,3 +1,4 @@
+import Mynah
 import MynahControl
 import MynahCore
 import MynahEmulator
@@ -119,6 +120,25 @@ final class RunRig: Sendable {
         var plan = RunPlan(try texts.map(profile), version: "1.2.3")
         if isControlled { plan.control = ControlPlan(nil, profiles: ProfileDirectory(nil)) }
         return plan
+    }
+
+    /// Plays profiles for some seconds of virtual time, with what the folder has; returns the run's events.
+    static func playFast(
+        _ texts: [String], seconds: Int = 20, actions: [String] = [], in folder: TemporaryDirectory? = nil
+    ) async throws -> RunLog {
+        let time = RunTime(.fast, seed: 7)
+        var plan = try RunRig.plan(texts)
+        plan.seed = 7
+        plan.timeout = .seconds(seconds)
+        try plan.add(try actions.map { try PlannedAction(parsing: $0) }, until: [], scenario: nil)
+        plan.stateDirectory = try folder.map { try StateDirectory(path: $0.path, clock: time.clock) }
+        let log = RunLog()
+        let session = RunSession(
+            plan, radios: RadioPlan(.virtual), outputs: RunOutputs([log]) { _ in }, time: time,
+            until: Interruption())
+        let end = await session.play()
+        #expect(end.failure == nil, "\(String(describing: end.failure))")
+        return log
     }
 
     /// A radio that waits in a folder for a controller, which does not come.

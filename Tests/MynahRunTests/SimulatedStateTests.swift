@@ -31,21 +31,6 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// Plays profiles for some seconds of virtual time, with what the folder has.
-    private func playFast(_ texts: [String]) async throws -> RunLog {
-        let time = RunTime(.fast, seed: 7)
-        var plan = try RunRig.plan(texts)
-        (plan.seed, plan.timeout) = (7, .seconds(20))
-        plan.stateDirectory = try StateDirectory(path: folder.path, clock: time.clock)
-        let log = RunLog()
-        let end = await RunSession(
-            plan, radios: RadioPlan(.virtual), outputs: RunOutputs([log]) { _ in }, time: time,
-            until: Interruption()
-        ).play()
-        #expect(end.failure == nil, "\(String(describing: end.failure))")
-        return log
-    }
-
     private func warnings(in log: RunLog) -> [String] {
         log.events(.warning).filter { $0.string("code") == "simulatedState" }.map {
             $0.string("message") ?? ""
@@ -56,9 +41,9 @@ import Testing
     func `a run with the machine's time begins without what a simulated one left`(
         phone: String, subfolder: String
     ) async throws {
-        let first = try await playFast([Self.lock, Self.app(phone)])
+        let first = try await RunRig.playFast([Self.lock, Self.app(phone)], in: folder)
         #expect(first.devices(.valueRead).contains("App"))
-        let again = try await playFast([Self.lock, Self.app(phone)])
+        let again = try await RunRig.playFast([Self.lock, Self.app(phone)], in: folder)
         #expect(again.devices(.appRestored).contains("App") && warnings(in: again).isEmpty)
         let left = Set(folder.files(of: subfolder)).filter { $0.hasSuffix(".json") }
         #expect(left.contains("known-peripherals.json") && left.contains("central+App+doors.json"))

@@ -5,7 +5,7 @@ import Testing
     @Test(arguments: [
         "", "-", "12", "-9223372036854775808", "18446744073709551615", "0018446744073709551615", "1.5",
         "1e30",
-        "0x10", "72 bpm", "a",
+        "0x10", "0xFFFFFFFFFFFFFFFF", "0x", "0xG0000000000000000", "72 bpm", "a",
         // A Double has these digits: JavaScript writes 2^66 so.
         "100000000000000000000", "73786976294838210000", "-73786976294838210000", "+100000000000000000000",
     ])
@@ -25,6 +25,12 @@ import Testing
             WholeDigits.problem(of: text) == """
                 the whole number \(text) needs more than 64 bits; write \(rounded) if it may be rounded
                 """)
+    }
+
+    @Test func `a hexadecimal number has at most 64 bits`() {
+        for text in ["0x10000000000000000", "0Xfffffffffffffffff"] {
+            #expect(WholeDigits.problem(of: text) == "the whole number \(text) needs more than 64 bits")
+        }
     }
 
     @Test func `a number without end is not printed whole, and none is proposed`() {

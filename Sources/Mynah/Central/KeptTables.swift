@@ -19,8 +19,8 @@ final class KeptTables {
             case included(in: RemoteService)
         }
 
-        /// Tells it from the table before it: an answer is noted in the table that was there when it was
-        /// asked for.
+        /// Differs from that of an earlier table of the device: an answer that was asked for before is not
+        /// noted in a newer one.
         fileprivate let number: Int
         private var services: [Services: [RemoteService]] = [:]
         /// The types of the primary services.

@@ -123,6 +123,11 @@ struct ConnectCommand: StagedCommand {
         if device.isEmpty {
             throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
         }
+        if commands.isEmpty, options.parent.withPipe == 0 {
+            throw Exit.wrongUsage(
+                "--with-pipe 0: standard input has the commands; pass another descriptor, or use --command",
+                of: Self.self)
+        }
         for command in commands {
             do throws(ConnectRequest.Problem) {
                 _ = try ConnectRequest.parse(command)

@@ -274,24 +274,19 @@ struct CtlVariable: CtlVerb {
     @OptionGroup var options: CtlOptions
 
     func validate() throws {
-        if !text, let problem = WholeDigits.problem(of: value) {
-            throw ValidationError("\(problem), or --text if it is text")
+        if !text, let problem = VariableValue.problem(of: value) {
+            throw ValidationError("\(problem); --text sends it as text")
         }
     }
 
     func request() -> ControlClient.Request {
         request(
             "PUT", device: device, ["variables", name],
-            [.init("value", (text ? nil : Self.number(value)) ?? .string(value))])
+            [.init("value", text ? .string(value) : Self.json(of: value))])
     }
 
-    /// The number that a text is, with all its digits if it is whole, or `nil`.
-    static func number(_ value: String) -> JSON? {
-        if let whole = Int(value) { return .integer(whole) }
-        if let whole = UInt64(value) { return .unsigned(whole) }
-        guard let number = Double(value), number.isFinite else { return nil }
-        return Int(exactly: number).map { .integer($0) } ?? .number(number)
-    }
+    /// A number if the value is written as one in a profile, or else a text.
+    static func json(of value: String) -> JSON { VariableValue(written: value)?.json ?? .string(value) }
 }
 
 struct CtlDisconnect: CtlVerb {

@@ -340,10 +340,10 @@ extension ValueLayout {
         _ field: NamedField, _ lower: String, _ upper: String, _ type: String
     ) -> LayoutProblem {
         let number =
-            if case .unsigned(let integer) = field.value {
-                String(integer)
-            } else {
-                field.value.number.map(NumberText.of) ?? "this"
+            switch field.value {
+            case .integer(let integer): String(integer)
+            case .unsigned(let integer): String(integer)
+            default: field.value.number.map(NumberText.of) ?? "this"
             }
         return LayoutProblem(field.name, "\(field.name) is \(number), and \(type) holds \(lower) to \(upper)")
     }

@@ -52,7 +52,7 @@ enum VariablesSection {
     fileprivate static func number(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
-        if let problem = WholeDigits.problem(of: text.trimmed) {
+        if let problem = VariableValue.problem(of: text) {
             reader.error(at: node, "the variable \(name): \(problem)")
         }
         return VariableValue(written: text)
@@ -73,8 +73,17 @@ enum VariablesSection {
 }
 
 extension VariableValue {
+    /// Why a text that is written as a number cannot be kept as it is, as a sentence without its full stop;
+    /// `nil` if it can, or is no number.
+    package static func problem(of text: String) -> String? {
+        let text = text.trimmed
+        if let problem = WholeDigits.problem(of: text) { return problem }
+        guard text.contains(where: \.isNumber), Double(text)?.isInfinite == true else { return nil }
+        return "the number \(text.prefix(40)) is beyond ±\(Double.greatestFiniteMagnitude)"
+    }
+
     /// A number without a unit, or `nil` if the text is none.
-    init?(written text: String) {
+    package init?(written text: String) {
         guard let written = WrittenNumber(text), written.unit == nil else { return nil }
         self =
             written.integer.map { .whole($0) } ?? written.unsigned.map { .unsigned($0) }

@@ -84,9 +84,15 @@ struct WrittenNumber: Hashable, Sendable {
             (number, integer) = (Double(whole), whole)
             return
         }
+        if text.lowercased().hasPrefix("0x") {
+            guard let whole = UInt64(text.dropFirst(2), radix: 16), text.dropFirst(2).first != "+" else {
+                return nil
+            }
+            (number, unsigned) = (Double(whole), whole)
+            return
+        }
         let end = Self.numberEnd(text)
-        guard !text.lowercased().hasPrefix("0x"),
-            let number = Double(text[..<end]), number.isFinite
+        guard let number = Double(text[..<end]), number.isFinite
         else { return nil }
         self.number = number
         integer = Int(text[..<end])
