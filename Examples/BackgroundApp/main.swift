@@ -1,10 +1,7 @@
 // An iOS app that advertises, is suspended, terminated by the system, and relaunched and restored when a
 // central reads its value. The phone and the central are in one process, on the virtual radio.
 import Mynah
-import MynahCore
-import MynahHCI
 import MynahHost
-import MynahLifecycle
 import Synchronization
 
 final class Code: AppDelegate, PeripheralSink {
@@ -38,8 +35,7 @@ final class Code: AppDelegate, PeripheralSink {
 }
 
 let air = try SharedAir()
-func radio() -> HostRadio { HostRadio(transport: air.transport(cipher: ControllerConfiguration.aes)) }
-let phone = Phone(radio: radio(), identity: DeviceIdentity(name: "iPhone"))
+let phone = Phone(radio: try HostRadio.virtual(on: air), identity: DeviceIdentity(name: "iPhone"))
 var rules = AppRules()
 rules.backgroundModes = [.bluetoothPeripheral]
 let battery = AppDescription(name: "Battery", rules: rules, restoreIdentifiers: ["main"])
@@ -47,7 +43,7 @@ let app = await phone.makeApp(battery, delegate: Code(), clock: ContinuousClock(
 await app.enterForeground()
 guard let address = try await phone.start().address else { fatalError("this radio has an address") }
 
-let central = CentralManager(radio: radio())
+let central = CentralManager(radio: try HostRadio.virtual(on: air))
 try await central.start()
 let peripheral = await central.peripheral(at: address)
 try await central.connect(peripheral, timeout: .seconds(10))

@@ -19,13 +19,13 @@ package struct AppAccess: Sendable {
     /// Whether its code runs.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
-    /// Whether it has overrun its time: its code does nothing more until another event comes.
+    /// `true` if the app has overrun its time: its code does nothing more until another event comes.
     package var isThrottled: Bool { look { app, _ in app.isThrottled } ?? false }
 
-    /// Whether it runs because an event woke it.
+    /// `true` if the app runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 
-    /// Whether it is suspended, and a change of the Bluetooth state would wake it.
+    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
     package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
 
     /// Whether the event that is being delivered has waited while the app did not run.

@@ -24,14 +24,14 @@ extension AppProcess {
             remedy: "wait for stateChanged(.poweredOn)")
     }
 
-    /// It made a manager: the first one asks the user.
+    /// Asks the user for permission when the app makes its first manager.
     func askForPermission(on phone: isolated Phone) {
         if permission.madeManager() { report(.authorizationChanged(authorization), on: phone) }
     }
 
-    /// It is on the phone, with the permission that the phone's user gave or denied it in an earlier run.
+    /// Puts the app on the phone, with the permission that the user gave or denied it in an earlier run.
     ///
-    /// If it was terminated before, what it preserved is served.
+    /// If the app was terminated before, what it preserved is served.
     func installed(isTerminated: Bool, on phone: isolated Phone) {
         let name = description.name
         let (kept, warning) = phone.preserved.load(insteadOf: KeptPermission(app: name, authorization)) {

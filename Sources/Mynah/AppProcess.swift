@@ -141,7 +141,7 @@ final class AppProcess {
         handle(.bluetooth(.state), .central(nil, .stateChanged(state)), on: phone)
     }
 
-    /// Whether it is suspended, and a change of the Bluetooth state would wake it.
+    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
     var isToBeWokenByState: Bool {
         lifecycle.state == .suspended && rules.isBackgroundCentral && permission.isAllowed
             && !ownCentrals.live.isEmpty
@@ -299,7 +299,7 @@ final class AppProcess {
 
     // MARK: Launch and end
 
-    /// It was ended before the phone was restarted: what it preserved is served if an event may relaunch it.
+    /// Serves what an app preserved that ended before the phone was restarted, if an event may relaunch it.
     func serveTerminated(on phone: isolated Phone) {
         if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
         loadPreservedCentrals(on: phone)

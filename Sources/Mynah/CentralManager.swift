@@ -12,24 +12,14 @@ public import MynahLifecycle
 /// stops.
 ///
 /// ```swift
-/// let manager = CentralManager(radio: HostRadio(transport: transport))
-/// let events = await manager.events()
+/// let manager = CentralManager(radio: try HostRadio.virtual())
 /// try await manager.start()
-/// try await manager.scanForPeripherals(withServices: ["180D"])
-/// for await event in events {
-///     switch event {
-///     case .discovered(let discovery):
-///         await manager.stopScan()
-///         try await manager.connect(discovery.peripheral)
-///     case .connected(let strap, _):
-///         try await strap.discoverAll()
-///         if let rate = await strap.characteristic("2A37") {
-///             try await strap.setNotifyValue(true, for: rate)
-///         }
-///     case .valueUpdated(let update):
-///         print(update.value)
-///     default: break
-///     }
+/// for await discovery in try await manager.discoveries(of: ["180D"]) {
+///     let strap = discovery.peripheral
+///     try await manager.connect(strap, timeout: .seconds(10))
+///     try await strap.discoverAll(["180D"])
+///     guard let rate = await strap.characteristic("2A37") else { continue }
+///     for await value in try await strap.values(of: rate) { print(value) }
 /// }
 /// ```
 public actor CentralManager {
@@ -157,13 +147,25 @@ public actor CentralManager {
         }
     }
 
+    /// Scans as `scanForPeripherals` does, and returns a sequence of what the scan discovers.
+    ///
+    /// The scan stops when the sequence was dropped, as after a `break`. The sequence ends when the scan
+    /// does: with `stopScan()`, another scan, Bluetooth that is turned off, or the manager. A sequence holds
+    /// the latest 4,096 unread discoveries. Throws what `scanForPeripherals` throws.
+    public func discoveries(
+        of services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
+    ) async throws(RadioError) -> AsyncStream<Discovery> {
+        try await access.discoveries(services, options)
+    }
+
     /// Stops scanning; does nothing if the app does not run.
     public func stopScan() async {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
 
-    /// Its part of its phone's scan, or `nil` if it does not scan; for code that already runs on its
-    /// executor.
+    /// The manager's part of its phone's scan, or `nil` if it does not scan.
+    ///
+    /// For code that already runs on the manager's executor.
     package nonisolated var scanStatus: ScanStatus? {
         access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
     }

@@ -48,7 +48,7 @@ public struct ValueUpdate: Sendable {
     public var handle: AttributeHandle
     /// The value.
     public var value: [UInt8]
-    /// Whether it was a notification or an indication.
+    /// How the value came: as a notification or an indication.
     public var delivery: Delivery
 }
 

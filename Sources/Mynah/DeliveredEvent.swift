@@ -28,6 +28,23 @@ public struct DeliveredEvent: Sendable {
     public func respond(_ outcome: PendingReply.Outcome) -> Bool {
         reply?.answer(outcome) ?? false
     }
+
+    /// Accepts a write, or answers a read of a value with the bytes from the request's offset on.
+    ///
+    /// A read beyond the end of the value is answered with the error Invalid Offset (Core Specification,
+    /// Vol 3, Part F, 3.4.4.5). A write ignores `value`. Returns what `respond` returns.
+    @discardableResult
+    public func accept(_ value: [UInt8] = []) -> Bool {
+        guard case .read(let request, _) = event else { return respond(.success([])) }
+        guard request.offset <= value.count else { return reject(.invalidOffset) }
+        return respond(.success(Array(value[request.offset...])))
+    }
+
+    /// Refuses a request with an ATT error; returns what `respond` returns.
+    @discardableResult
+    public func reject(_ error: ATTError) -> Bool {
+        respond(.failure(error))
+    }
 }
 
 /// A reply that several readers hold; the first answer counts.

@@ -13,7 +13,7 @@ public struct DiscoveredService: Hashable, Sendable, Identifiable {
     public var id: AttributeHandle { attribute.handles.lowerBound }
     /// The type of the service.
     public var uuid: BluetoothUUID { attribute.uuid }
-    /// Whether it is a primary service.
+    /// `true` for a primary service, `false` for a secondary one.
     public var isPrimary: Bool { attribute.isPrimary }
 
     init(_ attribute: RemoteService) {

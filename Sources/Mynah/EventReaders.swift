@@ -7,9 +7,11 @@ struct EventReaders<Event: Sendable> {
 
     private var readers: [EventReader<Event>] = []
     /// Makes the event that reports the number of dropped events.
-    private let missed: @Sendable (Int) -> Event
+    ///
+    /// If it is `nil`, a reader that is full loses its oldest event, and no event says so.
+    private let missed: (@Sendable (Int) -> Event)?
 
-    init(missed: @escaping @Sendable (Int) -> Event) {
+    init(missed: (@Sendable (Int) -> Event)?) {
         self.missed = missed
     }
 
@@ -17,12 +19,18 @@ struct EventReaders<Event: Sendable> {
     var isEmpty: Bool { !readers.contains { $0.isReading } }
 
     /// Adds a reader, and returns its sequence.
-    mutating func add() -> AsyncStream<Event> {
+    ///
+    /// `onCancel` is called when the sequence was dropped before its end.
+    mutating func add(onCancel: (@Sendable () -> Void)? = nil) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: Event.self, bufferingPolicy: .bufferingOldest(Self.limit))
+            of: Event.self,
+            bufferingPolicy: missed == nil ? .bufferingNewest(Self.limit) : .bufferingOldest(Self.limit))
         let reader = EventReader(continuation)
         // The events that it has not read, and the requests among them, go with it.
-        continuation.onTermination = { [weak reader] _ in reader?.end() }
+        continuation.onTermination = { [weak reader] reason in
+            reader?.end()
+            if case .cancelled = reason { onCancel?() }
+        }
         readers.removeAll { !$0.isReading }
         readers.append(reader)
         return stream
@@ -57,9 +65,13 @@ private final class EventReader<Event: Sendable>: Sendable {
 
     var isReading: Bool { state.withLock { $0.continuation != nil } }
 
-    func yield(_ event: Event, missed: (Int) -> Event) {
+    func yield(_ event: Event, missed: ((Int) -> Event)?) {
         state.withLock { state in
             guard let continuation = state.continuation else { return }
+            guard let missed else {
+                continuation.yield(event)
+                return
+            }
             if state.missed > 0, case .enqueued = continuation.yield(missed(state.missed)) {
                 state.missed = 0
             }

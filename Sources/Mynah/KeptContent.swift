@@ -29,7 +29,7 @@ struct PreservedStateProblem: Error, CustomStringConvertible {
 extension JSON {
     private static let simulated = "simulated"
 
-    /// Whether it is what a run with virtual time kept; the files of bonds have the same mark.
+    /// `true` if a run with virtual time kept this; the files of bonds have the same mark.
     var isSimulated: Bool { self[Self.simulated]?.boolValue == true }
 
     /// An object with the mark of a run with virtual time.

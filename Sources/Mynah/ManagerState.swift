@@ -28,14 +28,14 @@ final class ManagerState {
 
     /// Whether its program hears of it.
     enum Stage {
-        /// It was made, and has not been given what was preserved or the Bluetooth state.
+        /// The manager was made, and has neither what was preserved nor the Bluetooth state yet.
         case new(isRestored: Bool)
         case live
         /// The process that made it is gone.
         case ended
     }
 
-    /// Its program's way to hear of events.
+    /// The sink and the sequences through which the manager's owner hears of events.
     private struct Audience {
         var sink: (any PeripheralSink)?
         var readers = EventReaders<DeliveredEvent>()
@@ -127,7 +127,7 @@ final class ManagerState {
         (audience.sink as? PeripheralManagerDelegateSink)?.attach(to: handle)
     }
 
-    /// Its process is gone, or its program has let go of it.
+    /// Ends the manager: its process is gone, or its owner has let go of it.
     func end() {
         stage = .ended
         audience.sink = nil

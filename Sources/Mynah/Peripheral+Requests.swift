@@ -331,6 +331,34 @@ extension Peripheral {
     public func setNotifyValue(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
+        access.disown(characteristic.id, of: identifier)
+        try await setNotify(isOn, for: characteristic)
+    }
+
+    /// Subscribes to the values of a characteristic, and returns a sequence of them.
+    ///
+    /// The subscription ends when the sequence was dropped, as after a `break`, unless the characteristic was
+    /// subscribed to before. The sequence ends when the subscription does: with `setNotifyValue`, the
+    /// connection, or the service. A sequence holds the latest 4,096 unread values. Throws what
+    /// `setNotifyValue` throws.
+    public func values(
+        of characteristic: DiscoveredCharacteristic
+    ) async throws(RequestError) -> AsyncStream<[UInt8]> {
+        // A value may come before the answer to the subscription.
+        let isSubscribed = self.characteristic(withHandle: characteristic.id)?.delivery != nil
+        let values = access.readValues(of: characteristic, of: self, subscribes: !isSubscribed)
+        do throws(RequestError) {
+            try await setNotify(true, for: characteristic)
+        } catch {
+            access.disown(characteristic.id, of: identifier)
+            throw error
+        }
+        return values ?? AsyncStream { $0.finish() }
+    }
+
+    private func setNotify(
+        _ isOn: Bool, for characteristic: DiscoveredCharacteristic
+    ) async throws(RequestError) {
         let delivery: Delivery? =
             characteristic.properties.contains(.notify)
             ? .notification : characteristic.properties.contains(.indicate) ? .indication : nil

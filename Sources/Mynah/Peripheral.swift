@@ -59,7 +59,7 @@ public actor Peripheral: Identifiable {
     public internal(set) var services: [DiscoveredService] = []
     /// Whether the answer to its last request has waited while its app did not run.
     package internal(set) var hasAnswerWaited = false
-    /// Its link, or `nil` if there is none.
+    /// The peripheral's link, or `nil` if there is none.
     private(set) var peer: Peer.ID?
 
     /// The radio's executor.

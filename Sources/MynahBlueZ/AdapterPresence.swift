@@ -42,7 +42,7 @@ struct AdapterPresence {
         case idle
         /// The radio works.
         case present
-        /// It waits for what is missing.
+        /// The session waits for what is missing.
         case lost(Cause)
         /// Everything is being registered again; the epoch tells a late end of an earlier recovery from this
         /// one's.

@@ -14,10 +14,10 @@ struct AdapterSession {
         case busClosed
         /// A new connection to the bus is being made.
         case connecting
-        /// Its name on the bus has no owner.
+        /// bluetoothd's name on the bus has no owner.
         case absent
         case present
-        /// It released the agent, as it does before it ends.
+        /// bluetoothd released the agent, as it does before it ends.
         case leaving
     }
 
@@ -115,7 +115,7 @@ struct AdapterSession {
         return look() + [.retry(after: .seconds(3))]
     }
 
-    /// It is time to try again.
+    /// Looks again, as `retry` asked for.
     mutating func retry() -> [Action] {
         // It did not end after all.
         if daemon == .leaving { daemon = .present }

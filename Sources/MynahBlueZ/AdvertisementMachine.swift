@@ -51,7 +51,8 @@ struct AdvertisementMachine {
         case none
         /// RegisterAdvertisement is under way.
         case underWay(BlueZAdvertising, Interruption?)
-        /// It is on the air; `changedAt` is the time of the last live change, or `nil` if none.
+        /// The advertisement is on the air; `changedAt` is the time of the last live change, or `nil` if
+        /// none.
         case onAir(BlueZAdvertising, changedAt: Duration?)
         /// bluetoothd holds it, but the kernel has stopped advertising.
         case offAir(BlueZAdvertising, changedAt: Duration?)

@@ -16,7 +16,7 @@ enum AgentRequest: Hashable {
     /// A pairing step of the central with this path of Device1; `isAwaited` is false if bluetoothd wants no
     /// answer.
     case pairing(device: String, PairingStep, isAwaited: Bool)
-    /// It is refused.
+    /// The request is refused.
     case reject
 
     /// Reads a call.

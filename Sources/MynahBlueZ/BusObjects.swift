@@ -25,7 +25,7 @@ struct BusObjects {
         /// The services that bluetoothd and its applications publish.
         var services: [String] = []
 
-        /// Whether it has all the interfaces that a peripheral needs.
+        /// `true` if the adapter has all the interfaces that a peripheral needs.
         var isComplete: Bool { hasGattManager && hasAdvertisingManager }
     }
 

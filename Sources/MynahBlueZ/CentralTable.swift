@@ -10,7 +10,7 @@ struct CentralTable {
         let id: Peer.ID
         /// ATT_MTU of the link, in bytes, or `nil` until the central's first request.
         fileprivate(set) var mtu: Int?
-        /// Whether it is paired or trusted, which permits what needs authorization.
+        /// `true` if the central is paired or trusted, which permits what needs authorization.
         fileprivate(set) var isAuthorized = false
 
         /// A request without a central.

@@ -190,7 +190,7 @@ struct NearestAdvertisement {
 }
 
 extension Advertisement.ManufacturerData {
-    /// Whether it is an iPhone's overflow area.
+    /// `true` for the data of an iPhone's overflow area.
     fileprivate var isOverflowArea: Bool {
         company == OverflowArea.company && data.first == OverflowArea.type
             && data.count == OverflowArea.byteCount + 1

@@ -48,7 +48,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     /// The way to send a value.
     enum Sending: Hashable {
-        /// It is being sent to this number of centrals.
+        /// The value is being sent to this number of centrals.
         case sent(Int)
         /// Send it as a change of the property `Value`, which reaches every subscriber.
         case changeProperty

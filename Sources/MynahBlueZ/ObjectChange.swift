@@ -16,7 +16,7 @@ enum ObjectChange {
         }
     }
 
-    /// Whether it may change more than the properties of a device.
+    /// `true` if the change may concern more than the properties of a device.
     var concernsAdapters: Bool {
         if case .changed(_, let interface, _) = self { interface == BlueZ.adapter } else { true }
     }

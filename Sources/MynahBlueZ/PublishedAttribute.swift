@@ -12,7 +12,7 @@ struct PublishedAttribute {
     let maximumLength: Int
     /// How it sends, or `nil` if it sends in both ways or not at all.
     let delivery: Delivery?
-    /// Whether it notifies or indicates.
+    /// `true` if the characteristic notifies or indicates.
     let sends: Bool
 
     init(_ definition: CharacteristicDefinition, at path: ObjectPath) {

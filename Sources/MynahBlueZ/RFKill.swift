@@ -8,7 +8,7 @@ package struct RFKill: Sendable {
     package struct Switch: Hashable, Sendable {
         /// The adapter, `hci0`, or the name of a switch of the machine.
         package var name: String
-        /// Whether it is a switch in hardware or firmware that is off.
+        /// `true` for a switch in hardware or firmware that is off.
         package var isHard: Bool
         /// Whether software has turned it off.
         package var isSoft: Bool

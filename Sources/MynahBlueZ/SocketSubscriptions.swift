@@ -9,10 +9,10 @@ import MynahCore
 struct SocketSubscriptions {
     /// The way to a subscriber.
     enum Standing: Hashable {
-        /// Its socket.
+        /// The central's socket is open.
         case open
-        /// Its socket was closed while it is connected: it has unsubscribed, or bluetoothd closed the wrong
-        /// one.
+        /// The socket was closed while the central is connected: the central has unsubscribed, or bluetoothd
+        /// closed the wrong one.
         case doubtful(since: Duration)
         /// Only a change of `Value`.
         case withoutSocket

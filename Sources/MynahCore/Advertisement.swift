@@ -18,7 +18,7 @@ public struct Advertisement: Hashable, Sendable {
     public var raw: [ADStructure] = []
     /// The advertising interval, used as minimum and maximum, or `nil` for the radio's default.
     public var interval: Duration?
-    /// Whether it is connectable.
+    /// `true` if centrals may connect to the device.
     public var isConnectable = true
     /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
     /// composes them.
@@ -88,7 +88,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     /// The shortest and longest advertising interval, without the random delay of up to 10 ms; `nil` if
     /// unknown.
     public var interval: ClosedRange<Duration>?
-    /// Whether it is connectable.
+    /// `true` if centrals may connect to the device.
     public var isConnectable: Bool
     /// The advertiser's address, or `nil` if it is unknown.
     public var address: DeviceAddress?
@@ -97,7 +97,7 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
-        /// Its name in a profile, such as `localName` or `serviceUUIDs[2]`.
+        /// The item's name in a profile, such as `localName` or `serviceUUIDs[2]`.
         public var item: String
         /// The reason, as a sentence without its full stop.
         public var reason: String

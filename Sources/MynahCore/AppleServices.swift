@@ -4,7 +4,7 @@ package enum AppleServices {
     package struct Reserved: Hashable, Sendable {
         /// The service.
         package let uuid: BluetoothUUID
-        /// Its name.
+        /// The service's name.
         package let name: String
         /// A report of an app that was refused; `nil` where it follows from Apple's sentence alone.
         package let seen: String?

@@ -65,25 +65,25 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Its value may be broadcast (0x01).
+    /// The value may be broadcast (0x01).
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
-    /// Its value can be read (0x02).
+    /// A central may read the value (0x02).
     public static let read = CharacteristicProperties(rawValue: 0x02)
-    /// Its value can be written with a command, which gets no response (0x04).
+    /// A central may write the value with a command, which gets no response (0x04).
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// Its value can be written with a request (0x08).
+    /// A central may write the value with a request (0x08).
     public static let write = CharacteristicProperties(rawValue: 0x08)
-    /// It can be notified (0x10).
+    /// The value can be notified (0x10).
     public static let notify = CharacteristicProperties(rawValue: 0x10)
-    /// It can be indicated (0x20).
+    /// The value can be indicated (0x20).
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
-    /// It can be written with a signed command (0x40).
+    /// A central may write the value with a signed command (0x40).
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
-    /// It has an Extended Properties descriptor (0x80).
+    /// The characteristic has an Extended Properties descriptor (0x80).
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
     /// Prepared writes are verified and executed together (extended, bit 0).
     public static let reliableWrite = CharacteristicProperties(rawValue: 0x100)
-    /// Its user description is writable (extended, bit 1).
+    /// A central may write the user description (extended, bit 1).
     public static let writableAuxiliaries = CharacteristicProperties(rawValue: 0x200)
 
     /// Each property alone with its name in a profile, in the order of their bits.
@@ -101,9 +101,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
 
 /// The definition of a descriptor.
 public struct DescriptorDefinition: Hashable, Sendable {
-    /// Its key.
+    /// The descriptor's key.
     public var key: AttributeKey
-    /// Its type.
+    /// The descriptor's type.
     public var uuid: BluetoothUUID
     /// `read` and `write` only.
     public var properties: CharacteristicProperties
@@ -133,7 +133,7 @@ public struct DescriptorDefinition: Hashable, Sendable {
 public struct CharacteristicDefinition: Hashable, Sendable {
     /// The key of its value.
     public var key: AttributeKey
-    /// Its type.
+    /// The characteristic's type.
     public var uuid: BluetoothUUID
     /// The properties, as in the characteristic's declaration.
     public var properties: CharacteristicProperties
@@ -143,7 +143,7 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
-    /// Its descriptors, in order, without 2900 and 2902, which the radio adds.
+    /// The descriptors, in order, without 2900 and 2902, which the radio adds.
     public var descriptors: [DescriptorDefinition]
 
     /// A characteristic, open and with up to 512 bytes by default.
@@ -164,15 +164,15 @@ public struct CharacteristicDefinition: Hashable, Sendable {
 
 /// The definition of a service.
 public struct ServiceDefinition: Hashable, Sendable {
-    /// Its key.
+    /// The service's key.
     public var key: AttributeKey
-    /// Its type.
+    /// The service's type.
     public var uuid: BluetoothUUID
-    /// Whether it is a primary service.
+    /// `true` for a primary service, `false` for a secondary one.
     public var isPrimary: Bool
     /// The keys of the services of the same batch that it includes; each must come earlier in it.
     public var includes: [AttributeKey]
-    /// Its characteristics, in order.
+    /// The characteristics, in order.
     public var characteristics: [CharacteristicDefinition]
 
     /// A service, primary by default.

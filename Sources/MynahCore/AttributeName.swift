@@ -91,7 +91,7 @@ package struct AttributeName: Hashable, Sendable {
         return steps.last?.uuids ?? []
     }
 
-    /// Whether it can be the name of a characteristic, and is no handle.
+    /// `true` if a characteristic can have this name, and the name is not a handle.
     package var mayNameCharacteristic: Bool {
         guard case .steps(let steps) = form, steps.count < 3 else { return false }
         return !types.allSatisfy { AssignedNumbers.isDescriptor($0) }
@@ -103,7 +103,7 @@ package struct AttributeName: Hashable, Sendable {
     package struct Element: Hashable, Sendable {
         /// The type of the service, the characteristic or the descriptor.
         package var uuid: BluetoothUUID
-        /// Its number among those of its type, from 1 up.
+        /// The attribute's number among those of its type, from 1.
         package var ordinal: Int
 
         /// A step.
@@ -113,9 +113,10 @@ package struct AttributeName: Hashable, Sendable {
         }
     }
 
-    /// Whether it names the characteristic or descriptor at the end of a path that begins with a service.
+    /// Returns whether this names the characteristic or descriptor at the end of a path that begins with a
+    /// service.
     ///
-    /// A handle names none, since a path has no handles.
+    /// A handle matches no path, since a path has no handles.
     package func names(_ path: [Element]) -> Bool {
         guard case .steps(let steps) = form else { return false }
         let levels = Array(path.indices)

@@ -3,9 +3,9 @@
 package struct AttributeTree: Hashable, Sendable {
     /// A service.
     package struct Service: Hashable, Sendable {
-        /// Its type.
+        /// The service's type.
         package var uuid: BluetoothUUID
-        /// Its characteristics.
+        /// The characteristics, in order.
         package var characteristics: [Characteristic]
 
         /// A service.
@@ -17,11 +17,11 @@ package struct AttributeTree: Hashable, Sendable {
 
     /// A characteristic.
     package struct Characteristic: Hashable, Sendable {
-        /// Its type.
+        /// The characteristic's type.
         package var uuid: BluetoothUUID
         /// The attribute handle of its value; `nil` if it is not known.
         package var handle: AttributeHandle?
-        /// Its descriptors.
+        /// The descriptors, in order.
         package var descriptors: [Descriptor]
 
         /// A characteristic.
@@ -34,9 +34,9 @@ package struct AttributeTree: Hashable, Sendable {
 
     /// A descriptor.
     package struct Descriptor: Hashable, Sendable {
-        /// Its type.
+        /// The descriptor's type.
         package var uuid: BluetoothUUID
-        /// Its attribute handle; `nil` if it is not known.
+        /// The attribute handle, or `nil` if it is not known.
         package var handle: AttributeHandle?
 
         /// A descriptor.

@@ -2,11 +2,11 @@
 ///
 /// All are possible by default.
 public struct CentralCapabilities: Hashable, Sendable {
-    /// Whether it can scan while it is connected to a peripheral.
+    /// `true` if the radio can scan while it is connected to a peripheral.
     package var scansBesidePeripherals = true
-    /// Whether it can scan while a central is connected to it.
+    /// `true` if the radio can scan while a central is connected to it.
     package var scansBesideCentrals = true
-    /// Whether it can scan while it advertises for connections.
+    /// `true` if the radio can scan while it advertises for connections.
     package var scansBesideAdvertising = true
 
     /// All of it.

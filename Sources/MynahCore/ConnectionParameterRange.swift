@@ -66,7 +66,7 @@ public struct ConnectionParameterReport: Hashable, Sendable {
         case changed(ConnectionParameterRange)
     }
 
-    /// Its content.
+    /// The request or the new parameters that are reported.
     package var content: Content
 
     /// A report with this content.

@@ -37,8 +37,9 @@ package protocol ControllableRadio: PeripheralRadio {
 
     // MARK: A phone's
 
-    /// Whether it is on the air, as far as it knows: `false` as soon as it is turned off or its controller is
-    /// lost, before it reports that.
+    /// `true` if the radio is on the air, as far as it knows.
+    ///
+    /// `false` as soon as the radio is turned off or its controller is lost, before the radio reports that.
     var isOn: Bool { get }
 
     /// Serves published services in another way than an accessory's, which is how it begins.

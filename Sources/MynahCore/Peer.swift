@@ -12,7 +12,7 @@ public struct DeviceAddress: Hashable, Sendable {
 
     /// The 48 bits; the first byte as written is the most significant.
     public let value: UInt64
-    /// Its type.
+    /// The address type.
     public let kind: Kind
 
     /// An address from a number, of which only 48 bits are used.
@@ -40,7 +40,7 @@ public struct DeviceAddress: Hashable, Sendable {
 }
 
 extension DeviceAddress {
-    /// Whether it comes before another address in an order that is the same in every process.
+    /// Returns whether this address comes before another one, in an order that is the same in every process.
     package func isBefore(_ other: DeviceAddress) -> Bool {
         (value, kind.rawValue) < (other.value, other.kind.rawValue)
     }
@@ -76,11 +76,11 @@ public struct Peer: Hashable, Sendable {
 
     /// The radio's identifier of the peer.
     package var id: ID
-    /// Its address, or `nil` if the radio does not report it.
+    /// The peer's address, or `nil` if the radio does not report it.
     package var address: DeviceAddress?
-    /// Its name, or `nil` if it gave none.
+    /// The peer's name, or `nil` if it gave none.
     package var name: String?
-    /// Whether it is paired.
+    /// `true` if the peer is paired.
     package var isPaired: Bool
 
     /// A peer.

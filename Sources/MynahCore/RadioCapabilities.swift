@@ -12,9 +12,9 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var writes = Writes()
     /// The ATT errors that a handler can send as the answer to a read, by code.
     package var readErrors = ErrorCodes.all
-    /// Whether it can publish PSMs for L2CAP channels.
+    /// `true` if the radio can publish PSMs for L2CAP channels.
     public var publishesL2CAPChannels = true
-    /// Whether it can request other connection parameters from a central.
+    /// `true` if the radio can request other connection parameters from a central.
     package var requestsConnectionLatency = true
     /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
     package var answerDeadline: Duration?
@@ -30,15 +30,15 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// How a radio advertises.
     package struct Advertising: Hashable, Sendable {
-        /// Whether it sends advertising bytes exactly as they are given.
+        /// `true` if the radio sends advertising bytes exactly as they are given.
         package var isExact = true
-        /// Whether it keeps the advertising interval that is asked for.
+        /// `true` if the radio keeps the advertising interval that is asked for.
         package var keepsInterval = true
         /// A way to make the radio keep the interval, as the end of a sentence; `nil` if there is no way.
         package var intervalRemedy: String?
-        /// Whether it puts data into the scan response if it is asked to.
+        /// `true` if the radio puts data into the scan response if it is asked to.
         package var placesScanResponse = true
-        /// Whether it advertises a company or a service with no data after its identifier.
+        /// `true` if the radio advertises a company or a service with no data after its identifier.
         package var sendsEmptyData = true
 
         /// A radio that advertises everything it is given.
@@ -47,15 +47,15 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// The subscription events that a radio reports, and how it sends values to subscribers.
     public struct Subscriptions: Hashable, Sendable {
-        /// Whether it reports which central subscribed or unsubscribed.
+        /// `true` if the radio reports which central subscribed or unsubscribed.
         public var namesSubscribers = true
-        /// Whether it can send a value to a single central.
+        /// `true` if the radio can send a value to a single central.
         public var sendsToOneCentral = true
-        /// Whether it reports which central confirmed an indication.
+        /// `true` if the radio reports which central confirmed an indication.
         public var namesConfirmingCentral = true
         /// Whether the link itself limits its queue of notifications.
         public var hasBackPressure = true
-        /// Whether it asks for the device's consent before a central subscribes.
+        /// `true` if the radio asks for the device's consent before a central subscribes.
         package var areAuthorized = true
 
         /// A radio that reports every central and can send to each.
@@ -64,11 +64,11 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// How a radio takes the writes of centrals.
     package struct Writes: Hashable, Sendable {
-        /// Whether it can refuse a write request to a characteristic that also takes commands.
+        /// `true` if the radio can refuse a write request to a characteristic that also takes commands.
         ///
-        /// One that is longer than `maxLength` is refused with 0x0D then.
+        /// A request that is longer than `maxLength` is refused with 0x0D then.
         package var areRefusedBesideCommands = true
-        /// Whether it can protect write commands without also taking write requests.
+        /// `true` if the radio can protect write commands without also taking write requests.
         package var protectsCommandsAlone = true
         /// The longest write that it takes, in bytes.
         package var maximumLength = GATT.maximumValueLength

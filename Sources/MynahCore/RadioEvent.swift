@@ -97,7 +97,7 @@ public enum RadioEvent: Sendable {
     case capabilitiesChanged(RadioCapabilities)
     /// The daemon or the controller disappeared and may come back.
     case lost(RadioError)
-    /// It is back; services and advertising are restored.
+    /// The radio is back; services and advertising are restored.
     case recovered
     /// A central connected.
     case connected(Peer)

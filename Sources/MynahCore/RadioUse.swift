@@ -43,11 +43,11 @@ package struct AirUse: Hashable, Sendable {
 
 /// The airtime and packets that a radio has used so far, as totals that only grow.
 public struct RadioUse: Hashable, Sendable {
-    /// Its advertising.
+    /// The airtime of advertising.
     package var advertising = AirUse()
-    /// Its scan.
+    /// The airtime of the scan.
     package var scanning = AirUse()
-    /// Its listening for devices that it is about to connect to.
+    /// The airtime of listening for devices that the radio is about to connect to.
     package var initiating = AirUse()
     /// Each link that lasts, and those of the last 64 ends: an app that held one is told of the end later.
     package var links: [Peer.ID: AirUse] = [:]
@@ -55,7 +55,7 @@ public struct RadioUse: Hashable, Sendable {
     package var formerLinks = AirUse()
     /// Whether a controller that is not simulated may have done otherwise.
     package var isEstimated = false
-    /// Whether it knows what goes over its links; if not, their packets and airtime are missing.
+    /// `true` if the radio knows what goes over its links; if not, packets and airtime are missing.
     package var knowsPackets = true
 
     /// None.

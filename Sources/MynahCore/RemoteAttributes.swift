@@ -1,8 +1,8 @@
 /// A service of a peripheral, as its server declares it.
 public struct RemoteService: Hashable, Sendable {
-    /// Its type.
+    /// The service's type.
     public var uuid: BluetoothUUID
-    /// Whether it is a primary service.
+    /// `true` for a primary service, `false` for a secondary one.
     public var isPrimary: Bool
     /// The handle range of the service.
     public var handles: ClosedRange<AttributeHandle>
@@ -17,7 +17,7 @@ public struct RemoteService: Hashable, Sendable {
 
 /// A characteristic of a peripheral, as its server declares it.
 public struct RemoteCharacteristic: Hashable, Sendable {
-    /// Its type.
+    /// The characteristic's type.
     public var uuid: BluetoothUUID
     /// The properties in its declaration.
     public var properties: CharacteristicProperties
@@ -49,9 +49,9 @@ public struct RemoteCharacteristic: Hashable, Sendable {
 
 /// A descriptor of a peripheral, as its server reports it.
 public struct RemoteDescriptor: Hashable, Sendable {
-    /// Its type.
+    /// The descriptor's type.
     public var uuid: BluetoothUUID
-    /// Its handle.
+    /// The descriptor's attribute handle.
     public var handle: AttributeHandle
 
     /// A descriptor.

@@ -52,7 +52,7 @@ public struct ScanReport: Hashable, Sendable {
     public var data: [UInt8]
     /// The RSSI in dBm, or `nil` if it is unknown.
     public var rssi: Int8?
-    /// Whether it was received by extended advertising, with up to 1650 bytes.
+    /// `true` if the report came by extended advertising, which carries up to 1650 bytes.
     public var isExtended: Bool
 
     /// A report.

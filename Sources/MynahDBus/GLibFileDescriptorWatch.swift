@@ -10,9 +10,9 @@ public final class GLibFileDescriptorWatch: Sendable {
         /// The conditions of these bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It can be read.
+        /// The descriptor can be read.
         public static let readable = Events(rawValue: 1)
-        /// It can be written.
+        /// The descriptor can be written.
         public static let writable = Events(rawValue: 2)
         /// The other end is closed, or the file descriptor is invalid.
         ///

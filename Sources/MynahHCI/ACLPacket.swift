@@ -18,7 +18,7 @@ package struct ACLPacket: Hashable, Sendable {
     package var handle: ConnectionHandle
     /// The Packet_Boundary_Flag.
     package var boundary: Boundary
-    /// Its bytes.
+    /// The data, after the header.
     package var data: [UInt8]
 
     /// A packet of a link.

@@ -173,7 +173,7 @@ package struct HCIOpcode: Hashable, Sendable {
 package struct HCICommand: Hashable, Sendable {
     /// Which one.
     package var opcode: HCIOpcode
-    /// Its parameters, at most 255 bytes.
+    /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
     /// A command.

@@ -5,7 +5,7 @@ import MynahSupport
 package struct HCIEvent: Hashable, Sendable {
     /// The event's number.
     package var code: UInt8
-    /// Its parameters, at most 255 bytes.
+    /// The event's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
     /// An event.

@@ -17,9 +17,9 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         case scanResponse = 4
     }
 
-    /// Whether a report holds all of its data (7.7.65.13, Data_Status).
+    /// How much of its data a report holds (7.7.65.13, Data_Status).
     package enum Progress: UInt8, Hashable, Sendable {
-        /// It does, or the last of it.
+        /// The data is complete, or this is the last part of it.
         case complete = 0
         /// More comes in the next report of the same set.
         case more = 1
@@ -35,7 +35,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var data: [UInt8]
     /// The RSSI in dBm, or `nil` if it is not available.
     package var rssi: Int8?
-    /// Whether it was an extended PDU.
+    /// `true` for an extended PDU.
     package var isExtended: Bool
     /// The Advertising_SID, or `nil` if there is none.
     package var set: UInt8?

@@ -36,7 +36,7 @@ package struct LEConnection: Hashable, Sendable {
         }
     }
 
-    /// Its connection handle.
+    /// The connection handle.
     package var handle: ConnectionHandle
     /// This side's role.
     package var role: Role

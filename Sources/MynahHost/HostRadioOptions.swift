@@ -17,9 +17,9 @@ public struct HostRadioOptions: Sendable {
     package var recoveryPause: Duration = .milliseconds(250)
     /// The file for bonds, or `nil` to keep them in memory until the radio stops.
     public var bonds: BondFile?
-    /// Whether it accepts pairing; otherwise it refuses every request.
+    /// `true` to accept pairing, `false` to refuse every pairing request.
     public var isPairable = true
-    /// Whether it supports LE Secure Connections; otherwise it uses LE legacy pairing.
+    /// `true` to support LE Secure Connections, `false` to use LE legacy pairing only.
     public var hasSecureConnections = true
     /// How many packets wait for the controller before a value is refused.
     package var queueLimit = 64

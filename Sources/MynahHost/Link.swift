@@ -5,10 +5,10 @@ import MynahHCI
 struct Link {
     /// How far a link is known to its user.
     enum Stage: Hashable {
-        /// It was asked for by a request, and is reported when the peripheral is heard on it.
+        /// A request asked for the link, which is reported when the peripheral is heard on it.
         case unheard(Connector.Request)
         case reported
-        /// Its request was given up before the peripheral was heard on it: it is never reported.
+        /// The request was given up before the peripheral was heard, so the link is never reported.
         case givenUp
     }
 

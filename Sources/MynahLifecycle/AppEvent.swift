@@ -24,9 +24,9 @@ package enum AppEvent: Hashable, Sendable {
 
 /// A role that an app plays, each with its own managers and its own background mode.
 package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
-    /// It publishes and advertises (CBPeripheralManager).
+    /// The app publishes and advertises (CBPeripheralManager).
     case peripheral
-    /// It scans and connects (CBCentralManager).
+    /// The app scans and connects (CBCentralManager).
     case central
 }
 
@@ -71,13 +71,13 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it wakes a suspended app that has the background mode of the role.
+    /// `true` if the event wakes a suspended app that has the background mode of the role.
     ///
     /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate
     /// methods are called" (Core Bluetooth Background Processing for iOS Apps).
     package var wakes: Bool { self != .other }
 
-    /// Whether it relaunches an app that the system works for after it has ended it.
+    /// `true` if the event relaunches an app that the system works for after it has ended it.
     ///
     /// TN3115 names a scan, a connection and a subscribed value. A request ends with the process that made
     /// it. That a disconnection relaunches too, and that a change of the Bluetooth state does not, are
@@ -136,10 +136,10 @@ public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
     case system
     /// The system needed its memory.
     case memoryPressure
-    /// It exceeded its time in the background.
+    /// The app exceeded its time in the background.
     case overran
-    /// It crashed.
+    /// The app crashed.
     case crash
-    /// Its phone restarted.
+    /// The phone restarted.
     case restart
 }

@@ -52,7 +52,7 @@ where Instant.Duration == Duration {
             deadline = idleUntil
         }
 
-        /// It was woken, and has time for the event.
+        /// The app was woken, and has time for the event.
         init(wokenAt now: Instant, _ rules: AppRules) {
             self.init(isWoken: true, idleUntil: now, busyUntil: now)
             grant(rules, at: now)
@@ -75,7 +75,7 @@ where Instant.Duration == Duration {
         /// Whether its own work for events goes on.
         func isAtTask(_ now: Instant) -> Bool { isTaskLate || taskUntil.map { $0 > now } ?? false }
 
-        /// Whether it may be idle.
+        /// Returns whether the app may be idle in the background.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
 
         /// No event is being handled: the app runs until its own work is done, or its time is over.
@@ -85,7 +85,7 @@ where Instant.Duration == Duration {
             deadline = isTaskLate ? end : min(done, end)
         }
 
-        /// It is busy, and has time for it.
+        /// Gives the app the time of work in progress.
         mutating func bearWork() {
             deadline = endsAt ?? busyUntil
         }
@@ -103,7 +103,7 @@ where Instant.Duration == Duration {
     private(set) var radioState = RadioState.unknown
     /// Pieces of work under way: requests that are answered later, background tasks.
     private(set) var work = 0
-    /// Its advertising waits for Bluetooth to be powered on again.
+    /// `true` if the app's advertising waits for Bluetooth to be powered on again.
     private(set) var isPaused = false
 
     /// An app that has not been started.
@@ -137,12 +137,12 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Whether it runs because an event woke it.
+    /// `true` if the app runs because an event woke it.
     package var isWoken: Bool {
         if case .background(let running) = phase { running.isWoken } else { false }
     }
 
-    /// Whether it has overrun its time and is about to be ended.
+    /// `true` if the app has overrun its time and is about to be ended.
     package var isThrottled: Bool {
         if case .background(let running) = phase { running.isThrottled } else { false }
     }

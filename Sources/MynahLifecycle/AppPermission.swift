@@ -18,13 +18,13 @@ package import MynahCore
 package struct AppPermission: Sendable {
     /// The meaning of a change.
     package enum Change: Hashable, Sendable {
-        /// It was so before.
+        /// The permission is as it was before.
         case none
         /// The app has not asked, so that there is nothing to answer or to change.
         case notAsked
         /// The user answered the app's question.
         case answered
-        /// It was changed in Settings, for which iOS terminates the app.
+        /// The user changed the permission in Settings, for which iOS terminates the app.
         case changedInSettings
     }
 

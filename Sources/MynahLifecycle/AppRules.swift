@@ -31,10 +31,10 @@ public struct AppRules: Hashable, Sendable {
     /// An app without background modes and restoration by default.
     public init() {}
 
-    /// Whether it advertises and answers while it is not on the screen.
+    /// `true` if the app advertises and answers while it is not on the screen.
     package var isBackgroundPeripheral: Bool { hasMode(for: .peripheral) }
 
-    /// Whether it scans, and is woken for its connections, while it is not on the screen.
+    /// `true` if the app scans, and is woken for its connections, while it is not on the screen.
     package var isBackgroundCentral: Bool { hasMode(for: .central) }
 
     /// Whether the system works for its managers of a role after it has ended it, and relaunches it for their

@@ -27,7 +27,8 @@ package struct AppScan: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// Whether it can find anything now: in the background a scan has to name services (CBCentralManager).
+    /// `true` if the scan can find anything now: in the background it has to name services
+    /// (CBCentralManager).
     package var isInForce: Bool {
         switch mode {
         case .off: false

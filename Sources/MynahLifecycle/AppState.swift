@@ -1,12 +1,12 @@
 /// The state of an iOS app as the system sees it (UIApplication.State and the states beyond it).
 public enum AppState: String, Hashable, Sendable, CaseIterable {
-    /// It has not been started.
+    /// The app has not been started.
     case notRunning
-    /// It is on the screen.
+    /// The app is on the screen.
     case foreground
-    /// It runs off the screen: it has just left the screen, or an event has woken it.
+    /// The app runs off the screen: it has just left the screen, or an event has woken it.
     case background
-    /// It is in memory and does not run.
+    /// The app is in memory and does not run.
     case suspended
     /// The system ended it, for memory or because it overran its time, or it crashed.
     case terminated

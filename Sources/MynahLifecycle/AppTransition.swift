@@ -5,7 +5,7 @@
 package enum AppTransition: String, Hashable, Sendable, CaseIterable {
     /// The user opens it or returns to it; if it does not run, it is launched.
     case enterForeground = "foreground"
-    /// It leaves the screen.
+    /// The app leaves the screen.
     case enterBackground = "background"
     /// The system suspends it now, before its time is over.
     case suspend = "suspended"
@@ -15,6 +15,6 @@ package enum AppTransition: String, Hashable, Sendable, CaseIterable {
     case quit
     /// The system needs memory, and terminates the app if it is suspended.
     case memoryPressure
-    /// It crashes.
+    /// The app crashes.
     case crash
 }

@@ -16,11 +16,11 @@ package struct KnownPeripherals: Sendable {
     package struct Entry: Hashable, Sendable {
         /// The identifier that apps see.
         package var identifier: PeripheralIdentifier
-        /// Its identity address, or the only address that is known of it.
+        /// The identity address, or the only address that is known of the peripheral.
         package var address: DeviceAddress
         /// The name that it advertises; `nil` if it is not known.
         package var name: String?
-        /// Its GAP device name, which apps see; `nil` if it is not known.
+        /// The GAP device name, which apps see, or `nil` if it is not known.
         package var deviceName: String?
 
         /// A device with its identifier.

@@ -31,7 +31,7 @@ package struct LinkLedger: Sendable {
         var manager: ManagerKey
         var options: ConnectOptions
         var request: UInt64
-        /// Its start delay is not over.
+        /// `true` until the start delay is over.
         var isDelayed = false
     }
 

@@ -77,9 +77,9 @@ package struct PhoneScan: Hashable, Sendable {
 
     /// Why the controller cannot scan now.
     package enum Obstacle: String, Hashable, Sendable, CaseIterable {
-        /// It has a link, and cannot scan at the same time.
+        /// The radio has a link, and cannot scan at the same time.
         case link
-        /// It advertises, and cannot scan at the same time.
+        /// The radio advertises, and cannot scan at the same time.
         case advertising
     }
 

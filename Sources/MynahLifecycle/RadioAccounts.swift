@@ -13,7 +13,7 @@ package struct RadioAccounts: Sendable {
         package var isWhole = false
         package var advertises = false
         package var scans = false
-        /// It waits for a connection.
+        /// `true` if the app waits for a connection.
         package var waits = false
         package var links: Set<Peer.ID> = []
 

@@ -5,7 +5,7 @@ extension JSON {
         public var message: String
         /// Where, in bytes from the beginning.
         public var offset: Int
-        /// Whether it is JSON all the same, with a number that would be rounded.
+        /// `true` if the text is JSON all the same, with a number that would be rounded.
         package var isRounded = false
 
         /// The message with its place.

@@ -21,6 +21,62 @@ import Testing
         }
     }
 
+    @Test(arguments: Measured.allCases)
+    func `every type stays within the limits, or within its listed one`(_ measured: Measured) throws {
+        let types = RoomLimits.measureTypes(try SourceFolder.sources.get())
+        #expect(types.count > 1000)
+        let listed = measured.listed
+        let found = types.mapValues(measured.count).filter { $0.value > measured.limit }
+        for (type, count) in found.sorted(by: { $0.key < $1.key })
+        where count > listed[type] ?? measured.limit {
+            Issue.record("\(type) has \(count) \(measured), and may have \(listed[type] ?? measured.limit)")
+        }
+        for type in listed.keys.sorted() where found[type] == nil {
+            Issue.record("\(type) is listed for its \(measured), and is within the limit for all types")
+        }
+    }
+
+    /// A measure of a type.
+    enum Measured: String, CaseIterable, CustomTestStringConvertible, CustomStringConvertible {
+        case lines = "lines of code"
+        case properties = "stored properties"
+        case backReferences = "references back to its owner"
+
+        var description: String { rawValue }
+        var testDescription: String { rawValue }
+
+        var limit: Int {
+            switch self {
+            case .lines: RoomLimits.typeLines
+            case .properties: RoomLimits.typeProperties
+            case .backReferences: 0
+            }
+        }
+
+        var listed: [String: Int] {
+            switch self {
+            case .lines: RoomLimits.longTypes
+            case .properties: RoomLimits.fullTypes
+            case .backReferences: RoomLimits.backReferences
+            }
+        }
+
+        func count(_ measure: RoomLimits.TypeMeasure) -> Int {
+            switch self {
+            case .lines: measure.lines
+            case .properties: measure.properties
+            case .backReferences: measure.backReferences
+            }
+        }
+    }
+
+    @Test func `no more parts are handed a whole phone`() throws {
+        let count = try SourceFolder.sources.get().reduce(0) {
+            $0 + $1.source.count(of: ["isolated", "Phone"])
+        }
+        #expect(count <= RoomLimits.wholePhones.now)
+    }
+
     @Test func `no limit is below its goal`() {
         for room in RoomLimits.rooms {
             for limit in [room.lines, room.properties, room.function].compactMap(\.self) {

@@ -1,4 +1,4 @@
-/// How large the drivers may be, so that what they do stays in parts of their own.
+/// How large types may be, so that what they do stays in parts of their own.
 ///
 /// A limit is what was measured last, until it is the goal: a change may lower a number and never raises one.
 enum RoomLimits {
@@ -88,6 +88,65 @@ enum RoomLimits {
         Room(type: "RunCommand", properties: Limit(16, goal: 16)),
     ]
 
+    /// The most lines of code that a type has, with all of its extensions in its target, and without the
+    /// types that are nested in it.
+    static let typeLines = 400
+
+    /// The most stored properties that a type has.
+    static let typeProperties = 16
+
+    /// The types with more lines of code than that, and how many each may have.
+    ///
+    /// `AssignedNumberTables`, `KnownLayouts`, `PageFiles` and `ShippedProfiles` are tables or are generated.
+    static let longTypes: [String: Int] = [
+        "Mynah.AppProcess": 424,
+        "Mynah.Peripheral": 448,
+        "MynahConsole.Doctor": 528,
+        "MynahControl.ControlAPI": 747,
+        "MynahControl.PageFiles": 1343,
+        "MynahControl.Route": 421,
+        "MynahCore.AssignedNumberTables": 1041,
+        "MynahCore.FaultyRadio": 767,
+        "MynahCore.KnownLayouts": 517,
+        "MynahDBus.DBusConnection": 607,
+        "MynahEmulator.CentralPlayer": 440,
+        "MynahEmulator.Emulator": 1465,
+        "MynahHost.ATTServer": 496,
+        "MynahHost.GATTServer": 421,
+        "MynahHost.LinkDriver": 485,
+        "MynahProfiles.Kind": 511,
+        "MynahProfiles.ShippedProfiles": 785,
+        "MynahRun.RunSession": 440,
+    ]
+
+    /// The types with more stored properties than that, and how many each may have.
+    static let fullTypes: [String: Int] = [
+        "Mynah.AppProcess": 17,
+        "MynahEmulator.CentralPlayer": 20,
+        "MynahEmulator.EmulatedDevice": 18,
+        "MynahEmulator.Emulator": 28,
+        "MynahImport.ObservedServer": 18,
+    ]
+
+    /// The types that hold a reference back to their owner (`unowned`), and how many each may hold.
+    static let backReferences: [String: Int] = [
+        "Mynah.CentralManagerState": 1,
+        "Mynah.ManagerState": 1,
+        "MynahEmulator.AnswerSender": 1,
+        "MynahEmulator.CentralPlayer": 1,
+        "MynahEmulator.ReactionPlayer": 1,
+        "MynahEmulator.RequestAnswerer": 1,
+        "MynahEmulator.RequestAsker": 1,
+        "MynahEmulator.ServicePlayer": 1,
+        "MynahEmulator.TickSender": 1,
+        "MynahHost.ChannelDriver": 1,
+        "MynahHost.ControllerDriver": 2,
+        "MynahHost.GenericAccess": 1,
+    ]
+
+    /// How many parameters may hand a whole phone to one of its parts.
+    static let wholePhones = Limit(224, goal: 0)
+
     /// How often `assumeIsolated` and `onOwnExecutor`, which is made of it, may be in all sources together.
     static let allAssumptions = Limit(20, goal: 20)
 
@@ -150,6 +209,28 @@ extension RoomLimits {
         /// The longest function.
         var function: String
         var functionLines: Int
+    }
+
+    /// A type, measured over all sources.
+    struct TypeMeasure: Hashable {
+        var lines = 0
+        var properties = 0
+        var backReferences = 0
+    }
+
+    /// Measures every type, by its target and name: `MynahHost.Link.State`.
+    static func measureTypes(_ sources: [(path: String, source: SourceText)]) -> [String: TypeMeasure] {
+        var types: [String: TypeMeasure] = [:]
+        for (path, source) in sources {
+            let target = path.split(separator: "/").dropFirst().first ?? ""
+            for part in source.typeParts {
+                let name = "\(target).\(part.type)"
+                types[name, default: TypeMeasure()].lines += part.lines
+                types[name, default: TypeMeasure()].properties += part.properties.count
+                types[name, default: TypeMeasure()].backReferences += part.unowned.count
+            }
+        }
+        return types
     }
 
     /// Measures a type over the sources that declare or extend it.

@@ -12,6 +12,63 @@ extension SourceText {
         "weak", "unowned", "nonisolated", "unsafe", "override",
     ]
 
+    /// A declaration of a type, or an extension of one.
+    struct TypePart: Hashable {
+        /// The type, with the types around it: `Profile.Service`.
+        var type: String
+        /// The lines of code, without those of types that are nested in it.
+        var lines: Int
+        /// The names of the stored properties; none in an extension.
+        var properties: [String]
+        /// The names of those that are `unowned`.
+        var unowned: [String]
+    }
+
+    /// Every declaration and extension of a type in the source, in order.
+    var typeParts: [TypePart] {
+        var open: [(end: Int, part: Int)] = []
+        var parts: [TypePart] = []
+        for index in words.indices {
+            guard let (name, body) = declaration(at: index) else { continue }
+            let start = words[index].range.lowerBound
+            open.removeAll { $0.end <= start }
+            let lines = Self.codeLines(covered[start..<body.upperBound])
+            if let outer = open.last { parts[outer.part].lines -= lines }
+            let isExtension = words[index].text == "extension"
+            let type =
+                isExtension
+                ? name
+                : ((open.last.map { [parts[$0.part].type] } ?? []) + [name])
+                    .joined(separator: ".")
+            let properties = isExtension ? [] : storedProperties(in: body, depth: words[index].braces + 1)
+            open.append((body.upperBound, parts.count))
+            parts.append(
+                TypePart(
+                    type: type, lines: lines, properties: properties.map(\.name),
+                    unowned: properties.filter(\.isUnowned).map(\.name)))
+        }
+        return parts
+    }
+
+    /// The name and the body of the type that is declared or extended at a word.
+    private func declaration(at index: Int) -> (name: String, body: Range<Int>)? {
+        guard index + 1 < words.count, Self.kinds.contains(words[index].text), words[index].parentheses == 0,
+            !Self.declarators.contains(words[index + 1].text), isDeclared(words[index]),
+            let body = body(after: words[index].range)
+        else { return nil }
+        // `extension Profile.Service`: a name goes on after a dot.
+        var names = [words[index + 1].text]
+        for next in words[(index + 2)...].prefix(while: { $0.range.upperBound <= body.lowerBound }) {
+            guard next.range.lowerBound > 0, covered[next.range.lowerBound - 1] == UInt8(ascii: ".") else {
+                break
+            }
+            names.append(next.text)
+        }
+        return (names.joined(separator: "."), body)
+    }
+
+    private static let declarators: Set<String> = ["func", "var", "let", "subscript", "init"]
+
     /// The names of the stored properties of a type that the source declares.
     ///
     /// Returns `nil` if it declares no such type.
@@ -23,26 +80,29 @@ extension SourceText {
             })
         else { return nil }
         guard let body = body(after: words[start].range) else { return [] }
-        let depth = words[start].braces + 1
-        var names: [String] = []
+        return storedProperties(in: body, depth: words[start].braces + 1).map(\.name)
+    }
+
+    /// The stored properties that are declared in a type's body, whose words are `depth` braces deep.
+    private func storedProperties(in body: Range<Int>, depth: Int) -> [(name: String, isUnowned: Bool)] {
+        var properties: [(name: String, isUnowned: Bool)] = []
         for index in words.indices where body.contains(words[index].range.lowerBound) {
             let word = words[index]
             guard word.braces == depth, word.parentheses == 0, word.text == "var" || word.text == "let",
-                !isShared(index, in: words), index + 1 < words.count,
+                !hasModifier(Self.shared, before: index), index + 1 < words.count,
                 word.text == "let" || isStored(after: words[index + 1].range.upperBound)
             else { continue }
-            names += declaredNames(after: index, in: words)
+            let isUnowned = hasModifier(["unowned"], before: index)
+            properties += declaredNames(after: index, in: words).map { ($0, isUnowned) }
         }
-        return names
+        return properties
     }
 
-    private func isShared(_ index: Int, in words: [Word]) -> Bool {
-        var index = index - 1
-        while index >= 0, Self.modifiers.contains(words[index].text) {
-            if Self.shared.contains(words[index].text) { return true }
-            index -= 1
+    /// Whether one of some modifiers is among those before a word.
+    private func hasModifier(_ wanted: Set<String>, before index: Int) -> Bool {
+        words[..<index].reversed().prefix { Self.modifiers.contains($0.text) }.contains {
+            wanted.contains($0.text)
         }
-        return false
     }
 
     /// `let a`, `let a, b: Int` or `let (a, b) = …`: the names up to the type or the value.
@@ -136,6 +196,11 @@ extension SourceText {
 
     /// How often a word occurs.
     func count(of word: String) -> Int { words.count { $0.text == word } }
+
+    /// How often some words follow each other.
+    func count(of phrase: [String]) -> Int {
+        words.indices.count { words[$0...].prefix(phrase.count).map(\.text) == phrase }
+    }
 
     /// How many tasks it starts that no other task waits for: `Task {`, `Task(…) {` and `Task.detached`.
     var unstructuredTasks: Int {

@@ -66,6 +66,38 @@ import Testing
         #expect(source.storedProperties(of: "Nothing") == nil)
     }
 
+    @Test func `a type has the lines of its parts, without those of nested types`() {
+        let source = SourceText(
+            """
+            final class Outer {
+                // No code.
+                unowned let owner: Owner
+                let (one, two) = (1, 2)
+                enum Inner: String {
+                    case a
+                    struct Innermost { unowned(unsafe) var deep: Outer }
+                }
+                class func make() -> Outer { Outer() }
+            }
+            extension Outer.Inner where Self: Any {
+                var b: Int { 1 }
+
+                struct Late { let kind = Kind.self }
+            }
+            extension [UInt8] { func c() {} }
+            """)
+        #expect(
+            source.typeParts == [
+                .init(type: "Outer", lines: 5, properties: ["owner", "one", "two"], unowned: ["owner"]),
+                .init(type: "Outer.Inner", lines: 3, properties: [], unowned: []),
+                .init(type: "Outer.Inner.Innermost", lines: 1, properties: ["deep"], unowned: ["deep"]),
+                .init(type: "Outer.Inner", lines: 3, properties: [], unowned: []),
+                .init(type: "Outer.Inner.Late", lines: 1, properties: ["kind"], unowned: []),
+                .init(type: "UInt8", lines: 1, properties: [], unowned: []),
+            ])
+        #expect(source.count(of: ["unowned", "let"]) == 1)
+    }
+
     @Test func `a source is a type's if it declares or extends it`() {
         #expect(SourceText("actor Driver {}").mentions("Driver"))
         #expect(SourceText("extension Driver: Sink {}").mentions("Driver"))

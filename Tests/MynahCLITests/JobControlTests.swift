@@ -17,7 +17,7 @@ import Testing
                 passing: [terminal.device: 0, terminal.device: 1, terminal.device: 2],
                 environment: ["TERM": "xterm", "PS1": "$ ", "MYNAH_AIR": stage.air.path, "HISTFILE": nil]))
         try await body(terminal, "'\(path)'")
-        // What was typed last may have been a command that the shell does not know.
+        // The shell may have got the last line as a command that it does not know.
         terminal.type("exit 0\n")
         #expect(try await shell.end() == .exited(0))
     }

@@ -4,10 +4,7 @@
 import Logging
 import Mynah
 import MynahBlueZ
-import MynahCore
-import MynahHCI
 import MynahHost
-import MynahLifecycle
 
 /// The radios of UseTheLibrary.md.
 func radios() throws -> [any PeripheralRadio] {
@@ -27,12 +24,42 @@ func radios() throws -> [any PeripheralRadio] {
     let virtual = try SharedAir(directory: "/tmp/air").transport(
         address: address, cipher: ControllerConfiguration.aes)
     return [
+        .bluez(), .bluez(options: bluez),
+        try .virtual(), try HostRadio.virtual(on: SharedAir(directory: "/tmp/air"), options: options),
+        try HostRadio(controller: "unix:/tmp/controller", options: options),
         BlueZRadio(options: bluez, logger: Logger(label: "users")),
         HostRadio(transport: virtual, options: options),
         HostRadio(transport: capture.transport(virtual, named: "virtual")),
         HostRadio(transport: try HCITransportAddress(parsing: "tcp-client:127.0.0.1:6402").transport()),
         HostRadio(transport: HCITransportAddress.userChannel(0).transport { print($0) }),
     ]
+}
+
+/// A device in one call, and the loop that plays it.
+func battery() async throws {
+    let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .write, .notify])
+    let events = try await PeripheralManager.serve(
+        [ServiceDefinition(uuid: "180F", characteristics: [level])], as: "Battery",
+        advertising: Advertisement(localName: "B"), on: .virtual())
+    for await event in events {
+        switch event.event {
+        case .read: event.accept([99])
+        case .write: if !event.reject(.writeNotPermitted) { print("answered before") }
+        default: _ = try await events.manager.updateValue([98], for: level.key)
+        }
+    }
+}
+
+/// A central in one loop for each purpose.
+func rates() async throws {
+    let manager = CentralManager(radio: try HostRadio.virtual())
+    try await manager.start()
+    for await discovery in try await manager.discoveries(of: ["180D"], options: ScanOptions()) {
+        let strap = discovery.peripheral
+        try await manager.connect(strap, timeout: .seconds(10))
+        guard let rate = try await strap.discoverAll(["180D"]).first?.characteristics.first else { continue }
+        for await value in try await strap.values(of: rate) { print(value) }
+    }
 }
 
 /// An accessory that has a secret, notifies and answers later.

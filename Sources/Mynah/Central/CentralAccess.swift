@@ -55,6 +55,29 @@ struct CentralAccess: Sendable {
         return try await body(reference, phone)
     }
 
+    /// Scans, and returns a sequence of what the scan discovers.
+    ///
+    /// The scan stops when the sequence was dropped.
+    func discoveries(
+        _ services: [BluetoothUUID]?, _ options: ScanOptions
+    ) async throws(RadioError) -> AsyncStream<Discovery> {
+        let link = link
+        return try await ask { reference, phone throws(RadioError) in
+            var discoveries: AsyncStream<Discovery>?
+            try await phone.central.scan(services, options, for: reference, on: phone) { purposes in
+                let scan = purposes.scan
+                discoveries = purposes.readDiscoveries {
+                    link.enqueue { phone in
+                        let manager = phone.central.manager(reference)
+                        guard manager?.purposes.readsNothing(of: scan) == true else { return }
+                        await phone.central.stopScan(for: reference, on: phone)
+                    }
+                }
+            }
+            return discoveries ?? AsyncStream { $0.finish() }
+        }
+    }
+
     /// A peripheral of a manager that is gone, which refuses everything.
     func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
         var known = KnownPeripherals(seed: 0)
@@ -77,7 +100,7 @@ struct CentralAccess: Sendable {
 /// A peripheral's requests to its phone.
 struct PeripheralAccess: Sendable {
     private let link: PhoneLink
-    /// Its manager, as the launch that it is for has it.
+    /// The manager of the launch that this access is for.
     private let manager: CentralReference
 
     init(_ link: PhoneLink, of manager: CentralReference) {
@@ -208,6 +231,31 @@ struct PeripheralAccess: Sendable {
             isOn, for: characteristic, by: configuration, of: manager.key, on: phone)
     }
 
+    /// Adds a reader of the values of a characteristic.
+    ///
+    /// `subscribes` means that the subscription is made for the reader, and ends with the last one. Returns
+    /// `nil` if the manager is gone.
+    func readValues(
+        of characteristic: DiscoveredCharacteristic, of peripheral: Peripheral, subscribes: Bool
+    ) -> AsyncStream<[UInt8]>? {
+        let (link, manager) = (link, manager)
+        let key = PurposeReaders.Characteristic(
+            peripheral: peripheral.identifier, handle: characteristic.id)
+        return look { state, _ in
+            state.purposes.readValues(of: key, subscribes: subscribes) {
+                link.enqueue { phone in
+                    guard phone.central.manager(manager)?.purposes.isLeft(key) == true else { return }
+                    try? await peripheral.setNotifyValue(false, for: characteristic)
+                }
+            }
+        }
+    }
+
+    /// The subscription to a characteristic is its program's from now on, and no sequence's.
+    func disown(_ handle: AttributeHandle, of peripheral: PeripheralIdentifier) {
+        _ = look { state, _ in state.purposes.disown(.init(peripheral: peripheral, handle: handle)) }
+    }
+
     /// A characteristic is subscribed to from now on, or is not; so it is for the next process, if this one
     /// has ended meanwhile.
     func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
@@ -216,7 +264,13 @@ struct PeripheralAccess: Sendable {
             guard let manager = phone.central.managers.first(where: { $0.key.manager == number }),
                 let address = phone.central.connections.ledger.address(of: peer)
             else { return }
-            manager.asked[address]?.take(.subscription(handle, delivery))
+            let peripheral = manager.asked[address]
+            peripheral?.take(.subscription(handle, delivery))
+            if delivery == nil, let peripheral {
+                manager.purposes.finishValues {
+                    $0 == .init(peripheral: peripheral.identifier, handle: handle)
+                }
+            }
             phone.central.preservation.save(manager, on: phone)
         }
     }

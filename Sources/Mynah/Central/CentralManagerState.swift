@@ -24,17 +24,18 @@ final class CentralManagerState {
 
     /// Whether its program hears of it.
     enum Stage {
-        /// It was made, and has not been given what was preserved or the Bluetooth state.
+        /// The manager was made, and has neither what was preserved nor the Bluetooth state yet.
         case new(isRestored: Bool)
         case live
         /// The process that made it is gone.
         case ended
     }
 
-    /// Its program's way to hear of events.
+    /// The sink and the sequences through which the manager's owner hears of events.
     private struct Audience {
         var sink: (any CentralManagerSink)?
         var readers = EventReaders(missed: CentralManagerEvent.missed)
+        var purposes = PurposeReaders()
     }
 
     /// Names it, for as long as the phone lives.
@@ -138,13 +139,14 @@ final class CentralManagerState {
         (audience.sink as? CentralManagerDelegateSink)?.attach(to: handle)
     }
 
-    /// Its process is gone, or its program has let go of it.
+    /// Ends the manager: its process is gone, or its owner has let go of it.
     func end() {
         stage = .ended
         epoch += 1
         register(nil)
         audience.sink = nil
         audience.readers.finish()
+        audience.purposes.finish()
     }
 
     /// Returns the sequence of one more reader.
@@ -153,10 +155,17 @@ final class CentralManagerState {
         return audience.readers.add()
     }
 
+    /// The sequences of discoveries and of values.
+    var purposes: PurposeReaders {
+        get { audience.purposes }
+        set { audience.purposes = newValue }
+    }
+
     /// Gives an event to its program.
     func deliver(_ event: CentralManagerEvent) -> RadioAnswer {
         guard case .live = stage else { return .none }
         if case .stateChanged(let new) = event { state = new }
+        audience.purposes.handle(event)
         if let sink = audience.sink { return sink.handle(event) }
         audience.readers.yield(event)
         return .none
@@ -180,17 +189,21 @@ final class CentralManagerState {
             radioState: app.bluetoothState(radioState))
     }
 
-    func startScan(_ new: Scan) {
+    /// Scans anew; `read` adds the readers of what the scan discovers.
+    func startScan(_ new: Scan, read: (inout PurposeReaders) -> Void = { _ in }) {
+        purposes.finishDiscoveries()
+        read(&purposes)
         scan = new
         coalescer.start(new.request)
     }
 
     func stopScan() {
+        purposes.finishDiscoveries()
         scan = nil
         coalescer.stop()
     }
 
-    /// Its app or the Bluetooth state changed, and with it how the phone scans.
+    /// Scans in another mode, because the app or the Bluetooth state has changed.
     func changeScan(to mode: ScanMode) {
         guard scan?.request.mode != mode else { return }
         scan?.request.mode = mode
@@ -201,7 +214,7 @@ final class CentralManagerState {
     func powerLost(keepsScan: Bool) {
         coalescer.reset()
         guard let scan else { return }
-        if keepsScan { coalescer.start(scan.request) } else { self.scan = nil }
+        if keepsScan { coalescer.start(scan.request) } else { stopScan() }
     }
 
     /// Takes a packet that the phone heard, and returns what its program hears of it.
@@ -246,19 +259,19 @@ final class CentralManagerState {
     /// The peripherals that it has connected or waits for, in the order of their addresses.
     var askedPeripherals: [Peripheral] { asked.sorted { $0.key.isBefore($1.key) }.map(\.value) }
 
-    /// It asks for a connection to a peripheral at an address.
+    /// Asks for a connection to the peripheral at an address.
     func ask(for peripheral: Peripheral, at address: DeviceAddress) {
         asked[address] = peripheral
         // It may have been forgotten.
         peripherals[peripheral.identifier] = peripheral
     }
 
-    /// It is connected to a device.
+    /// Notes that the manager is connected to a device.
     func connected(_ address: DeviceAddress) {
         coalescer.connected(address)
     }
 
-    /// It neither holds nor waits for a device any more.
+    /// Notes that the manager neither holds nor waits for a device any more.
     func released(_ address: DeviceAddress) {
         asked[address] = nil
     }
@@ -275,7 +288,7 @@ final class CentralManagerState {
         weak var channel: (any L2CAPChannel)?
     }
 
-    /// Its program opened a channel.
+    /// Notes a channel that the manager's owner opened.
     func opened(_ channel: any L2CAPChannel) {
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))

@@ -3,9 +3,10 @@ import MynahLifecycle
 
 // Requests of managers.
 extension PhoneCentral {
+    /// Scans for a manager; `read` adds the readers of what the scan discovers.
     func scan(
         _ services: [BluetoothUUID]?, _ options: ScanOptions, for reference: CentralReference,
-        on phone: isolated Phone
+        on phone: isolated Phone, read: (inout PurposeReaders) -> Void = { _ in }
     ) async throws(RadioError) {
         let manager = try acting(reference)
         try checkPower()
@@ -13,7 +14,7 @@ extension PhoneCentral {
             services: services ?? [], options: options, mode: manager.scanMode(radioState))
         // A program that wants every packet has each as it comes.
         if manager.app == nil, options.allowsDuplicates { scan.request.awaitsScanResponses = false }
-        manager.startScan(scan)
+        manager.startScan(scan, read: read)
         preservation.save(manager, on: phone)
         do throws(RadioError) {
             try await scanner.settle(on: phone)

@@ -169,6 +169,6 @@ extension Peer {
 }
 
 extension DeviceAddress {
-    /// Whether it is a resolvable private address (Core Specification, Vol 6, Part B, 1.3.2.2).
+    /// `true` for a resolvable private address (Core Specification, Vol 6, Part B, 1.3.2.2).
     var isResolvable: Bool { kind == .random && value >> 46 & 0b11 == 0b01 }
 }

@@ -15,7 +15,7 @@ final class CaptureOutput: Sendable {
     }
 
     private let descriptor: Int32
-    /// It was opened here, and is closed here.
+    /// `true` if this opened the descriptor, and has to close it.
     private let isOurs: Bool
     private let isRegular: Bool
     private let wakes: (reading: Int32, writing: Int32)

@@ -17,9 +17,10 @@ final class AirMesh: Sendable {
     struct Line {
         var descriptor: Int32
         var watch: EventLoop.Watch
-        /// It has no room, and a warning said so.
+        /// `true` if the member has no room, and a warning said so.
         var isDeaf = false
-        /// It had no room when we began or ceased to want advertising, and has to hear of it.
+        /// `true` if the member had no room when this process began or ceased to want advertising, and has to
+        /// be told.
         var isOutdated = false
     }
 

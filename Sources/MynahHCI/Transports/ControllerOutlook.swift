@@ -7,7 +7,7 @@ package enum ControllerOutlook: Hashable, Sendable {
     case open
     /// The error of a run.
     case failed(RadioError)
-    /// It is known only to a run, for this reason.
+    /// Only a run can find out, for this reason.
     case unknown(String)
 
     /// The outlook for an address.

@@ -111,7 +111,7 @@ struct Listener: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether it is a socket that nobody listens on.
+    /// Returns whether there is a socket at a path that nobody listens on.
     private static func isDead(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK

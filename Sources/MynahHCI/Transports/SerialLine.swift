@@ -58,8 +58,7 @@ enum SerialLine {
             minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
         }
 
-        /// Whether it is one of the serial ports that the kernel provides for hardware that is not there
-        /// (`PORT_UNKNOWN`).
+        /// `true` for a serial port that the kernel provides for hardware that is not there (`PORT_UNKNOWN`).
         var isAbsent: Bool { Descriptor.contents(of: "/sys/dev/char/\(major):\(minor)/type") == "0\n" }
     }
 

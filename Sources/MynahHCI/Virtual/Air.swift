@@ -19,7 +19,7 @@ package struct Air: Sendable {
     private struct Member: Sendable {
         var controller: VirtualController
         var scheduled: AirTime?
-        /// It is among the listeners.
+        /// `true` if the station is among the listeners.
         var isListed = false
     }
 
@@ -60,7 +60,7 @@ package struct Air: Sendable {
     /// Where a station is.
     private enum Place: Sendable {
         case at(AirDistance)
-        /// It neither hears nor is heard.
+        /// The station neither hears nor is heard.
         case outOfRange
     }
 

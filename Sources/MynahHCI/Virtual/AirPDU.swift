@@ -17,7 +17,7 @@ package enum AirPDU: Hashable, Sendable {
 
 /// The contents of an advertising PDU.
 package struct AirAdvertisement: Hashable, Sendable {
-    /// Its properties, numbered as in the Event_Type of extended reports (Vol 4, Part E, 7.7.65.13).
+    /// The PDU's properties, numbered as in the Event_Type of extended reports (Vol 4, Part E, 7.7.65.13).
     package struct Properties: OptionSet, Hashable, Sendable {
         /// The bits.
         package let rawValue: UInt8
@@ -31,11 +31,11 @@ package struct AirAdvertisement: Hashable, Sendable {
         package static let connectable = Properties(rawValue: 0x01)
         /// One may ask for more.
         package static let scannable = Properties(rawValue: 0x02)
-        /// It is for one station.
+        /// The PDU is for one station.
         package static let directed = Properties(rawValue: 0x04)
-        /// It answers a scan request.
+        /// The PDU answers a scan request.
         package static let scanResponse = Properties(rawValue: 0x08)
-        /// It is a legacy PDU.
+        /// The PDU is a legacy one.
         package static let legacy = Properties(rawValue: 0x10)
     }
 

@@ -8,13 +8,13 @@ public struct ControllerConfiguration: Sendable {
     /// unknown commands.
     public typealias Cipher = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
-    /// Its public address, by which it is found again.
+    /// The controller's public address, by which it is found again.
     public var address: DeviceAddress
     /// The most bytes of one ACL packet, 27 to 251.
     package var packetLength: Int
     /// How many ACL packets it takes before one is acknowledged, 1 to 255.
     package var packetCount: Int
-    /// Whether it knows advertising sets and their like, as controllers do from Bluetooth 5 on.
+    /// `true` if the controller has advertising sets and what else came with Bluetooth 5.
     package var isExtended: Bool
     /// How many advertising sets it has.
     package var setCount: Int

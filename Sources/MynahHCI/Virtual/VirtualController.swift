@@ -28,7 +28,7 @@ package struct VirtualController: Sendable {
         connections = Connections(configuration)
     }
 
-    /// Whether it listens for advertising now.
+    /// `true` if the controller listens for advertising now.
     package var isListening: Bool { scanner.isOn || initiator.isOn }
 
     /// When it must be called next if nothing comes in, or `nil` for never.
@@ -84,7 +84,7 @@ package struct VirtualController: Sendable {
         scanner.usesAcceptList || initiator.usesAcceptList || advertiser.usesAcceptList
     }
 
-    /// Whether it advertises, scans or initiates.
+    /// `true` if the controller advertises, scans or initiates.
     var isBusy: Bool { isListening || advertiser.isOn }
 
     // MARK: The air

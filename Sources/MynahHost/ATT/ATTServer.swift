@@ -302,7 +302,7 @@ struct ATTServer: Sendable {
         awareness = .aware
     }
 
-    /// Whether it said that it takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
+    /// `true` if the client takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
     var takesMultipleNotifications: Bool { clientFeatures & 4 != 0 }
 
     /// The database is not what the client knows.
@@ -325,8 +325,8 @@ extension ATTServer.Pending {
 }
 
 extension ATTRequest {
-    /// Whether it is about attributes that it names by handle, which a client that knows another database has
-    /// wrong (Vol 3, Part G, 2.5.2.1).
+    /// `true` if the request names attributes by handle, which a client gets wrong that knows another
+    /// database (Vol 3, Part G, 2.5.2.1).
     var needsAwareness: Bool {
         switch self {
         case .readByType(let range, let type):

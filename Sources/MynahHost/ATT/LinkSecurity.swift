@@ -13,8 +13,8 @@ struct LinkSecurity: Hashable, Sendable {
     /// The encryption key's size, in bytes.
     var keySize = 16
 
-    /// Whether it protects less than another: against a man in the middle, by the pairing method, or by the
-    /// key's size.
+    /// Returns whether this protects less than `other`: against a man in the middle, by the pairing method,
+    /// or by the size of the key.
     func isWeaker(than other: LinkSecurity) -> Bool {
         !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
             || keySize < other.keySize

@@ -22,7 +22,7 @@ struct ControllerProfile: Hashable {
     var supportedCommands = HCISupportedCommands.unlisted
     /// Which of its roles and activities it combines.
     var states = SupportedStates.all
-    /// Whether it has the commands for extended advertising.
+    /// `true` if the controller has the commands for extended advertising.
     var hasExtendedCommands = false
     /// The style that was decided on, or `nil` before the first command that has one.
     private(set) var style: CommandStyle?

@@ -62,7 +62,7 @@ final class ControllerDriver {
     var isRunning: Bool { stage == .running }
     /// Whether a controller is at the other end.
     var isAttached: Bool { stage.isAttached }
-    /// Whether it was turned off, or is on its way there or back.
+    /// `true` if the controller was turned off, is being turned off, or is being turned on again.
     var isOff: Bool { stage.isOff }
     /// Why the controller is gone.
     var loss: RadioError { lastLoss ?? session.loss() }

@@ -8,11 +8,11 @@ enum ControllerStage: Hashable {
     case lost
     /// The lost controller is being opened and brought up again.
     case recovering
-    /// Its links end on the air, and then it is reset.
+    /// The links end on the air, and then the controller is reset.
     case turningOff
-    /// It was reset and does nothing; `isOpen` says whether its transport is open.
+    /// The controller was reset and does nothing; `isOpen` says whether its transport is open.
     case off(isOpen: Bool)
-    /// It is brought up after it was off.
+    /// The controller is brought up after it was off.
     case turningOn
 
     /// Whether a controller is at the other end and takes commands.
@@ -23,7 +23,7 @@ enum ControllerStage: Hashable {
         }
     }
 
-    /// Whether it was turned off, or is on its way there or back.
+    /// `true` if the controller was turned off, is being turned off, or is being turned on again.
     var isOff: Bool {
         switch self {
         case .turningOff, .off, .turningOn: true

@@ -39,13 +39,13 @@ enum PrivateAddress {
 }
 
 extension DeviceAddress {
-    /// Whether it is a resolvable private address.
+    /// `true` for a resolvable private address.
     var isResolvable: Bool { kind == .random && value >> 46 & 0b11 == 0b01 }
 
     /// Whether a device can be known by it: public, or random and static.
     var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
 
-    /// Whether it is a static address: the two highest bits are set, and the 46 random bits are neither all 0
+    /// `true` for a static address: the two highest bits are set, and the 46 random bits are neither all 0
     /// nor all 1 (Core Specification, Vol 6, Part B, 1.3.2.1).
     var isStatic: Bool {
         let ones: UInt64 = (1 << 46) - 1

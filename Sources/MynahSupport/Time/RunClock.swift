@@ -86,7 +86,7 @@ package struct RunClock: Clock {
         if let virtual, virtual.pace == .manual { virtual } else { nil }
     }
 
-    /// Its name, as `--clock` has it.
+    /// The clock's name, as `--clock` has it.
     package var name: String { virtual?.pace.rawValue ?? "real" }
 
     /// Carries out work that comes from outside of the run: with a time that moves only with requests as a

@@ -25,7 +25,7 @@ final class Timeline: Sendable {
     private enum Request: Sendable {
         /// A request is being carried out.
         case running
-        /// It is done, and this gives the result to the caller.
+        /// The work is done, and this gives the result to the caller.
         case done(@Sendable () -> Void)
     }
 

@@ -45,6 +45,6 @@ extension DeviceAddress {
             littleEndian: (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }, kind: kind)
     }
 
-    /// Whether it is a resolvable private address (Core Specification, Vol 6, Part B, 1.3.2.2).
+    /// `true` for a resolvable private address (Core Specification, Vol 6, Part B, 1.3.2.2).
     var isResolvable: Bool { kind == .random && value >> 46 == 0b01 }
 }

@@ -6,7 +6,7 @@ struct CommandRow: Sendable {
     typealias Handler = @Sendable (inout VirtualController, inout ByteReader) -> CommandAnswer?
 
     var opcode: HCIOpcode
-    /// Its position among the supported commands (Core Specification, Vol 4, Part E, 6.27).
+    /// The octet of the command's bit among the supported commands (Core Specification, Vol 4, Part E, 6.27).
     var octet: Int
     var bit: Int
     /// The length of its parameters in bytes, or `nil` if it varies.

@@ -8,7 +8,7 @@ struct Connection: Sendable {
         case open
         /// The host has ended the connection, and the peer has not acknowledged that yet.
         case ending
-        /// It is over, and its handle is free.
+        /// The connection is over, and its handle is free.
         case over
     }
 

@@ -24,7 +24,7 @@ struct Initiator: Sendable {
 
     /// Whether the host waits for a connection.
     var isOn: Bool { request != nil }
-    /// Whether it waits for any device on the filter accept list.
+    /// `true` if the initiator waits for any device on the filter accept list.
     var usesAcceptList: Bool { request.map { $0.peer == nil } ?? false }
 
     // MARK: Commands (Vol 4, Part E, 7.8.12, 7.8.13 and 7.8.66)

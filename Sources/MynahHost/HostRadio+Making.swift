@@ -1,0 +1,25 @@
+public import MynahCore
+public import MynahHCI
+
+extension PeripheralRadio where Self == HostRadio {
+    /// A radio on a virtual air: on `air`, or on the one that this user's processes share.
+    ///
+    /// The radio has no public address, so it generates a static random address when it starts. Throws a
+    /// `RadioError` if this process cannot join the shared air.
+    public static func virtual(
+        on air: SharedAir? = nil, options: HostRadioOptions = HostRadioOptions()
+    ) throws(RadioError) -> HostRadio {
+        let air = if let air { air } else { try SharedAir() }
+        return HostRadio(transport: air.transport(cipher: ControllerConfiguration.aes), options: options)
+    }
+}
+
+extension HostRadio {
+    /// A radio on the controller at an address of the command line, such as `tcp-client:127.0.0.1:6402`.
+    ///
+    /// The radio connects to the controller when it starts. Throws a `RadioError` that names the possible
+    /// forms if the address has none of them.
+    public init(controller address: String, options: Options = Options()) throws(RadioError) {
+        self.init(transport: try HCITransportAddress(parsing: address).transport(), options: options)
+    }
+}
