@@ -208,6 +208,22 @@ extension App {
         await rig.phone.stop()
     }
 
+    @Test func `an alert that is opened sends the app on the screen to the background`() async throws {
+        let rig = try await Rig(hasMode: false)
+        var options = ConnectOptions()
+        options.notifyOnDisconnection = true
+        _ = try await rig.connect(options)
+        await rig.app.suspend()
+        let code = CentralApp(nil)
+        let other = await Rig.makeApp("second", hasMode: false, code, on: rig.phone, rig.clock)
+        await rig.loseStrap()
+        #expect(rig.alerts == ["test disconnection shown"])
+        await rig.phone.openAlert()
+        #expect(await rig.app.state == .foreground)
+        #expect(await other.state == .background)
+        await rig.phone.stop()
+    }
+
     @Test func `a strap's value wakes a suspended app for ten seconds`() async throws {
         let rig = try await Rig(hasMode: true)
         _ = try await rig.connect()
