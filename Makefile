@@ -208,8 +208,8 @@ kill-pytest: python-client
 	@MYNAH=$(CURDIR)/.build/debug/mynah MYNAH_PYTEST_KILLS=$(PYTEST_KILLS) \
 	    $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python/tests/test_kills.py
 
-# Ten thousand histories of two apps with both roles; make unit plays a quarter of them.
-HISTORIES := 10000
+# Histories of two apps with both roles; make unit plays the first ten thousand of them.
+HISTORIES := 50000
 histories:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests

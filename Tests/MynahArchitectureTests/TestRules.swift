@@ -12,6 +12,7 @@ enum TestRules {
     static let pauses: [String: (count: Int, reason: String)] = [
         "Tests/MynahHCITests/TransportTests.swift": (2, "bounded loops that give the other side a turn"),
         "Tests/MynahCLITests/ConnectTests.swift": (1, "a clock that runs until its task is cancelled"),
+        "Tests/MynahTests/PhoneHistoryTests.swift": (1, "as many turns as the seed of a history says"),
         "Tests/MynahHCITests/NetsimTests.swift": (1, "a sleep that the test expects to be cut short"),
     ]
 

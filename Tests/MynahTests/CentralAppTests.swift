@@ -190,6 +190,40 @@ extension App {
         await rig.phone.stop()
     }
 
+    @Test func `an app that joins a link has the name that the system has read on it`() async throws {
+        let rig = try await Rig(hasMode: true)
+        await rig.radio.setDeviceName("Strap 7", of: rig.strap)
+        let code = CentralApp(nil)
+        _ = await Rig.makeApp("second", hasMode: true, code, on: rig.phone, rig.clock)
+        let manager = try #require(code.manager)
+        let joined = await manager.peripheral(at: rig.strap)
+        let first = try await rig.manager().peripheral(at: rig.strap)
+        _ = try await rig.wait()
+        await rig.radio.answer(rig.strap, link: 1)
+        try await until("the name is read") { await first.name == "Strap 7" }
+        #expect(await joined.name == nil)
+        try await manager.connect(joined)
+        #expect(await joined.isConnected)
+        #expect(await joined.name == "Strap 7")
+        await rig.phone.stop()
+    }
+
+    @Test func `an alert that is opened sends the app on the screen to the background`() async throws {
+        let rig = try await Rig(hasMode: false)
+        var options = ConnectOptions()
+        options.notifyOnDisconnection = true
+        _ = try await rig.connect(options)
+        await rig.app.suspend()
+        let code = CentralApp(nil)
+        let other = await Rig.makeApp("second", hasMode: false, code, on: rig.phone, rig.clock)
+        await rig.loseStrap()
+        #expect(rig.alerts == ["test disconnection shown"])
+        await rig.phone.openAlert()
+        #expect(await rig.app.state == .foreground)
+        #expect(await other.state == .background)
+        await rig.phone.stop()
+    }
+
     @Test func `a strap's value wakes a suspended app for ten seconds`() async throws {
         let rig = try await Rig(hasMode: true)
         _ = try await rig.connect()
@@ -597,7 +631,7 @@ extension App {
         await #expect(throws: RadioError.self) {
             _ = try await rig.app.makePeripheralManager(restoreIdentifier: "one")
         }
-        _ = try await rig.app.makePeripheralManager(restoreIdentifier: "two")
+        let second = try await rig.app.makePeripheralManager(restoreIdentifier: "two")
         await #expect(throws: RadioError.self) {
             _ = try await rig.app.makeCentralManager(restoreIdentifier: "two")
         }
@@ -605,6 +639,8 @@ extension App {
         _ = await Rig.makeApp("other", hasMode: true, other, on: rig.phone, rig.clock)
         #expect(other.state.withLock { $0.error } == nil)
         #expect(other.manager != nil)
+        // A manager that nobody holds is gone, and its identifier free.
+        #expect(await second.services.isEmpty)
         await rig.phone.stop()
     }
 }

@@ -3,7 +3,19 @@ import MynahSupport
 import MynahTestSupport
 
 /// A radio of both roles without air: a test says what happens, and asks what the radio was asked for.
-actor FakeCentralRadio: CentralRadio, PeripheralRadio {
+actor FakeCentralRadio: CentralRadio, PeripheralRadio, DeviceNameRadio {
+    /// The bond with a device whose Client Characteristic Configuration needs an encrypted link to be read.
+    enum Bond {
+        case absent, bonded
+        /// The device has deleted it.
+        case lost
+    }
+
+    /// Runs the radio, and everything else in a run with virtual time.
+    private nonisolated let executor: RunExecutor
+    nonisolated let preferredExecutor: (any TaskExecutor)?
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
     private struct Request {
         var number: Int
         var address: DeviceAddress
@@ -42,13 +54,30 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     private var lastBatch: UInt32 = 0
     /// The current advertisement.
     private(set) var advertisement: Advertisement?
+    private var bonds: [DeviceAddress: Bond] = [:]
+    private var encrypted: Set<Peer.ID> = []
+    /// The GAP device names of devices.
+    private var deviceNames: [DeviceAddress: String] = [:]
+    /// The centrals that are subscribed, in order.
+    private var subscribed: [(attribute: AttributeKey, central: Peer.ID)] = []
 
     static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
     static let battery = RemoteService(uuid: "180F", handles: 7...10)
     static let rate = RemoteCharacteristic(
         uuid: "2A37", properties: [.notify], declaration: 2, handle: 3, end: 4)
+    static let genericAttribute = RemoteService(uuid: "1801", handles: 100...103)
     static let location = RemoteCharacteristic(
         uuid: "2A38", properties: [.read], declaration: 5, handle: 6, end: 6)
+
+    /// The services of each device: the battery's move when they change.
+    private var services = [FakeCentralRadio.heartRate]
+    private var batteryMoves: [DeviceAddress: UInt16] = [:]
+
+    /// A radio with the machine's time, or with virtual time.
+    init(_ time: VirtualTime? = nil) {
+        executor = time?.executor ?? RunExecutor()
+        preferredExecutor = time?.executor
+    }
 
     /// The addresses that it was asked to connect to, in order.
     var wanted: [DeviceAddress] { connecting.map(\.address) }
@@ -72,6 +101,12 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func isAnswerable(_ address: DeviceAddress) -> Bool {
         wanted.contains(address) && !links.values.contains(address)
     }
+
+    /// How often devices were asked for services.
+    var discoveryCount: Int { requests.count { $0.hasPrefix("services ") } }
+
+    /// The numbers of the channels that are open, in the order in which they were opened.
+    var openChannels: Set<Int> { Set(channels.indices.filter { channels[$0].isOpen }) }
 
     /// How many reads wait.
     var heldCount: Int { held.count }
@@ -101,21 +136,62 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func answerAny(_ address: DeviceAddress) {
         guard isAnswerable(address) else { return }
         lastLink += 1
-        connect(Peer(id: .init(lastLink), address: address), asked: address)
+        let isPaired = bonds[address].map { $0 != .absent } ?? false
+        connect(Peer(id: .init(lastLink), address: address, isPaired: isPaired), asked: address)
     }
 
     /// Makes a device's link end by itself.
     func lose(_ address: DeviceAddress) {
         for link in links.filter({ $0.value == address }).keys {
             links[link] = nil
+            endChannels(of: link)
             simulate(.disconnected(link, RadioError(.disconnected, "not heard any more")))
         }
+    }
+
+    /// The channels of a link end with it.
+    private func endChannels(of link: Peer.ID) {
+        for channel in channels where channel.peer == link { channel.end() }
+    }
+
+    /// Moves a device's battery service, and indicates that to the phone or does not.
+    func moveBattery(of address: DeviceAddress, isIndicated: Bool) {
+        batteryMoves[address, default: 0] += 1
+        guard isIndicated else { return }
+        for link in links.filter({ $0.value == address }).keys {
+            simulate(.servicesChanged(link, Self.battery.handles.lowerBound...0xFFFF))
+        }
+    }
+
+    /// Devices have services, too, that iOS keeps for itself.
+    func addHiddenServices() { services = [Self.heartRate, Self.genericAttribute] }
+
+    private func services(of peer: Peer.ID) -> [RemoteService] {
+        let moves = links[peer].flatMap { batteryMoves[$0] } ?? 0
+        return services + [RemoteService(uuid: "180F", handles: Self.batteryHandles(after: moves))]
+    }
+
+    /// The attribute handles of a battery service that has moved so often.
+    static func batteryHandles(after moves: UInt16) -> ClosedRange<AttributeHandle> {
+        let first = battery.handles.lowerBound.rawValue + moves
+        return AttributeHandle(rawValue: first)...AttributeHandle(rawValue: first + 3)
     }
 
     /// Makes a device send a number as its heart rate, if it has a link.
     func send(_ number: UInt16, from address: DeviceAddress) {
         for link in links.filter({ $0.value == address }).keys {
             simulate(.notified(link, 3, [UInt8(number >> 8), UInt8(number & 0xFF)], .notification))
+        }
+    }
+
+    /// Makes a device request connection parameters, which are refused for a reason or accepted.
+    func request(
+        _ wanted: ConnectionParameterRange, _ refusal: ConnectionParameterRefusal?, of address: DeviceAddress
+    ) {
+        let request = ConnectionParameterRequest(
+            wanted, by: .l2cap, isAccepted: refusal == nil, refusal)
+        for link in links.filter({ $0.value == address }).keys {
+            simulate(.parameters(link, ConnectionParameterReport(.requested(request))))
         }
     }
 
@@ -130,11 +206,29 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         let error = RadioError(.lost, "Bluetooth is off")
         let lost = links
         links = [:]
-        for link in lost.keys { simulate(.disconnected(link, error)) }
+        for link in lost.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            endChannels(of: link)
+            simulate(.disconnected(link, error))
+        }
         while !connecting.isEmpty { resume(.failure(error)) { _ in true } }
         simulate(.stateChanged(.poweredOff))
         _ = peripheralSink?.handle(.stateChanged(.poweredOff))
+        let left = subscribed
+        subscribed = []
+        for (attribute, central) in left { _ = peripheralSink?.handle(.unsubscribed(attribute, central)) }
     }
+
+    /// Makes a central subscribe to a value, or end that.
+    func subscribe(_ central: UInt32, to attribute: AttributeKey, _ isOn: Bool) {
+        let central = Peer.ID(central)
+        subscribed.removeAll { $0 == (attribute, central) }
+        if isOn { subscribed.append((attribute, central)) }
+        _ = peripheralSink?.handle(
+            isOn ? .subscribed(attribute, central, .notification) : .unsubscribed(attribute, central))
+    }
+
+    func setBond(_ bond: Bond, with address: DeviceAddress) { bonds[address] = bond }
+    func setDeviceName(_ name: String, of address: DeviceAddress) { deviceNames[address] = name }
 
     /// Makes a central read a value; returns whether it got one.
     func read(_ attribute: AttributeKey) -> Bool {
@@ -252,6 +346,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func disconnect(_ peer: Peer.ID) async {
         ended.append(peer)
         guard links.removeValue(forKey: peer) != nil else { return }
+        endChannels(of: peer)
         simulate(.disconnected(peer, nil))
     }
 
@@ -263,7 +358,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     ) async throws(RequestError) -> [RemoteService] {
         requests.append("services \(uuid?.description ?? "all")")
         if holdsDiscovery { try? await waiting(for: "the release of a held discovery") { held.append($0) } }
-        return [Self.heartRate, Self.battery].filter { uuid == nil || $0.uuid == uuid }
+        return services(of: peer).filter { uuid == nil || $0.uuid == uuid }
     }
 
     func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService] { [] }
@@ -286,6 +381,12 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
         requests.append("read \(handle)")
+        if handle == 4, let address = links[peer], let bond = bonds[address] {
+            guard bond == .bonded, encrypted.contains(peer) else {
+                throw .refused(.insufficientAuthentication)
+            }
+            return [0, 0]
+        }
         if holdsReads { try? await waiting(for: "the release of a held read") { held.append($0) } }
         return [7]
     }
@@ -312,13 +413,26 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool { hasRoomToWrite(to: peer) }
     func hasRoomToWrite(to peer: Peer.ID) -> Bool { !full.contains(peer) }
-    func pair(_ peer: Peer.ID) async throws(RadioError) {}
+    func pair(_ peer: Peer.ID) async throws(RadioError) {
+        guard let address = links[peer], let bond = bonds[address] else { return }
+        guard bond != .lost else { throw RadioError(.pairingFailed, "the key is missing", reason: 0x06) }
+        bonds[address] = .bonded
+        encrypted.insert(peer)
+        simulate(.paired(peer))
+    }
+    func readDeviceName(of peer: Peer.ID) async throws(RequestError) -> String {
+        links[peer].flatMap { deviceNames[$0] } ?? ""
+    }
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel {
         let channel = FakeChannel(psm: psm, peer: peer)
         channels.append(channel)
         return channel
     }
-    func forgetBond(with address: DeviceAddress) -> Bool { false }
+    func forgetBond(with address: DeviceAddress) -> Bool {
+        guard let bond = bonds[address], bond != .absent else { return false }
+        bonds[address] = .absent
+        return true
+    }
 
     // MARK: The peripheral's half
 
@@ -328,7 +442,11 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         return PublishedServices(id: .init(lastBatch))
     }
 
-    func withdraw(_ services: PublishedServices.ID) async { batches[services] = nil }
+    func withdraw(_ services: PublishedServices.ID) async {
+        batches[services] = nil
+        let published = published
+        subscribed.removeAll { !published.contains($0.attribute) }
+    }
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {}
 
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {

@@ -270,7 +270,7 @@ final class CentralConnections {
         manager.connected(address)
         peripheral.take(.connected(state.peer, mtu: state.mtu))
         central.preservation.subscribeAgain(manager, to: peripheral, by: link, on: phone)
-        DeviceNames.connected(manager, by: link, on: phone)
+        DeviceNames.connected(manager, to: peripheral, by: link, on: phone)
         central.deliver(.connected(peripheral, isLocal: isLocal), to: manager, on: phone)
         waiters.end(key, address, .success(()))
     }

@@ -6,12 +6,21 @@ import MynahLifecycle
 /// An app's peripheral has this name from then on, also if it advertises another. That the system reads it
 /// once on each link is an assumption.
 enum DeviceNames {
-    /// A manager holds a link: an app's device is asked, unless that was done.
-    static func connected(_ manager: CentralManagerState, by link: Peer.ID, on phone: isolated Phone) {
+    /// A manager holds a link: an app's device is asked.
+    ///
+    /// If it was asked for another app, it has the name that it answered.
+    static func connected(
+        _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
+    ) {
         let connections = phone.central.connections
         guard manager.app != nil, let radio = phone.central.radio as? any DeviceNameRadio,
-            connections.links[link]?.hasAskedName == false
+            let hasAsked = connections.links[link]?.hasAskedName
         else { return }
+        guard !hasAsked else {
+            let known = phone.central.devices.deviceName(of: peripheral)
+            if let known { peripheral.take(.deviceName(known)) }
+            return
+        }
         connections.links[link]?.hasAskedName = true
         let way = PhoneLink(phone)
         Task(executorPreference: phone.preferredExecutor) {

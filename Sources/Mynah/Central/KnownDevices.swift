@@ -122,6 +122,9 @@ final class KnownDevices {
         save(on: phone)
     }
 
+    /// The GAP device name that was read last, or `nil` if it never was.
+    func deviceName(of peripheral: Peripheral) -> String? { known.deviceName(of: peripheral.identifier) }
+
     /// A device was linked.
     func linked(_ peer: Peer, to address: DeviceAddress, on phone: isolated Phone) {
         phone.central.connections.links[peer.id]?.services = tables.began(peer, to: address)
