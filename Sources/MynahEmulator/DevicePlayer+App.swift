@@ -54,7 +54,7 @@ extension DevicePlayer {
     }
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
-        appSide.launched(app)
+        appSide.launched(app, publishesChannel: device.app?.channel != nil)
         events.report(.appLaunched, .app(.init(options)))
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
