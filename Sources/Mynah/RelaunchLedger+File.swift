@@ -63,7 +63,7 @@ extension RelaunchLedger: KeptContent {
 }
 
 extension PhoneControl {
-    /// What an earlier run kept about relaunching apps; empty if the file cannot be used.
+    /// The ledger that an earlier run kept; empty if the file cannot be used.
     package static func relaunchLedger(of phone: isolated Phone) -> RelaunchLedger {
         let (ledger, warning) = phone.preserved.load(insteadOf: RelaunchLedger()) {
             json throws(PreservedStateProblem) in try RelaunchLedger(json: json)

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// What happened to a phone that may forbid its system to relaunch apps, until their user opens them.
+/// The events of a phone that may forbid its system to relaunch apps, until their user opens them.
 ///
 /// Causes are numbered as they happen. A cause concerns each app that has not run since, also one that is not
 /// part of this run. The phone keeps it over runs.
