@@ -37,10 +37,18 @@ extension AppAccess {
         }
     }
 
-    /// From now on no event launches the app, if it is terminated; returns whether one could until now.
+    /// From now on no event launches the app, unless it runs; returns whether one could until now.
+    ///
+    /// Its user's next launch restores nothing either.
     package func forbidRelaunch() -> Bool {
         look { app, phone in
-            defer { app.handle(.relaunchForbidden, on: phone) }
+            defer {
+                app.handle(.relaunchForbidden, on: phone)
+                // The state that an earlier process preserved may not have been loaded.
+                if [.notRunning, .terminated].contains(app.state) {
+                    for name in app.preservedNames { phone.deletePreserved(name) }
+                }
+            }
             return app.isKept
         } ?? false
     }

@@ -301,6 +301,8 @@ final class AppProcess {
 
     /// Serves what an app preserved that ended before the phone was restarted, if an event may relaunch it.
     func serveTerminated(on phone: isolated Phone) {
+        // A phone that was restarted asks its devices for their attributes again.
+        if !phone.isRunning { phone.central.devices.tables.forgetAll(on: phone) }
         if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
         loadPreservedCentrals(on: phone)
     }

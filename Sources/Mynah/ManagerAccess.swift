@@ -54,6 +54,14 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
+    /// The bytes of an app's value that a central gets, to which the radio cuts it; `nil` if it does not.
+    package func room(for id: Central.ID) -> Int? {
+        look { manager, phone -> Int? in
+            guard manager.app != nil, phone.capabilities?.cutsValues == true else { return nil }
+            return phone.central(id).maximumUpdateValueLength
+        } ?? nil
+    }
+
     /// Returns when what was preserved of the manager's app is on the radio, as far as the radio takes it.
     package func awaitRestoration() async {
         try? await ask { phone, reference in

@@ -94,7 +94,7 @@ package enum PhoneControl {
     package static func forgetBond(
         with address: DeviceAddress, on phone: isolated Phone
     ) async throws(RadioError) -> Bool {
-        phone.central.devices.forgotten(address)
+        phone.central.devices.forgotten(address, on: phone)
         return try await controllable(phone).forgetBond(with: address)
     }
 

@@ -7,14 +7,17 @@ struct PreservedStates {
     private let directory: StateDirectory?
     /// Whether nothing of it changes any more.
     var isFinal = false
+    /// The names that were removed; their files may still be there for a moment.
+    private var removed: Set<PreservedName> = []
 
     init(_ directory: StateDirectory?) {
         self.directory = directory
     }
 
-    /// Returns what was preserved under a name, and what the user should know of it.
+    /// Returns what an earlier process preserved under a name, and what the user should know of it.
     func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
-        directory?.load(name) ?? (nil, nil)
+        guard !removed.contains(name) else { return (nil, nil) }
+        return directory?.load(name) ?? (nil, nil)
     }
 
     /// Returns the devices that were known, and what the user should know of them.
@@ -48,8 +51,10 @@ struct PreservedStates {
         await directory?.writer.settle()
     }
 
-    func remove(_ name: PreservedName) {
-        if !isFinal { directory?.remove(name) }
+    mutating func remove(_ name: PreservedName) {
+        guard !isFinal else { return }
+        removed.insert(name)
+        directory?.remove(name)
     }
 
     /// Removes these, also if nothing else changes any more.

@@ -35,6 +35,7 @@ package enum BlueZCapabilities {
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
         result.playsPhoneServices = false
+        result.cutsValues = false
         result.faults = .bluez
         return result
     }

@@ -48,8 +48,12 @@ struct AirView {
     /// The source of the figure for the interval, or `nil` if it is the profile or the radio.
     private var intervalSource: String? {
         guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
-        if state == .foreground { return "assumed: Apple has published no figure" }
-        return app.backgroundInterval == PhoneAdvertising().backgroundInterval
+        let usual = PhoneAdvertising()
+        if state == .foreground || app.keepsPrivileges {
+            return app.foregroundInterval == usual.foregroundInterval
+                ? "assumed: Apple has published no figure" : nil
+        }
+        return app.backgroundInterval == usual.backgroundInterval
             ? "measured on one iPhone 6 with iOS 11" : nil
     }
 

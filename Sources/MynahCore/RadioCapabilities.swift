@@ -20,6 +20,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var answerDeadline: Duration?
     /// Whether its GATT server is its own, so that the services of an iPhone itself can be in it.
     package var playsPhoneServices = true
+    /// Whether it cuts a value of an app that is too long for a link, as iOS does.
+    package var cutsValues = true
     /// The faults that it can carry out.
     package var faults = FaultSupport.ownHost
 

@@ -37,8 +37,8 @@ struct AppSide {
     var publishingWake: Int?
     /// The other work that was reported as extraneous in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []
-    /// The PSM of the channel that this process has published, or `nil` if it has published none.
-    var psm: UInt16?
+    /// The L2CAP channel that this process publishes.
+    var channel = ChannelPublication()
     /// The centrals that this process has asked for a connection latency.
     private var askedForLatency: Set<Central.ID> = []
     /// Whether a Bluetooth state has woken it, and has not been delivered.
@@ -47,13 +47,13 @@ struct AppSide {
     /// Bluetooth.
     private var isUnauthorized = false
 
-    mutating func launched(_ app: App) {
+    mutating func launched(_ app: App, publishesChannel: Bool) {
         self.app = app
         if saved == nil { saved = app.access.savedIdentifiers() }
         awaitsIntroduction = true
         isUnauthorized = false
         askedForLatency = []
-        psm = nil
+        channel = ChannelPublication(isAwaited: publishesChannel)
     }
 
     /// Whether its user has stopped something, also in an earlier launch.
@@ -121,7 +121,10 @@ struct AppSide {
     }
 
     /// A central's link ended.
-    mutating func forget(_ central: Central.ID) { askedForLatency.remove(central) }
+    mutating func forget(_ central: Central.ID) {
+        askedForLatency.remove(central)
+        channel.forget(central)
+    }
 
     /// An event was about an attribute.
     mutating func note(_ attribute: AttributeKey) {

@@ -67,13 +67,24 @@ extension PlayerLink {
 
 extension Emulator {
     /// Publishes the channel of a player's app, whose PSM reads of its characteristic return.
+    ///
+    /// Reads that have waited for the PSM are answered, also if there is none.
     fileprivate func publishChannel(of index: Int) async {
-        guard await phone.capabilities?.publishesL2CAPChannels == true, let player = player(index),
-            let own = player.device.app?.channel, player.appSide.psm == nil, let manager = player.manager
+        let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
+        guard let player = player(index), player.appSide.channel.psm == nil, let manager = player.manager
         else { return }
+        var psm: UInt16?
+        defer {
+            // Another process of the app publishes a channel of its own.
+            if manager === player.manager {
+                for read in player.appSide.channel.settle(psm) {
+                    read.reply.answer(player.requests.carryOut(read.request, read.central))
+                }
+            }
+        }
+        guard canPublish, let own = player.device.app?.channel else { return }
         do throws(RadioError) {
-            let psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
-            if manager === player.manager { player.appSide.psm = psm }
+            psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
         } catch {
             // The end of the app has been reported.
             guard isRunning, error.code != .invalidState else { return }
@@ -82,10 +93,54 @@ extension Emulator {
     }
 }
 
+/// The L2CAP channel that a process of an app publishes, and the reads of its PSM that came before it.
+///
+/// iOS gives an app the PSM in a callback (`peripheralManager(_:didPublishL2CAPChannel:error:)`), and the app
+/// may answer a read at any time. That it waits for the PSM with its answer is an assumption.
+struct ChannelPublication {
+    /// A read of the PSM.
+    struct Read {
+        let request: ReadRequest
+        let central: Central
+        let reply: PendingReply
+    }
+
+    /// The PSM, or `nil` if the channel is not published.
+    private(set) var psm: UInt16?
+    /// Whether the process publishes a channel, and has not tried yet.
+    private var isAwaited: Bool
+    private var reads: [Read] = []
+
+    init(isAwaited: Bool = false) {
+        self.isAwaited = isAwaited
+    }
+
+    /// Has a read wait for the PSM; returns `nil` if that is known, or is not coming.
+    mutating func wait(with request: ReadRequest, _ central: Central) -> PendingAnswer? {
+        guard isAwaited else { return nil }
+        let reply = PendingReply()
+        reads.append(Read(request: request, central: central, reply: reply))
+        return reply.pending
+    }
+
+    /// The channel was published, or with `nil` it was not; returns the reads that have waited for it.
+    mutating func settle(_ psm: UInt16?) -> [Read] {
+        self.psm = psm
+        isAwaited = false
+        defer { reads = [] }
+        return reads
+    }
+
+    /// A central's link ended: nobody waits for its answer.
+    mutating func forget(_ central: Central.ID) {
+        reads.removeAll { $0.central.id == central }
+    }
+}
+
 extension AppSide {
     /// The outcome of a read of the device's characteristic with the PSM of its channel; `nil` of any other.
     func readPSM(_ request: ReadRequest, of device: EmulatedDevice) -> PendingReply.Outcome? {
-        guard request.attribute == device.psm, let psm else { return nil }
+        guard request.attribute == device.psm, let psm = channel.psm else { return nil }
         let bytes = [UInt8(truncatingIfNeeded: psm), UInt8(psm >> 8)]
         guard (0...bytes.count).contains(request.offset) else { return .failure(.invalidOffset) }
         return .success(Array(bytes[request.offset...]))

@@ -7,13 +7,25 @@ import MynahSupport
 // The app that plays the device.
 extension DevicePlayer {
     /// Makes the app and opens it, as its user would.
-    func launch() async {
+    ///
+    /// `cause` forbids the system to relaunch or restore it.
+    func launch(forbiddenBy cause: RelaunchCause?) async {
         guard let emulated = device.app, appSide.app == nil else { return }
         let app = await phone.makeApp(
             emulated.description, delegate: link, clock: clock, isTerminated: emulated.isTerminated)
         appSide.app = app
+        if let cause, forbidRelaunch(after: cause) { return }
         if emulated.isTerminated { return takeOver(app, emulated.description.rules) }
         await app.enterForeground()
+    }
+
+    /// From now on the system works for its app no more, as if its user had quit it; returns whether it did.
+    @discardableResult
+    func forbidRelaunch(after cause: RelaunchCause) -> Bool {
+        guard appSide.app?.access.forbidRelaunch() == true else { return false }
+        for central in centrals { central.ended(byUser: true) }
+        events.report(.appNotRelaunched, .app(.init(reason: cause.rawValue)))
+        return true
     }
 
     /// The phone serves without the app what it preserved.
@@ -42,7 +54,7 @@ extension DevicePlayer {
     }
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
-        appSide.launched(app)
+        appSide.launched(app, publishesChannel: device.app?.channel != nil)
         events.report(.appLaunched, .app(.init(options)))
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {

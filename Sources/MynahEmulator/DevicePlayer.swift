@@ -168,7 +168,7 @@ final class DevicePlayer {
         case .poweredOff: break
         case .unknown, .resetting, .unsupported, .unauthorized:
             stage.take(.missing)
-            appSide.psm = nil
+            appSide.channel = ChannelPublication(isAwaited: device.app?.channel != nil)
         }
     }
 
@@ -225,6 +225,7 @@ final class DevicePlayer {
         ticks.stop()
         asks.endAll(.ended)
         answers.clear()
+        appSide.channel = ChannelPublication()
         manager = nil
         stage.take(.missing)
     }

@@ -5,15 +5,10 @@ import MynahProfiles
 
 /// The acts of a user on a phone that change what follows later.
 struct PhoneCondition {
-    /// The ways in which Bluetooth was turned off since it was on, in order.
-    var powerChanges: [PhoneChange] = []
+    /// The causes that forbid the system to relaunch its apps, which are kept over runs.
+    var relaunch = RelaunchLedger()
     /// Whether the phone restarted and has not been unlocked since.
     var awaitsUnlock = false
-
-    /// Bluetooth was turned off, or is off and was turned off in another way too.
-    mutating func turnedOff(by change: PhoneChange) {
-        if !powerChanges.contains(change) { powerChanges.append(change) }
-    }
 }
 
 // The phone in its user's hand: its Bluetooth switches, its lock and its screen.
@@ -21,12 +16,21 @@ extension Emulator {
     /// Turns Bluetooth off or on; on a phone with apps, Control Center's button turns it off.
     ///
     /// When it is on again, the system relaunches apps by the way in which it was turned off.
-    func setPower(_ isOn: Bool, by change: PhoneChange = .controlCenterOff) async throws(RadioError) {
+    func setPower(_ isOn: Bool, by cause: RelaunchCause = .controlCenterOff) async throws(RadioError) {
         if isOn {
-            for change in condition.powerChanges { forbidRelaunch(after: change) }
+            changeLedger { $0.turnOn() }
+            forbidRelaunches()
+            return try await phone.setPower(true)
         }
-        try await phone.setPower(isOn)
-        if isOn { condition.powerChanges = [] } else { condition.turnedOff(by: change) }
+        // Noted before: a run that ends meanwhile has kept it.
+        let wasNoted = condition.relaunch.turnedOff.contains(cause)
+        changeLedger { $0.turnOff(by: cause) }
+        do throws(RadioError) {
+            try await phone.setPower(false)
+        } catch {
+            if !wasNoted { changeLedger { $0.cancelTurnOff(by: cause) } }
+            throw error
+        }
     }
 
     /// Does something to the phone, and reports it.
@@ -38,7 +42,7 @@ extension Emulator {
         switch change {
         case .settingsOff, .controlCenterOff, .airplaneMode:
             report(change)
-            try await setPower(false, by: change)
+            try await setPower(false, by: change.relaunchCause ?? .controlCenterOff)
         case .restart:
             report(change)
             try await restart()
@@ -71,7 +75,8 @@ extension Emulator {
 
     private func restart() async throws(RadioError) {
         for player in players { player.appSide.app?.access.restart() }
-        forbidRelaunch(after: .restart)
+        changeLedger { $0.note(.restart) }
+        forbidRelaunches()
         setAwaitsUnlock(true)
         guard await phone.radioState == .poweredOn else { return }
         try await phone.setPower(false)
@@ -88,16 +93,55 @@ extension Emulator {
         }
     }
 
+    // MARK: Relaunching
+
+    /// The phone is on, as its profiles say, with what earlier runs kept of it.
+    ///
+    /// That its Bluetooth is on again, and that it has been unlocked, is an assumption.
+    func recallPhone() async {
+        guard playsApps else { return }
+        condition.relaunch = await PhoneControl.relaunchLedger(of: phone)
+        condition.relaunch.turnOn()
+    }
+
+    /// Makes the app of a player, and opens it unless it begins as terminated.
+    func launch(_ player: DevicePlayer) async {
+        let cause = player.device.app.flatMap { app -> RelaunchCause? in
+            if let kept = relaunchCause(of: app) { return kept }
+            // The process is the phone: one that goes on with terminated apps has been restarted.
+            let isForbidden = app.isTerminated && !app.iOS.relaunch(after: .restart).allowsRelaunch
+            return isForbidden ? .restart : nil
+        }
+        await player.launch(forbiddenBy: cause)
+    }
+
+    private func relaunchCause(of app: EmulatedApp) -> RelaunchCause? {
+        condition.relaunch.cause(forbidding: app.description.name, on: app.iOS)
+    }
+
+    /// The app of a player runs: nothing that happened before forbids to relaunch it.
+    func noteRuns(_ player: DevicePlayer) {
+        guard let app = player.device.app else { return }
+        changeLedger { $0.runs(app.description.name) }
+    }
+
+    func changeLedger(_ body: (inout RelaunchLedger) -> Void) {
+        let before = condition.relaunch
+        body(&condition.relaunch)
+        guard condition.relaunch != before else { return }
+        players.lazy.compactMap(\.appSide.app).first?.access.save(condition.relaunch)
+    }
+
     /// Terminated apps are not relaunched any more if the rules of their version of iOS say so.
-    private func forbidRelaunch(after change: PhoneChange) {
-        guard let cause = change.relaunchCause else { return }
+    private func forbidRelaunches() {
         for player in players {
-            guard let app = player.device.app, !app.iOS.relaunch(after: cause).allowsRelaunch,
-                player.appSide.app?.access.forbidRelaunch() == true
-            else { continue }
-            // The system no longer works for it, as if its user had quit it.
-            for central in player.centrals { central.ended(byUser: true) }
-            player.events.report(.appNotRelaunched, .app(.init(reason: change.rawValue)))
+            guard let app = player.device.app, let access = player.appSide.app?.access else { continue }
+            switch access.state {
+            case .foreground, .background, .suspended: noteRuns(player)
+            case .terminated:
+                if let cause = relaunchCause(of: app) { player.forbidRelaunch(after: cause) }
+            case .notRunning, .quit: break
+            }
         }
     }
 

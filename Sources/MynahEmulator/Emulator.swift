@@ -141,12 +141,13 @@ public actor Emulator {
         state = .starting
         link.emulator = self
         makePlayers()
+        await recallPhone()
         do throws(RadioError) {
             // An app does not advertise before it is in the state in which it starts.
             await phone.holdAdvertising()
             let isMetered = events.isObserved ? await phone.meterRadio() : false
             // The others follow when the phone is on, unless none is opened.
-            for player in players where player === players[0] || player.isTerminated { await player.launch() }
+            for player in players where player === players[0] || player.isTerminated { await launch(player) }
             for player in players { player.begin() }
             await beginPhone()
             let capabilities = try await phone.start(check: check)
@@ -182,7 +183,7 @@ public actor Emulator {
         let front = devices.firstIndex { $0.app?.startState == .foreground && $0.app?.isTerminated == false }
         for (index, player) in zip(devices.indices, players) {
             try checkIsStarting()
-            await player.launch()
+            await launch(player)
             try await player.publish()
             guard !player.isTerminated else { continue }
             guard let start = devices[index].app?.startState, index != front else { continue }
@@ -352,7 +353,13 @@ public actor Emulator {
     /// A player's app has taken a step of its life.
     func take(_ change: AppChange, of index: Int) {
         if case .enteredForeground = change { lastInFront = index }
-        player(index)?.take(change)
+        if let player = player(index) {
+            switch change {
+            case .enteredForeground, .woken: noteRuns(player)
+            default: break
+            }
+            player.take(change)
+        }
         guard players.contains(where: { !$0.device.centrals.isEmpty }) else { return }
         // The phone scans for all apps at once, and knows their states after this.
         link.enqueue { emulator in

@@ -18,13 +18,24 @@ final class RequestAnswerer {
     func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
         player.noteWake(request.attribute)
         if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
+        // An app without the PSM of its channel answers when it has one.
+        if request.attribute == player.device.psm,
+            let pending = player.appSide.channel.wait(with: request, central)
+        {
+            return .later(pending)
+        }
+        return .answer(carryOut(request, central))
+    }
+
+    /// Carries out a read that nothing is waited for any more, and reports it.
+    func carryOut(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
         let outcome =
             player.appSide.readPSM(request, of: player.device) ?? behaviors?.read(request, central)
             ?? player.table.read(request, at: player.elapsed)
         if player.events.isObserved {
             player.reportRead(request, central, (try? outcome.get()) ?? [], outcome)
         }
-        return .answer(outcome)
+        return outcome
     }
 
     func write(_ request: WriteRequest, _ central: Central) -> RadioAnswer {

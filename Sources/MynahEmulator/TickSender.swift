@@ -114,6 +114,7 @@ final class TickSender {
     /// Sends a tick's value to each target; a link without room gets it, or a newer one, later.
     private func send(_ tick: TickSchedule.Tick, _ value: [UInt8], _ now: Duration) {
         var isSent = false
+        var receivers: [Peer.ID] = []
         for target in targets(of: tick.attribute) {
             switch target {
             case .everyone:
@@ -127,6 +128,7 @@ final class TickSender {
                 switch send(value, of: tick.attribute, to: central) {
                 case true?:
                     isSent = true
+                    receivers.append(central)
                     // An older value that waited is out of date.
                     ticker.forget(tick.attribute, of: central)
                 case false?:
@@ -139,7 +141,7 @@ final class TickSender {
         }
         ticker.sent(tick)
         player.table.noteSent(tick)
-        if isSent { reportNotified(value, of: tick.attribute, tick: tick.number) }
+        if isSent { reportNotified(value, of: tick.attribute, among: receivers, tick: tick.number) }
     }
 
     /// There is room again: links get the newest values that waited, and ticks go on.
@@ -183,14 +185,32 @@ final class TickSender {
 
     // MARK: Reports
 
-    /// Reports a value that was sent; one with `every` has the number of its tick.
+    /// Reports a value that was sent to one central, or to several; one with `every` has the number of its
+    /// tick.
+    ///
+    /// Each central whose link carries less than the value has an event of its own, with what it receives.
     func reportNotified(
-        _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil, tick: Int64? = nil
+        _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil,
+        among receivers: [Peer.ID] = [], tick: Int64? = nil
     ) {
         guard player.events.isObserved else { return }
-        player.report(.notified, on: attribute, central.flatMap(named)) {
-            $0.value = value
-            $0.tick = tick.map { Int($0) }
+        func report(_ value: [UInt8], to central: Central?, length: Int? = nil) {
+            player.report(.notified, on: attribute, central) {
+                $0.value = value
+                $0.tick = tick.map { Int($0) }
+                $0.length = length
+            }
+        }
+        let all = central.map { [$0] } ?? receivers
+        // Every link carries this.
+        let fits = value.count <= GATT.defaultMTU - GATT.notificationHeaderLength
+        let cut =
+            fits ? [] : all.filter { player.manager?.access.room(for: $0).map { $0 < value.count } == true }
+        if all.isEmpty || cut.count < all.count { report(value, to: central.flatMap(named)) }
+        for id in cut {
+            guard let central = named(id) else { continue }
+            report(
+                Array(value.prefix(central.maximumUpdateValueLength)), to: central, length: value.count)
         }
     }
 

@@ -157,3 +157,8 @@ extension Profile {
         )
     }
 }
+
+extension Profile {
+    /// Whether it plays a peripheral, perhaps beside a central.
+    package var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertising != nil }
+}

@@ -326,6 +326,28 @@ import Testing
         #expect(!one.output.contains("foreground"))
     }
 
+    @Test(arguments: [
+        ("", "every 30 ms (assumed: Apple has published no figure)"),
+        ("foregroundInterval: 40 ms", "every 40 ms"),
+    ])
+    func `a Live Activity has the interval of the foreground in the background, and its source`(
+        key: String, line: String
+    ) async throws {
+        let file = try ProfileFile(
+            """
+            mynah: 1
+            name: Live
+            app:
+              backgroundModes: [bluetooth-peripheral]
+              iOS: 26
+              liveActivity: true
+              \(key)
+            advertising: {serviceUUIDs: [180D]}
+            """)
+        let shown = try await VirtualStage.play("show", file.path, "--state", "background")
+        #expect(shown.output.split(separator: "\n").contains { $0.hasSuffix(line) }, "\(shown.output)")
+    }
+
     @Test func `an app of the foreground only is silent elsewhere, and says why`() async throws {
         let file = try ProfileFile(
             "mynah: 1\nname: x\napp: {}\nadvertising: {localName: Fred, serviceUUIDs: [C007]}\n")

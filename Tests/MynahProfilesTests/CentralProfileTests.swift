@@ -100,14 +100,33 @@ import Testing
             ),
             ("app: {}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n", []),
             (
-                "app: {restoreIdentifier: a}\ncentral: [{restoreIdentifier: b}, {restoreIdentifier: a}]\n",
+                """
+                app: {restoreIdentifier: a, backgroundModes: [bluetooth-central]}
+                central: [{restoreIdentifier: b}, {restoreIdentifier: a}]
+
+                """,
                 [
+                    """
+                    3:26: warning: restoreIdentifier of app has no effect without services or \
+                    advertising: it is that of the peripheral manager. For the central manager, give \
+                    central a restoreIdentifier
+                    """,
                     """
                     4:55: error: the restoreIdentifier "a" is another manager's of this app; give \
                     each one of its own
+                    """,
+                ]
+            ),
+            (
+                "app: {}\ncentral: {restoreIdentifier: a}\n",
+                [
+                    """
+                    4:30: warning: restoreIdentifier has no effect without the background mode \
+                    bluetooth-central: nothing is kept of the central manager
                     """
                 ]
             ),
+            ("app: {backgroundModes: [bluetooth-central]}\ncentral: {restoreIdentifier: a}\n", []),
             (
                 "app: {iOS: 16}\ncentral: {peripherals: [{name: a, connect: {autoReconnect: true}}]}\n",
                 ["4:45: error: autoReconnect needs iOS 17, and the app has iOS: 16"]

@@ -101,9 +101,11 @@ import Testing
     @Test func `an app's steps are read`() throws {
         let steps = "{app: background}, {await: value.updated, of: 180D/2A37}, {expect: value.read, of: 2A38}"
         #expect(try Self.steps(Self.app(steps)).first?.action == .app("background"))
-        let restorable = "app: {restoreIdentifier: a, backgroundModes: [bluetooth-central]}"
+        let modes = "app: {backgroundModes: [bluetooth-central]}"
         let kept = "{await: app.restored}, {await: app.woken, by: notified}, {await: alert.shown, app: Test}"
-        #expect(try Self.steps(Self.app(kept, restorable)).count == 3)
+        let restorable = Self.app(kept, modes).replacing(
+            "central:\n", with: "central:\n  restoreIdentifier: a\n")
+        #expect(try Self.steps(restorable).count == 3)
     }
 
     // MARK: Problems

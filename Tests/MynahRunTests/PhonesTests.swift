@@ -70,7 +70,8 @@ import Testing
         for phone in ["Anna", "Bob"] {
             #expect(
                 Set(folder.files(of: "phone+\(phone)")) == [
-                    "app+App.json", "bonds-phone.json", "central+App+central.json", "known-peripherals.json",
+                    "app+App.json", "attribute-tables.json", "bonds-phone.json", "central+App+central.json",
+                    "known-peripherals.json",
                     "lock",
                     "peripheral+App+identifier.json",
                 ])

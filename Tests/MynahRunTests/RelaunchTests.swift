@@ -89,6 +89,56 @@ import Testing
         #expect((last == .advertisingStarted) == rule.allowsRelaunch)
     }
 
+    /// Returns whether the app is relaunched in a run that begins with it terminated, and in which the strap
+    /// is there; `cause` is why it is not.
+    private static func wasRelaunched(
+        in folder: TemporaryDirectory, iOS: Int, forbiddenBy cause: RelaunchCause? = nil
+    ) async throws -> Bool {
+        let log = try await RunRig.playFast([app(iOS: iOS), strap], in: folder, state: .terminated)
+        let forbidden = log.events(.appNotRelaunched).map { $0.string("by") ?? "" }
+        #expect(forbidden == (cause.map { [$0.rawValue] } ?? []))
+        return wasRelaunched(log)
+    }
+
+    @Test(
+        arguments: [
+            (.settingsOff, 17, false), (.airplaneMode, 17, false), (.controlCenterOff, 17, true),
+            (.controlCenterOff, 26, false), (.controlCenterOff, 10, false),
+        ] as [(RelaunchCause, Int, Bool)])
+    func `a cause that forbids a relaunch is kept over runs, until the user opens the app`(
+        cause: RelaunchCause, version: Int, allowsRelaunch: Bool
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        let by = allowsRelaunch ? nil : cause
+        // Bluetooth is still off when the first run ends.
+        let first = try await RunRig.playFast(
+            [Self.app(iOS: version), Self.strap], seconds: 6,
+            actions: ["2s=Strap:outOfRange", "3s=App:terminated", "4s=App:\(cause.rawValue)"], in: folder)
+        #expect(first.events(.appNotRelaunched).isEmpty)
+        for _ in 0..<2 {
+            let isRelaunched = try await Self.wasRelaunched(in: folder, iOS: version, forbiddenBy: by)
+            #expect(isRelaunched == allowsRelaunch)
+        }
+        let opened = try await RunRig.playFast(
+            [Self.app(iOS: version), Self.strap], seconds: 4, actions: ["2s=Strap:outOfRange"], in: folder)
+        #expect(opened.names.contains(.appRestored) == allowsRelaunch)
+        #expect(opened.events(.stateChanged).first?.string("state") == "poweredOn")
+        // A restart of the phone forbids it up to iOS 10.
+        let last: RelaunchCause? = version <= 10 ? .restart : nil
+        #expect(try await Self.wasRelaunched(in: folder, iOS: version, forbiddenBy: last) == (last == nil))
+    }
+
+    @Test(arguments: [10, 11])
+    func `an app that begins as terminated is relaunched unless a restart of the phone forbids it`(
+        version: Int
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        _ = try await RunRig.playFast(
+            [Self.app(iOS: version), Self.strap], seconds: 4, actions: ["2s=Strap:outOfRange"], in: folder)
+        let by: RelaunchCause? = version <= 10 ? .restart : nil
+        #expect(try await Self.wasRelaunched(in: folder, iOS: version, forbiddenBy: by) == (by == nil))
+    }
+
     @Test func `before the first unlock after a restart no event relaunches an app`() async throws {
         let actions = ["2s=App:restart", "3s=Strap:inRange", "20s=App:unlock"]
         let log = try await RunRig.playFast(

@@ -124,12 +124,14 @@ final class RunRig: Sendable {
 
     /// Plays profiles for some seconds of virtual time, with what the folder has; returns the run's events.
     static func playFast(
-        _ texts: [String], seconds: Int = 20, actions: [String] = [], in folder: TemporaryDirectory? = nil
+        _ texts: [String], seconds: Int = 20, actions: [String] = [], in folder: TemporaryDirectory? = nil,
+        state: RunState? = nil
     ) async throws -> RunLog {
         let time = RunTime(.fast, seed: 7)
         var plan = try RunRig.plan(texts)
         plan.seed = 7
         plan.timeout = .seconds(seconds)
+        plan.state = state
         try plan.add(try actions.map { try PlannedAction(parsing: $0) }, until: [], scenario: nil)
         plan.stateDirectory = try folder.map { try StateDirectory(path: $0.path, clock: time.clock) }
         let log = RunLog()

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -13,12 +14,18 @@ import Testing
         let phone: Phone
         let manager: CentralManager
         let strap: Peripheral
+        let sink = RecordingSink()
         private let code = CentralApp(nil)
         private let app: App
 
-        init(isApp: Bool = true) async throws {
-            phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
-            app = await phone.makeApp(AppDescription(name: "test"), delegate: code, clock: ManualClock())
+        init(
+            isApp: Bool = true, directory: StateDirectory? = nil, isTerminated: Bool = false
+        ) async throws {
+            phone = Phone(
+                radio: radio, identity: DeviceIdentity(name: "iPhone"), stateDirectory: directory, sink: sink)
+            app = await phone.makeApp(
+                AppDescription(name: "test"), delegate: code, clock: ManualClock(),
+                isTerminated: isTerminated)
             await app.enterForeground()
             try await phone.start()
             let program = try await phone.makeCentralManager(sink: CentralApp(nil))
@@ -134,5 +141,103 @@ import Testing
         try await rig.connect(3, isBonded: true)
         #expect(try await rig.discover() == Self.all)
         await rig.phone.stop()
+    }
+
+    /// A run in which the device is connected with its bond; returns what the device was asked for.
+    private func run(
+        in temporary: TemporaryDirectory, isTerminated: Bool = false,
+        _ body: (Rig) async throws -> Void = { _ in }
+    ) async throws -> [String] {
+        let directory = try StateDirectory(path: temporary.path)
+        let rig = try await Rig(directory: directory, isTerminated: isTerminated)
+        try await rig.connect(1, isBonded: true)
+        let asked = try await rig.discover()
+        try await body(rig)
+        await rig.phone.stop()
+        return asked
+    }
+
+    @Test(arguments: ["", "forgotten", "Bluetooth was off", "Service Changed", "restarted", "damaged"])
+    func `the next run asks a bonded device nothing, unless the phone has asked anew`(
+        end: String
+    ) async throws {
+        let temporary = try TemporaryDirectory()
+        let first = try await run(in: temporary) { rig in
+            switch end {
+            case "forgotten": await rig.forget()
+            case "Bluetooth was off": try await rig.restartBluetooth()
+            case "Service Changed": await rig.radio.simulate(.servicesChanged(.init(1), 1...10))
+            default: break
+            }
+        }
+        #expect(first == Self.all)
+        if end == "damaged" { try temporary.write(#"{"mynahState": 1}"#, to: "attribute-tables.json") }
+        let second = try await run(in: temporary, isTerminated: end == "restarted") { rig in
+            let warnings = rig.sink.phoneEvents.compactMap { event in
+                if case .warning(let warning) = event { warning.code } else { nil }
+            }
+            #expect(warnings == (end == "damaged" ? ["attributeTablesUnusable"] : []))
+        }
+        #expect(second == (end.isEmpty ? [] : Self.all))
+        // The table is in the file again.
+        #expect(try await run(in: temporary) == [])
+    }
+
+    @Test func `the table of a device without a bond is not kept`() async throws {
+        let temporary = try TemporaryDirectory()
+        for _ in 0..<2 {
+            let rig = try await Rig(directory: try StateDirectory(path: temporary.path))
+            try await rig.connect(1, isBonded: false)
+            #expect(try await rig.discover() == Self.all)
+            await rig.phone.stop()
+            #expect(!temporary.files.contains("attribute-tables.json"))
+        }
+    }
+
+    @Test func `a file has all that was asked for, and a wrong one says what is wrong`() throws {
+        var number = 0
+        func next() -> KeptTables.Table {
+            number += 1
+            return KeptTables.Table(number: number)
+        }
+        let service = RemoteService(uuid: "180D", handles: 1...9)
+        let characteristic = RemoteCharacteristic(
+            uuid: "2A37", properties: [.notify, .read], declaration: 2, handle: 3, end: 5)
+        var table = next()
+        table.note([service], to: .primary(nil))
+        table.note([service], to: .primary("180D"))
+        table.note([RemoteService(uuid: "180F", isPrimary: false, handles: 10...12)], to: .secondary)
+        table.note([], to: .included(in: service))
+        table.note([characteristic], of: service)
+        table.note([RemoteDescriptor(uuid: "2902", handle: 4)], of: characteristic)
+        let device = TableFile.Device(address: DeviceAddress(value: 1, kind: .random), table: table)
+        let file = TableFile(devices: [device])
+        number = 0
+        #expect(try TableFile(json: file.json, next) == file)
+        for (text, reason) in [
+            (#"{"mynahState": 1}"#, "devices are missing"),
+            (#"{"mynahState": 1, "devices": [{}]}"#, "a device has no address"),
+            (
+                #"{"mynahState": 1, "devices": [{"address": "00:00:00:00:00:01", "addressKind": "public"}]}"#,
+                "discoveries are missing"
+            ),
+        ] {
+            let json = try JSON(parsing: Array(text.utf8))
+            let error = #expect(throws: PreservedStateProblem.self) { try TableFile(json: json, next) }
+            #expect(error?.description == reason)
+        }
+    }
+
+    @Test func `a table with too many attributes, or with none, is not kept`() {
+        var table = KeptTables.Table(number: 1)
+        table.note(
+            (1...UInt16(KeptTables.Table.limit)).map { number in
+                let handle = AttributeHandle(rawValue: number)
+                return RemoteService(uuid: "180D", handles: handle...handle)
+            }, to: .primary(nil))
+        #expect(table.isKept)
+        table.note([RemoteService(uuid: "180F", isPrimary: false, handles: 600...600)], to: .secondary)
+        #expect(!table.isKept)
+        #expect(!KeptTables.Table(number: 1).isKept)
     }
 }

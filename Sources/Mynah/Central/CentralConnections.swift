@@ -241,7 +241,7 @@ final class CentralConnections {
             let names = apps.compactMap { phone.app($0)?.description.name }
             phone.report(.linkKept(address, by: names))
         case .linkEnded(let address, let link):
-            central.devices.tables.ended(links.remove(link), to: address)
+            central.devices.tables.ended(links.remove(link), to: address, on: phone)
             phone.report(.linkEnded(address))
             central.linkEnded(link, to: address, on: phone)
             central.subscriptions.linkEnded(link, Self.disconnected, on: phone)

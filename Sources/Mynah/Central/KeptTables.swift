@@ -5,14 +5,21 @@ import MynahLifecycle
 ///
 /// An iPhone asks a bonded device for its services, characteristics and descriptors once, and again only
 /// after the device has indicated Service Changed: an accessory whose firmware was updated without it gets
-/// requests for its old handles. A phone whose Bluetooth was off asks anew, so a table is in memory only.
+/// requests for its old handles. A phone whose Bluetooth was off asks anew. With a state directory the tables
+/// are kept over runs, as the bonds are.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class KeptTables {
+    /// How many tables its file has at most: those of the devices that were linked last.
+    static let limit = 64
+
     /// The attributes that were discovered of one device, by what was asked for.
-    struct Table: Sendable {
+    struct Table: Hashable {
+        /// How many attributes a table in the file has at most; a larger one is in memory only.
+        static let limit = 500
+
         /// A discovery of services.
-        enum Services: Hashable, Sendable {
+        enum Services: Hashable {
             /// All primary services, or those of one type.
             case primary(BluetoothUUID?)
             case secondary
@@ -22,15 +29,22 @@ final class KeptTables {
         /// Differs from that of an earlier table of the device: an answer that was asked for before is not
         /// noted in a newer one.
         fileprivate let number: Int
-        private var services: [Services: [RemoteService]] = [:]
+        /// Is higher the later its device was linked.
+        fileprivate(set) var lastUse: Int
+        /// How many attributes its answers have.
+        private var count = 0
+        private(set) var services: [Services: [RemoteService]] = [:]
         /// The types of the primary services.
         private(set) var types: Set<BluetoothUUID> = []
         private(set) var characteristics: [RemoteService: [RemoteCharacteristic]] = [:]
         private(set) var descriptors: [RemoteCharacteristic: [RemoteDescriptor]] = [:]
 
-        fileprivate init(number: Int) {
-            self.number = number
+        init(number: Int) {
+            (self.number, lastUse) = (number, number)
         }
+
+        /// Whether it is in the file, in which a table without an answer is none.
+        var isKept: Bool { (1...Self.limit).contains(count) }
 
         /// The answer to a discovery of services; `nil` if the table does not have it.
         func found(_ asked: Services) -> [RemoteService]? {
@@ -41,24 +55,72 @@ final class KeptTables {
 
         mutating func note(_ answer: [RemoteService], to asked: Services) {
             services[asked] = answer
+            count += answer.count
             types.formUnion(answer.filter(\.isPrimary).map(\.uuid))
         }
 
         mutating func note(_ answer: [RemoteCharacteristic], of service: RemoteService) {
             characteristics[service] = answer
+            count += answer.count
         }
 
         mutating func note(_ answer: [RemoteDescriptor], of characteristic: RemoteCharacteristic) {
             descriptors[characteristic] = answer
+            count += answer.count
         }
     }
 
     private var tables: [DeviceAddress: Table] = [:]
+    /// The devices that were bonded when the phone asked them, or when their link began or ended.
+    private var bonded: Set<DeviceAddress> = []
     private var lastNumber = 0
+    private var isLoaded = false
+    /// The content of the file.
+    private var saved = TableFile()
+
+    // MARK: The file
+
+    /// Reads the tables that an earlier run kept, once.
+    func load(on phone: isolated Phone) {
+        guard !isLoaded, !phone.apps.isEmpty else { return }
+        isLoaded = true
+        let (file, warning) = phone.preserved.load(insteadOf: TableFile()) {
+            json throws(PreservedStateProblem) in
+            try TableFile(json: json) { self.next() }
+        }
+        if let warning { phone.warn("attributeTablesUnusable", warning) }
+        saved = file
+        for device in file.devices {
+            tables[device.address] = device.table
+            bonded.insert(device.address)
+        }
+    }
+
+    /// Saves the tables of bonded devices, soon.
+    func save(on phone: isolated Phone) {
+        guard isLoaded else { return }
+        let kept = tables.sorted { $0.value.lastUse < $1.value.lastUse }.filter { address, table in
+            // A device may have paired since it was asked.
+            let link = phone.central.connections.ledger.link(to: address)
+            return table.isKept
+                && (bonded.contains(address) || link.map { isBonded($0, on: phone) } == true)
+        }
+        let file = TableFile(
+            devices: kept.suffix(Self.limit).map { .init(address: $0.key, table: $0.value) })
+        guard file != saved else { return }
+        saved = file
+        _ = phone.save(file)
+    }
+
+    private func isBonded(_ link: Peer.ID, on phone: isolated Phone) -> Bool? {
+        phone.central.connections.links[link]?.peer.isPaired
+    }
+
+    // MARK: Links
 
     /// The table of the device of a link; `nil` if the device has no bond with the phone.
     func table(of link: Peer.ID, on phone: isolated Phone) -> Table? {
-        phone.central.connections.links[link]?.peer.isPaired == true ? current(link, on: phone) : nil
+        isBonded(link, on: phone) == true ? current(link, on: phone) : nil
     }
 
     /// The number of the table of a link's device, which may pair later on the link.
@@ -74,33 +136,57 @@ final class KeptTables {
             tables[address]?.number == number
         else { return }
         body(&tables[address, default: Table(number: number)])
+        guard isBonded(link, on: phone) == true else { return }
+        bonded.insert(address)
+        save(on: phone)
     }
 
     /// A link began: what is known of a device without a bond is from another link.
     ///
     /// Returns the services that the device is known to have.
     func began(_ peer: Peer, to address: DeviceAddress) -> Set<BluetoothUUID> {
-        if peer.isPaired, let kept = tables[address] { return kept.types }
-        tables[address] = next()
+        let new = next()
+        if peer.isPaired, let kept = tables[address] {
+            bonded.insert(address)
+            tables[address]?.lastUse = new.number
+            return kept.types
+        }
+        bonded.remove(address)
+        tables[address] = new
         return []
     }
 
     /// A link ended: the table of a device without a bond is not kept.
-    func ended(_ link: CentralLinks.Entry?, to address: DeviceAddress) {
-        if link?.peer.isPaired != true { tables[address] = nil }
+    func ended(_ link: CentralLinks.Entry?, to address: DeviceAddress, on phone: isolated Phone) {
+        if link?.peer.isPaired == true {
+            bonded.insert(address)
+        } else {
+            tables[address] = nil
+        }
+        save(on: phone)
     }
 
     /// A device's services changed, or the bond with it was deleted.
-    func forget(_ address: DeviceAddress) {
-        if tables[address] != nil { tables[address] = next() }
+    func forget(_ address: DeviceAddress, on phone: isolated Phone) {
+        load(on: phone)
+        guard tables[address] != nil else { return }
+        tables[address] = next()
+        bonded.remove(address)
+        save(on: phone)
     }
 
-    /// Bluetooth was turned off or on.
-    func forgetAll() { tables = [:] }
+    /// Bluetooth was turned off.
+    func forgetAll(on phone: isolated Phone) {
+        load(on: phone)
+        guard !tables.isEmpty else { return }
+        (tables, bonded) = ([:], [])
+        save(on: phone)
+    }
 
     /// A device has turned out to have another address.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         if let table = tables.removeValue(forKey: old) { tables[new] = table }
+        if bonded.remove(old) != nil { bonded.insert(new) }
     }
 
     private func next() -> Table {

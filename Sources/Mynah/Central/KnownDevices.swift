@@ -30,12 +30,14 @@ final class KnownDevices {
         let (entries, warning) = phone.preserved.loadKnownPeripherals()
         if let warning { phone.warn("knownPeripheralsUnusable", warning) }
         known.load(entries)
+        tables.load(on: phone)
     }
 
     /// Saves the devices, soon, if there is something new.
     ///
     /// Which was used last is saved with it, and with the `isLast` time.
     func save(isLast: Bool = false, on phone: isolated Phone) {
+        if isLast { tables.save(on: phone) }
         guard savedRevision != known.revision || isLast && known.count > 0 else { return }
         savedRevision = known.revision
         _ = phone.save(known)
@@ -132,9 +134,9 @@ final class KnownDevices {
     }
 
     /// The bond with a device was deleted.
-    func forgotten(_ address: DeviceAddress) {
+    func forgotten(_ address: DeviceAddress, on phone: isolated Phone) {
         lostBonds.forgotten(address)
-        tables.forget(address)
+        tables.forget(address, on: phone)
     }
 
     /// A device has turned out to have another address.

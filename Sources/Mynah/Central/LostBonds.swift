@@ -56,7 +56,7 @@ extension PhoneControl {
         let identity = await radio.identity(of: address)
         let wasBonded = await radio.forgetBond(with: identity)
         for known in [address, identity] {
-            phone.central.devices.forgotten(known)
+            phone.central.devices.forgotten(known, on: phone)
             if let link = phone.central.connections.ledger.link(to: known) { await radio.disconnect(link) }
         }
         return wasBonded

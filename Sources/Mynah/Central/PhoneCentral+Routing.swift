@@ -86,7 +86,7 @@ extension PhoneCentral {
         case .peerChanged(let peer):
             if let address = peer.address { connections.moved(id, to: address, on: phone) }
         case .servicesChanged(_, let range):
-            if let address = connections.ledger.address(of: id) { devices.tables.forget(address) }
+            if let address = connections.ledger.address(of: id) { devices.tables.forget(address, on: phone) }
             subscriptions.servicesChanged(range, on: id, on: phone)
         case .pairing(_, let step): return pair(id, step, on: phone)
         default: break

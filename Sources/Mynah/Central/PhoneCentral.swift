@@ -196,9 +196,9 @@ final class PhoneCentral {
     /// The Bluetooth state changed.
     func stateChanged(to new: RadioState, on phone: isolated Phone) {
         radioState = new
-        devices.tables.forgetAll()
         if new == .poweredOn { loss = nil }
         if new != .poweredOn {
+            devices.tables.forgetAll(on: phone)
             connector.stop()
             for manager in managers { manager.toldLinks = [] }
             connections.change(on: phone) { $0.powerLost(keepingFor: keeps, into: &$1) }

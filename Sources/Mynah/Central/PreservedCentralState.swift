@@ -133,14 +133,14 @@ extension PreservedCentralState.Device {
 // MARK: Discovered services
 
 extension RemoteService {
-    fileprivate var members: [JSON.Member] {
+    var members: [JSON.Member] {
         [
             .init("uuid", .string(uuid.description)), .init("primary", .bool(isPrimary)),
             .init("start", .handle(handles.lowerBound)), .init("end", .handle(handles.upperBound)),
         ]
     }
 
-    fileprivate init(preserved json: JSON) throws(PreservedStateProblem) {
+    init(preserved json: JSON) throws(PreservedStateProblem) {
         let uuid = try BluetoothUUID(of: json)
         guard let start = json["start"]?.handleValue, let end = json["end"]?.handleValue, start <= end,
             let isPrimary = json["primary"]?.boolValue
@@ -169,20 +169,17 @@ extension DiscoveredService {
     }
 }
 
-extension DiscoveredCharacteristic {
-    fileprivate var json: JSON {
-        .object([
+extension RemoteCharacteristic {
+    var members: [JSON.Member] {
+        [
             .init("uuid", .string(uuid.description)),
             .init("properties", .array(properties.names.map { .string($0) })),
-            .init("declaration", .handle(attribute.declaration)),
-            .init("handle", .handle(attribute.handle)),
-            .init("end", .handle(attribute.end)),
-            .init("descriptors", descriptors.map { .array($0.map(\.json)) } ?? .null),
-            .init("subscribed", delivery.map { .string($0.rawValue) } ?? .null),
-        ])
+            .init("declaration", .handle(declaration)), .init("handle", .handle(handle)),
+            .init("end", .handle(end)),
+        ]
     }
 
-    fileprivate init(preserved json: JSON, of service: BluetoothUUID) throws(PreservedStateProblem) {
+    init(preserved json: JSON) throws(PreservedStateProblem) {
         let uuid = try BluetoothUUID(of: json)
         guard let declaration = json["declaration"]?.handleValue, let handle = json["handle"]?.handleValue,
             let end = json["end"]?.handleValue, declaration < handle, handle <= end,
@@ -194,10 +191,21 @@ extension DiscoveredCharacteristic {
             else { throw .init(description: "a property of \(uuid) is unknown") }
             properties.insert(named.property)
         }
-        self.init(
-            RemoteCharacteristic(
-                uuid: uuid, properties: properties, declaration: declaration, handle: handle, end: end),
-            of: service)
+        self.init(uuid: uuid, properties: properties, declaration: declaration, handle: handle, end: end)
+    }
+}
+
+extension DiscoveredCharacteristic {
+    fileprivate var json: JSON {
+        .object(
+            attribute.members + [
+                .init("descriptors", descriptors.map { .array($0.map(\.json)) } ?? .null),
+                .init("subscribed", delivery.map { .string($0.rawValue) } ?? .null),
+            ])
+    }
+
+    fileprivate init(preserved json: JSON, of service: BluetoothUUID) throws(PreservedStateProblem) {
+        self.init(try RemoteCharacteristic(preserved: json), of: service)
         if let found = json["descriptors"]?.arrayValue {
             var descriptors: [RemoteDescriptor] = []
             for each in found { descriptors.append(try RemoteDescriptor(preserved: each)) }
@@ -212,11 +220,11 @@ extension DiscoveredCharacteristic {
 }
 
 extension RemoteDescriptor {
-    fileprivate var json: JSON {
+    var json: JSON {
         .object([.init("uuid", .string(uuid.description)), .init("handle", .handle(handle))])
     }
 
-    fileprivate init(preserved json: JSON) throws(PreservedStateProblem) {
+    init(preserved json: JSON) throws(PreservedStateProblem) {
         let uuid = try BluetoothUUID(of: json)
         guard let handle = json["handle"]?.handleValue else {
             throw .init(description: "the discovered descriptor \(uuid) has no handle")

@@ -23,7 +23,7 @@ extension Emulator {
         do throws(RadioError) {
             try await addFaults(of: device)
             await pickUp()
-            await player.launch()
+            await launch(player)
             player.begin()
             try await player.publish()
         } catch {

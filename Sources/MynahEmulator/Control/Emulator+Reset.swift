@@ -99,7 +99,7 @@ extension Emulator {
         if parts.contains(.connections) { try await endLinks(await connected()) }
         if parts.contains(.app) {
             await pickUp()
-            condition.powerChanges = []
+            changeLedger { $0.forgetTurnedOff() }
             if await phone.radioState == .poweredOff {
                 try await attempt { () async throws(RadioError) in try await phone.setPower(true) }
             }

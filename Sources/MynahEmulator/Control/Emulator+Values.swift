@@ -103,7 +103,9 @@ extension Emulator {
             throw .conflict("a subscribed central takes no more values")
         }
         let known = count ?? subscribers.flatMap { $0.hasUnnamed ? nil : $0.named.count }
-        if known != 0 { player.ticks.reportNotified(value, of: key, to: central?.id) }
+        if known != 0 {
+            player.ticks.reportNotified(value, of: key, to: central?.id, among: subscribers?.named ?? [])
+        }
         return known
     }
 

@@ -114,6 +114,8 @@ extension EventPayload {
         package var reason: String?
         package var delivery: Delivery?
         package var tick: Int?
+        /// The bytes of the whole value, if the link to the central carried fewer.
+        package var length: Int?
 
         package init(
             _ attribute: EventAttribute = .init(), by central: EventCentral? = nil,

@@ -80,7 +80,8 @@ enum EventShapes {
         [attributeShape.optional("central", \.central)] + fields(EventShape(attributeShape, \.attribute))
     static let cause = [attributeShape.optional("by", \.reason)]
     static let delivery = [attributeShape.optional("delivery", \.delivery)]
-    static let sent = value + [attributeShape.optional("tick", \.tick)]
+    static let sent =
+        value + [attributeShape.optional("tick", \.tick), attributeShape.optional("length", \.length)]
     static let asked = [
         attributeShape.optional("id", \.id), attributeShape.optional("by", \.access), offset,
     ]

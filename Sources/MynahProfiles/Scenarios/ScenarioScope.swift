@@ -51,7 +51,8 @@ struct ScenarioScope {
 
     private var problemOfRestoration: String? {
         let hasIdentifier =
-            profile.app?.restoreIdentifier != nil || profile.centrals.contains { $0.restoreIdentifier != nil }
+            profile.isPeripheral && profile.app?.restoreIdentifier != nil
+            || profile.centrals.contains { $0.restoreIdentifier != nil }
         return hasIdentifier ? nil : "the app has no restoreIdentifier"
     }
 

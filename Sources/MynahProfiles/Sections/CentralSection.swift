@@ -58,6 +58,14 @@ struct CentralSection {
                 )
             }
             central.restoreIdentifier = identifier
+            if !app.backgroundModes.contains(.bluetoothCentral) {
+                reader.warning(
+                    at: fields[Self.restoreIdentifier]?.mark,
+                    """
+                    restoreIdentifier has no effect without the background mode bluetooth-central: \
+                    nothing is kept of the central manager
+                    """)
+            }
         }
         central.scan = fields[Self.scan].flatMap {
             ScanSection.read($0, at: fields.mark(of: Self.scan), of: app, reader)

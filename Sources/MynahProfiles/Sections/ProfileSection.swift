@@ -83,6 +83,7 @@ enum ProfileSection {
         if let app {
             warnOfReserved(profile.services, reader)
             warnOfLatency(profile, app, reader)
+            warnOfIdentifier(profile, app, reader)
             AppSection.checkRelaunch(
                 of: app, at: app.marks["iOS"] ?? phone?.marks["iOS"], profile.centrals, reader)
             if let channel = app.channel, isWhole {
@@ -136,6 +137,17 @@ enum ProfileSection {
             """
             connectionLatency has no effect without a characteristic that notifies or indicates: a central \
             is asked when it subscribes
+            """)
+    }
+
+    /// The identifier of `app` is that of its peripheral manager.
+    private static func warnOfIdentifier(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
+        guard app.restoreIdentifier != nil, !profile.isPeripheral else { return }
+        reader.warning(
+            at: app.marks[AppSection.restoreIdentifier.name] ?? .start,
+            """
+            restoreIdentifier of app has no effect without services or advertising: it is that of the \
+            peripheral manager. For the central manager, give central a restoreIdentifier
             """)
     }
 

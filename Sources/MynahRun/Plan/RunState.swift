@@ -26,7 +26,8 @@ package enum RunState: String, CaseIterable {
         }
         let isRelaunched = profiles.contains { profile in
             guard let app = profile.app else { return false }
-            let identifiers = [app.restoreIdentifier] + profile.centrals.map(\.restoreIdentifier)
+            let own = profile.isPeripheral ? app.restoreIdentifier : nil
+            let identifiers = [own] + profile.centrals.map(\.restoreIdentifier)
             return identifiers.contains { $0 != nil } && !app.backgroundModes.isEmpty
         }
         return isRelaunched
