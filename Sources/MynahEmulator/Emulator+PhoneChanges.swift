@@ -92,7 +92,9 @@ extension Emulator {
     private func forbidRelaunch(after change: PhoneChange) {
         guard let cause = change.relaunchCause else { return }
         for player in players {
-            guard let app = player.device.app, !app.iOS.relaunch(after: cause).allowsRelaunch,
+            guard let app = player.device.app,
+                !app.iOS.relaunch(after: cause)
+                    .allowsRelaunch(withAccessorySetup: app.description.usesAccessorySetup),
                 player.appSide.app?.access.forbidRelaunch() == true
             else { continue }
             // The system no longer works for it, as if its user had quit it.
