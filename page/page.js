@@ -6,7 +6,6 @@ const ROW = 22;
 /** Events after which a device's state is another one. */
 const CHANGES =
   /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
-const APP_STATES = ['foreground', 'background', 'suspended', 'terminated', 'quit', 'memoryPressure', 'crash'];
 const AD_TYPES = {
   0x01: 'Flags', 0x02: 'Some services', 0x03: 'Services', 0x06: 'Some services', 0x07: 'Services', 0x08: 'Short name',
   0x09: 'Name', 0x0a: 'TX power', 0x16: 'Service data', 0x19: 'Appearance', 0x21: 'Service data',
@@ -31,6 +30,15 @@ function make(tag, ...children) {
   element.append(...children);
   return element;
 }
+
+/** The sections of a device; those that not every device has are shown when they have something. */
+const SECTIONS = ['Air', 'Centrals', 'App', 'Faults', 'Scenarios', 'Variables', 'Attributes'].map((title) => {
+  const id = title.toLowerCase();
+  $(id === 'attributes' ? 'middle' : 'left').append(
+    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
+      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
+  return id;
+});
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -235,6 +243,9 @@ async function readDevices() {
   const instance = await call('GET', '/v1');
   state.version = instance.mynah;
   state.devices = instance.devices;
+  // The document has the words for an app, those of its life first.
+  state.words ??= (await call('GET', '/v1/openapi.json')).paths['/v1/devices/{device}/app']
+    .post.requestBody.content['application/json'].schema.properties.state.enum;
   state.isVirtual = instance.clock !== 'real';
   $('clock').hidden = instance.clock !== 'manual';
   setText($('now'), instance.now);
@@ -270,9 +281,7 @@ function choose(device) {
   state.device = device;
   state.snapshot = null;
   state.layouts = new Map();
-  for (const id of ['air', 'centrals', 'app', 'faults', 'scenarios', 'variables', 'attributes']) {
-    $(id).replaceChildren();
-  }
+  for (const id of SECTIONS) $(id).replaceChildren();
   if (device !== null) history.replaceState(null, '', '#' + encodeURIComponent(device));
   selectRows();
   refresh();
@@ -292,13 +301,8 @@ function drawDevice() {
   document.body.classList.toggle('empty', state.devices.length === 0);
   document.title = state.device === null ? 'Mynah' : `${state.device} – Mynah`;
   if (!snapshot) return;
-  drawAir(snapshot);
-  drawCentrals(snapshot);
-  drawApp(snapshot);
-  drawFaults(snapshot);
-  drawScenarios(snapshot);
-  drawVariables(snapshot);
-  drawAttributes(snapshot);
+  const parts = [drawAir, drawCentrals, drawApp, drawFaults, drawScenarios, drawVariables, drawAttributes];
+  for (const part of parts) part(snapshot);
 }
 
 function drawDevices() {
@@ -463,16 +467,20 @@ function drawApp({ app }) {
   setText($('app-aside'), app.state);
   const parent = $('app');
   if (!parent.firstChild) {
-    parent.append(make('p.acts.states', ...APP_STATES.map((word) => {
+    const spans = state.words.map((word) => {
       const label = word.replace(/[A-Z]/g, (letter) => ' ' + letter.toLowerCase());
       const span = act(label, `App: ${label}`, () => ['app', state.device, word],
         () => perform(['app', state.device, word], 'POST', path('app'), { state: word }));
       span.word = word;
       return span;
-    })));
+    });
+    parent.append(make('p.acts.states', ...spans.splice(0, 7)),
+      make('details', make('summary', 'More'), make('p.acts.states', ...spans)));
   }
-  for (const span of parent.firstChild.children) {
-    span.firstChild.ariaPressed = span.word === app.state;
+  for (const { word, firstChild } of parent.querySelectorAll('.act')) {
+    const isOn = word === app.state || app.authorization.startsWith(word);
+    // A word that is no state is never pressed.
+    if (isOn || firstChild.ariaPressed) firstChild.ariaPressed = isOn;
   }
 }
 

@@ -96,6 +96,9 @@ public struct AppDescription: Hashable, Sendable {
     public var authorization = BluetoothAuthorization.allowedAlways
     /// Whether the app uses scenes: the options of its launch are empty then.
     package var isSceneBased = false
+    /// Whether the app uses AccessorySetupKit: it needs no permission, and its central managers see only its
+    /// accessories.
+    package var usesAccessorySetup = false
 
     /// Describes an app; its managers with these restore identifiers are restored.
     public init(

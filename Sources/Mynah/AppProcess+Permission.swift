@@ -13,6 +13,15 @@ extension AppProcess {
         return awaitsUnlock && state == .poweredOn ? .poweredOff : state
     }
 
+    /// Throws `invalidState` unless it runs, may use Bluetooth and has an accessory, if it needs one.
+    func checkMayActAsCentral() throws(RadioError) {
+        try checkMayAct()
+        guard awaitsAccessory else { return }
+        throw RadioError(
+            .invalidState, "the app \(description.name) uses AccessorySetupKit and has no accessory yet",
+            remedy: "wait for stateChanged(.poweredOn)")
+    }
+
     /// Throws `invalidState` unless it runs and may use Bluetooth.
     func checkMayAct() throws(RadioError) {
         try checkRuns()
@@ -38,7 +47,9 @@ extension AppProcess {
             json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name)
         }
         if let warning { phone.warn("permissionUnusable", warning) }
-        permission = AppPermission(kept.authorization)
+        // An app that uses AccessorySetupKit has none in Settings.
+        if accessories == nil { permission = AppPermission(kept.authorization) }
+        loadAccessories(on: phone)
         if isTerminated { serveTerminated(on: phone) }
     }
 

@@ -53,6 +53,9 @@ extension AppAccess {
         } ?? false
     }
 
+    /// Whether the system works for it although it has ended.
+    package var isKept: Bool { look { app, _ in app.isKept } ?? false }
+
     /// The phone waits for its first unlock after a restart, or no longer does.
     package func setAwaitsUnlock(_ awaits: Bool) {
         look { app, phone in app.setAwaitsUnlock(awaits, on: phone) }

@@ -22,6 +22,10 @@ final class AppProcess {
     var permission: AppPermission
     /// Whether its phone restarted and has not been unlocked since.
     var awaitsUnlock = false
+    /// The accessories that its user has picked, or `nil` if it does not use AccessorySetupKit.
+    var accessories: KeptAccessories?
+    /// The picker that it shows, or `nil` if it shows none.
+    var picker: AccessoryPicker?
     /// The Bluetooth state that its central managers were given last.
     private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
@@ -46,6 +50,7 @@ final class AppProcess {
         self.delegate = delegate
         self.clock = clock
         permission = AppPermission(description.authorization)
+        accessories = description.usesAccessorySetup ? KeptAccessories(app: description.name) : nil
         lifecycle =
             isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
@@ -134,7 +139,7 @@ final class AppProcess {
 
     /// The Bluetooth state of its central managers changed.
     func centralStateChanged(to state: RadioState, on phone: isolated Phone) {
-        let state = bluetoothState(state)
+        let state = centralState(on: state)
         guard state != centralState else { return }
         centralState = state
         guard !ownCentrals.live.isEmpty else { return }
@@ -217,7 +222,7 @@ final class AppProcess {
             for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
         case .forgetPreservedState:
             ownManagers.forgetPreserved(on: phone)
-            forgetKeptCentrals(on: phone)
+            if !lifecycle.isKept(for: .central) { forgetKeptCentrals(on: phone) }
         }
         return nil
     }
@@ -397,16 +402,16 @@ final class AppProcess {
             manager.note(.stateChanged(state), on: phone)
             if state != .unknown { _ = deliver(.stateChanged(state), to: manager, on: phone) }
         }
-        centralState = bluetoothState(phone.central.radioState)
+        centralState = centralState(on: phone.central.radioState)
         ownCentrals.introduce(centrals, centralState, on: phone)
     }
 
     /// The process is gone.
     private func endManagers(on phone: isolated Phone) {
         permission.processEnded()
+        closePicker(.ended, on: phone)
         ownManagers.end(on: phone)
-        ownCentrals.end(
-            keeping: lifecycle.state == .terminated && rules.isRelaunched(for: .central), on: phone)
+        ownCentrals.end(keeping: lifecycle.isKept(for: .central), on: phone)
         for event in failReplies() { reportRefusal(of: event, because: .ended, on: phone) }
     }
 
@@ -434,6 +439,8 @@ final class AppProcess {
     /// The phone stops.
     func stop() {
         alarm.cancel()
+        picker?.stop()
+        picker = nil
         queue.removeAll()
         failReplies()
         ownManagers = AppManagers()

@@ -232,7 +232,7 @@ public actor CentralManager {
         _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
     ) throws(RadioError) {
         try access.act { manager, phone throws(RadioError) in
-            try phone.central.checkPower()
+            try manager.checkMayConnect(peripheral, on: phone)
             phone.central.connections.connect(manager, to: peripheral, options, on: phone)
         }
     }
@@ -245,7 +245,7 @@ public actor CentralManager {
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
             let manager = try phone.central.acting(reference)
-            try phone.central.checkPower()
+            try manager.checkMayConnect(peripheral, on: phone)
             try await phone.central.connections.connectAndWait(
                 manager, to: peripheral, timeout: timeout, on: phone)
         }

@@ -15,7 +15,16 @@ struct NearestAdvertisement {
     init(_ exact: ExactAdvertisement, isConnectable: Bool, placesScanResponse: Bool) {
         self.placesScanResponse = placesScanResponse
         advertisement.isConnectable = isConnectable
-        for structure in exact.data { take(structure, fromScanResponse: false) }
+        let hasOverflowArea = (exact.data + exact.scanResponse).contains { OverflowArea($0) != nil }
+        for structure in exact.data {
+            if hasOverflowArea, NearbyInfo(structure) != nil {
+                omit(
+                    "phone.nearbyInfo",
+                    "bluetoothd takes one entry for each company, and that of Apple has the overflow area")
+            } else {
+                take(structure, fromScanResponse: false)
+            }
+        }
         for structure in exact.scanResponse { take(structure, fromScanResponse: true) }
         omit("order", "bluetoothd orders the AD structures itself")
     }

@@ -106,8 +106,9 @@ struct RunCommand: StagedCommand {
             controlCenterOff, airplaneMode and restart depends on iOS: in their profiles. NAME: before it \
             selects the device of that name or file, or the phone of that name; with several phones, \
             power, the lock, the screen and alerts need it. For a range it can be a peripheral of central:, \
-            which then moves for that phone only, and for forget one that its phone forgets. alert TEXT \
-            shows a notification on a phone with phone.services. Repeatable.
+            which then moves for that phone only, and for forget one that its phone forgets. accessory and \
+            removeAccessory are for a peripheral of central:, which the user of an app with accessorySetup \
+            picks or removes. alert TEXT shows a notification on a phone with phone.services. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []

@@ -7,6 +7,7 @@ package enum ADNames {
     package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let data = structure.data
         if let area = OverflowArea(structure) { return describe(area, among: known) }
+        if let info = NearbyInfo(structure) { return "Apple's Nearby Info: " + Hex.encode(info.bytes) }
         return switch structure.type.rawValue {
         case 0x01: "Flags: " + flags(data)
         case 0x02, 0x03: "16-bit service UUIDs: " + uuids(data, width: 2)

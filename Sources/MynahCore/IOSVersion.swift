@@ -24,6 +24,9 @@ package struct IOSVersion: Hashable, Sendable {
     /// privileges.
     package static let liveActivityPrivileges = 26
 
+    /// The first version that has AccessorySetupKit.
+    package static let accessorySetup = 18
+
     /// Whether the overflow area is in the scan response while all apps are in the background, as reported.
     package var hidesOverflowArea: Bool { major >= 12 }
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported.
@@ -34,6 +37,8 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasScenes: Bool { major >= Self.scenes }
     /// Whether an app with a Live Activity may do in the background what it may do in the foreground.
     package var hasLiveActivityPrivileges: Bool { major >= Self.liveActivityPrivileges }
+    /// Whether an app can use AccessorySetupKit.
+    package var hasAccessorySetup: Bool { major >= Self.accessorySetup }
     /// Whether an app can register for connection events.
     package var hasConnectionEvents: Bool { major >= Self.connectionEvents }
     /// Whether the system connects again by itself if the app wishes.

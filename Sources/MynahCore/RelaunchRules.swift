@@ -24,12 +24,17 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
 package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     case yes
     case afterUnlock = "after the first unlock"
-    /// Only an app that set up its accessories with AccessorySetupKit; Mynah plays none.
+    /// Only an app that set up its accessories with AccessorySetupKit.
     case accessorySetupKit = "only with AccessorySetupKit"
     case no
 
     /// Whether an app that does not use AccessorySetupKit is relaunched, at the latest after an unlock.
     package var allowsRelaunch: Bool { self == .yes || self == .afterUnlock }
+
+    /// The same of an app that uses AccessorySetupKit, or does not.
+    package func allowsRelaunch(withAccessorySetup usesIt: Bool) -> Bool {
+        allowsRelaunch || usesIt && self == .accessorySetupKit
+    }
 }
 
 extension IOSVersion {

@@ -44,14 +44,14 @@ struct AppSide {
     /// Whether a Bluetooth state has woken it, and has not been delivered.
     private var isWokenByState = false
     /// Whether the state that its managers were given last is its own, because its user does not let it use
-    /// Bluetooth.
-    private var isUnauthorized = false
+    /// Bluetooth, or has not picked an accessory.
+    private var isStateOwn = false
 
     mutating func launched(_ app: App, publishesChannel: Bool) {
         self.app = app
         if saved == nil { saved = app.access.savedIdentifiers() }
         awaitsIntroduction = true
-        isUnauthorized = false
+        isStateOwn = false
         askedForLatency = []
         channel = ChannelPublication(isAwaited: publishesChannel)
     }
@@ -90,8 +90,10 @@ struct AppSide {
     }
 
     /// Whether a change of the phone's Bluetooth state is reported by the app, after the wake that it causes,
-    /// or is none for the app because its user does not let it use Bluetooth.
-    var reportsOwnState: Bool { app?.access.isToBeWokenByState == true || !isAuthorized }
+    /// or is none for the app because its user does not let it use Bluetooth, or has not picked an accessory.
+    var reportsOwnState: Bool {
+        app?.access.isToBeWokenByState == true || app?.access.awaitsAccessory == true || !isAuthorized
+    }
 
     /// Whether its user lets it use Bluetooth; an accessory needs nobody's permission.
     var isAuthorized: Bool { app?.access.isAuthorized ?? true }
@@ -99,8 +101,10 @@ struct AppSide {
     /// Returns whether a state that its managers are given is another than the phone's, or is the phone's
     /// again; once, also if it has several managers.
     mutating func takeOwn(_ state: RadioState) -> Bool {
-        defer { isUnauthorized = state == .unauthorized }
-        return (state == .unauthorized) != isUnauthorized
+        let isOwn =
+            state == .unauthorized || state == .poweredOff && app?.access.awaitsAccessory == true
+        defer { isStateOwn = isOwn }
+        return isOwn != isStateOwn
     }
 
     /// Reports work that belongs to a wake, or to none: once in a wake that is another.

@@ -24,7 +24,8 @@ struct AppUser {
         case .startScan, .stopScan: await setScanning(action == .startScan)
         case .setAuthorization(let new): setAuthorization(new)
         // The phone's, which the emulator has.
-        case .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .forget, .alert: break
+        case .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .forget, .setAccessory, .alert:
+            break
         }
     }
 
@@ -61,6 +62,11 @@ struct AppUser {
 
     /// Its user allows or denies it to use Bluetooth, or the phone forbids it.
     private func setAuthorization(_ new: BluetoothAuthorization) {
+        guard app?.access.usesAccessorySetup != true else {
+            return events.warn(
+                "notAsked",
+                "\(label) uses AccessorySetupKit, which needs no permission: remove its accessories instead")
+        }
         guard app?.access.setAuthorization(new) == .notAsked else { return }
         events.warn(
             "notAsked",

@@ -62,6 +62,9 @@ final class CentralPlayer {
 
     private var events: EventReporter { player.events }
 
+    /// Its index among the central managers of the app.
+    var number: Int { link.number }
+
     /// Whether the system works on for it when its app was terminated.
     private var isKept: Bool {
         central.restoreIdentifier != nil
@@ -209,6 +212,49 @@ final class CentralPlayer {
         }
     }
 
+    // MARK: AccessorySetupKit
+
+    /// The entry of a name, or `nil` if it has none.
+    func entry(named name: String) -> Profile.Central.Peripheral? {
+        central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
+    }
+
+    /// The device that an entry of a name has or had last, or `nil` if it never had one.
+    func device(of name: String) -> PeripheralIdentifier? {
+        central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
+    }
+
+    /// Its user has picked the device at an address for the entry of a name.
+    func picked(_ device: PeripheralIdentifier, at address: DeviceAddress, for name: String, called: String?)
+    {
+        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return }
+        addresses[entry] = address
+        let peripheral = EventPeripheral(
+            identifier: device.uuid, address: address, name: called, alias: name)
+        events.report(.accessoryAdded, .link(.init(peripheral)))
+        act(in: nil) { $0.picked(device, for: entry, into: &$1) }
+        save()
+    }
+
+    /// The name of the entry that a device was given, or `nil` if it has none.
+    func name(of device: PeripheralIdentifier) -> String? {
+        script.entry(of: device).map { central.peripherals[$0].name }
+    }
+
+    /// Its user removes the accessory of an entry.
+    func remove(_ device: PeripheralIdentifier, for name: String, _ access: AppAccess) {
+        let peripheral =
+            peripherals[device].map(eventPeripheral)
+            ?? EventPeripheral(identifier: device.uuid, address: address(of: name), alias: name)
+        script.letGo(device)
+        events.report(.accessoryRemoved, .link(.init(peripheral)))
+        _ = access.remove(accessory: device)
+        act(in: nil) { $0.removed(device, into: &$1) }
+        // An identifier that was saved for the entry is gone with it.
+        player.appSide.saved?[link.number][name] = nil
+        save(isChanged: true)
+    }
+
     /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
     /// that woke the app.
     private func reportOwn(_ new: RadioState, isReported: Bool) {
@@ -238,10 +284,10 @@ final class CentralPlayer {
     }
 
     /// The app stores the identifiers of its devices, unless nothing about them is new.
-    private func save() {
+    private func save(isChanged: Bool = false) {
         guard var saved = player.appSide.saved else { return }
         saved[link.number].merge(script.saved) { $1 }
-        guard saved != player.appSide.saved else { return }
+        guard isChanged || saved != player.appSide.saved else { return }
         player.appSide.saved = saved
         player.appSide.app?.access.save(saved)
     }

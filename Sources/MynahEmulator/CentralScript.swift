@@ -353,6 +353,32 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
+    /// The user has picked a device for an entry with AccessorySetupKit: the app saves its identifier, and
+    /// asks for it as for a device that it knows.
+    mutating func picked(_ device: PeripheralIdentifier, for index: Int, into actions: inout [Action]) {
+        if let before = owners[device], before != index { removed(device, into: &actions) }
+        if let other = entries[index].saved, other != device { owners[other] = nil }
+        owners[device] = index
+        entries[index].saved = device
+        if entries[index].isIdle { reconnect(index, into: &actions) }
+        updateScan(into: &actions)
+    }
+
+    /// A device is about to be no accessory of the app any more, which waits for it and its link no longer.
+    mutating func letGo(_ device: PeripheralIdentifier) {
+        guard let index = owners[device] else { return }
+        entries[index].plan = ReconnectPlan([])
+        entries[index].wait = nil
+        entries[index].link = .finished
+    }
+
+    /// A device is no accessory of the app any more: its entry may get another one.
+    mutating func removed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard let index = owners.removeValue(forKey: device) else { return }
+        entries[index] = Entry()
+        updateScan(into: &actions)
+    }
+
     /// Everything that an entry says was done on a link; `isSubscribed` if values may come.
     mutating func done(
         _ device: PeripheralIdentifier, isSubscribed: Bool, into actions: inout [Action]

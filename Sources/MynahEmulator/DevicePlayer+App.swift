@@ -86,7 +86,7 @@ extension DevicePlayer {
             ended(byUser: false)
             events.report(.appTerminated, .app(.init(reason: reason.rawValue)))
         case .quit:
-            ended(byUser: true)
+            ended(byUser: appSide.app?.access.isKept != true)
             events.report(.appQuit)
         case .authorizationChanged(let new):
             events.report(.appAuthorization, .app(.init(authorization: new.rawValue)))

@@ -21,6 +21,8 @@ public struct EmulatedApp: Sendable {
     package var connectionLatency: ConnectionLatency?
     /// The L2CAP channel that it publishes, or `nil` if it publishes none.
     package var channel: Profile.Channel?
+    /// The accessories that the picker of AccessorySetupKit shows for it, or none if it does not use it.
+    package var accessorySetup: [Profile.App.AccessoryDescriptor] = []
     /// The name of its phone, or `nil` if that has none.
     package var phone: String?
 
@@ -40,9 +42,15 @@ public struct EmulatedApp: Sendable {
             centralRestoreIdentifiers: centrals.compactMap(\.restoreIdentifier))
         description.authorization = app.authorization
         description.isSceneBased = app.sceneBased
+        description.usesAccessorySetup = app.usesAccessorySetup
         startState = app.state
         iOS = IOSVersion(app.iOS)
         pairing = app.pairing
+        if app.usesAccessorySetup {
+            accessorySetup = app.accessorySetup
+            // Its user picks accessories, and is asked for nothing else.
+            (description.authorization, pairing) = (.allowedAlways, .accept)
+        }
         connectionLatency = app.connectionLatency
         channel = app.channel
         advertising = PhoneAdvertising(app)

@@ -109,14 +109,17 @@ extension Emulator {
         let cause = player.device.app.flatMap { app -> RelaunchCause? in
             if let kept = relaunchCause(of: app) { return kept }
             // The process is the phone: one that goes on with terminated apps has been restarted.
-            let isForbidden = app.isTerminated && !app.iOS.relaunch(after: .restart).allowsRelaunch
-            return isForbidden ? .restart : nil
+            let isAllowed = app.iOS.relaunch(after: .restart)
+                .allowsRelaunch(withAccessorySetup: app.description.usesAccessorySetup)
+            return app.isTerminated && !isAllowed ? .restart : nil
         }
         await player.launch(forbiddenBy: cause)
     }
 
     private func relaunchCause(of app: EmulatedApp) -> RelaunchCause? {
-        condition.relaunch.cause(forbidding: app.description.name, on: app.iOS)
+        condition.relaunch.cause(
+            forbidding: app.description.name, on: app.iOS,
+            withAccessorySetup: app.description.usesAccessorySetup)
     }
 
     /// The app of a player runs: nothing that happened before forbids to relaunch it.

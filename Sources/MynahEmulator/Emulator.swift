@@ -124,6 +124,7 @@ public actor Emulator {
     private static func advertising(of devices: [EmulatedDevice]) -> PhoneAdvertising {
         var advertising = devices[0].app?.advertising ?? PhoneAdvertising()
         advertising.txPower = devices.compactMap { $0.app?.advertising.txPower }.first
+        advertising.nearbyInfo = devices.compactMap { $0.app?.advertising.nearbyInfo }.first
         return advertising
     }
 
@@ -297,6 +298,7 @@ public actor Emulator {
             await warn(ifNotTurned: false) { () async throws(RadioError) in try await carryOut(change) }
         case .setPower, .phone: break
         case .forget: if concerns(target) { await forget(target) }
+        case .setAccessory(let isWanted): if concerns(target) { await setAccessory(isWanted, target) }
         case .alert(let text): if let app = target.app(of: players) { alert(text, of: app.device.label) }
         default: for player in players { await AppUser(of: player).carryOut(action) }
         }

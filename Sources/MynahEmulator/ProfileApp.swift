@@ -13,6 +13,8 @@ extension AppRules {
         suspendAfter = app.suspendAfter
         taskTime = app.taskTime
         keepsPrivileges = app.keepsPrivileges
+        isRelaunchedAfterQuit = IOSVersion(app.iOS).relaunch(after: .quit)
+            .allowsRelaunch(withAccessorySetup: app.usesAccessorySetup)
     }
 }
 
@@ -22,6 +24,7 @@ extension PhoneAdvertising {
         self.init(
             iOS: app.iOS, foregroundInterval: app.foregroundInterval,
             backgroundInterval: app.backgroundInterval, txPower: app.txPower)
+        nearbyInfo = app.nearbyInfo
     }
 }
 

@@ -27,6 +27,8 @@ package enum UserAction: Hashable, Sendable {
     case setAuthorization(BluetoothAuthorization)
     /// The user forgets a device in the phone's Settings, or all; of an accessory, all its bonds are deleted.
     case forget
+    /// The user picks an accessory for an app that uses AccessorySetupKit, or removes one.
+    case setAccessory(Bool)
     /// The phone shows a text as a notification of the app.
     case alert(String)
 
@@ -37,7 +39,7 @@ package enum UserAction: Hashable, Sendable {
         ("dismissAlert", .dismissAlert), ("acceptPairing", .answerPairing(true)),
         ("declinePairing", .answerPairing(false)), ("allowed", .setAuthorization(.allowedAlways)),
         ("denied", .setAuthorization(.denied)), ("restricted", .setAuthorization(.restricted)),
-        ("forget", .forget),
+        ("forget", .forget), ("accessory", .setAccessory(true)), ("removeAccessory", .setAccessory(false)),
         ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
@@ -86,10 +88,21 @@ package enum UserAction: Hashable, Sendable {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
         case .transition, .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .setAuthorization,
-            .forget, .alert:
+            .forget, .setAccessory, .alert:
             false
         }
     }
+
+    /// Whether its name can be that of a peripheral in an app's profile.
+    package var isOfPeripheral: Bool {
+        switch self {
+        case .forget, .setAccessory: true
+        default: false
+        }
+    }
+
+    /// Those that can, as a user writes them.
+    package static var wordsOfPeripherals: [String] { others.filter { $0.action.isOfPeripheral }.map(\.word) }
 
     /// Whether the user turns to an app on the screen.
     var opensApp: Bool { self == .transition(.enterForeground) || self == .openAlert }

@@ -37,8 +37,10 @@ extension AppLifecycle {
             return []
         case .background, .suspended:
             return [.enteredForeground, .deliverQueued]
-        case .notRunning, .quit:
+        case .notRunning:
             return [.launched(inBackground: false, restoring: false), .enteredForeground]
+        case .quit(let kept):
+            return [.launched(inBackground: false, restoring: !kept.isEmpty), .enteredForeground]
         case .terminated:
             return [
                 .launched(
@@ -95,7 +97,9 @@ extension AppLifecycle {
         case .foreground, .background, .suspended, .terminated:
             forgetWork()
             setPaused(false)
-            enter(.quit)
+            var kept = rules.rolesAfterQuit
+            if case .terminated(let before) = phase { kept.formIntersection(before) }
+            enter(.quit(kept: kept))
             return [
                 .userQuit, .dropQueued, .stopAdvertising(forget: true), .withdrawServices(forget: true),
                 .forgetPreservedState,
@@ -108,9 +112,9 @@ extension AppLifecycle {
     /// That its user's next launch restores nothing either is an assumption: TN3115 says that the system will
     /// not "relaunch and restore" it.
     private mutating func forbidRelaunch() -> [AppAction] {
-        guard case .terminated(let kept) = phase, !kept.isEmpty else { return [] }
+        guard isKept else { return [] }
         setPaused(false)
-        enter(.terminated(kept: []))
+        if case .quit = phase { enter(.quit(kept: [])) } else { enter(.terminated(kept: [])) }
         return [.stopAdvertising(forget: true), .withdrawServices(forget: true), .forgetPreservedState]
     }
 
@@ -138,7 +142,7 @@ extension AppLifecycle {
             if event == .discovered { return [.discard] }
             // Its services are disabled, for a command too.
             return event.wantsAnswer || event == .writeCommand ? [.refuse] : [.queue]
-        case .terminated(let kept) where kept.contains(event.role):
+        case .terminated where isKept(for: event.role), .quit where isKept(for: event.role):
             guard event.relaunches else { return [.discard] }
             wake(at: now)
             return [.launched(inBackground: true, restoring: true), .woken(by: event), .deliver]

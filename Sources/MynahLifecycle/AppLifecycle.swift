@@ -23,7 +23,8 @@ where Instant.Duration == Duration {
         case suspended
         /// The system goes on working for its managers of these roles, and their events relaunch it.
         case terminated(kept: Set<BluetoothRole>)
-        case quit
+        /// The same after its user has quit it, which keeps nothing but for an app with AccessorySetupKit.
+        case quit(kept: Set<BluetoothRole>)
     }
 
     /// An app that runs while it is not on the screen.
@@ -153,7 +154,18 @@ where Instant.Duration == Duration {
     }
 
     /// Whether the system works for it although it has ended it.
-    package var isKept: Bool { if case .terminated(let kept) = phase { !kept.isEmpty } else { false } }
+    package var isKept: Bool { !kept.isEmpty }
+
+    /// The roles whose managers it works for although the app has ended.
+    var kept: Set<BluetoothRole> {
+        switch phase {
+        case .terminated(let kept), .quit(let kept): kept
+        case .notRunning, .foreground, .background, .suspended: []
+        }
+    }
+
+    /// Whether it works for the app's managers of a role although the app has ended.
+    package func isKept(for role: BluetoothRole) -> Bool { kept.contains(role) }
 
     /// Whether the system holds its services and advertisement.
     var isServed: Bool {

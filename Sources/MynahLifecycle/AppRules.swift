@@ -11,6 +11,11 @@ public struct AppRules: Hashable, Sendable {
     /// Whether the app scans and advertises in the background as in the foreground, because it shows a Live
     /// Activity (iOS 26; CoreBluetooth, Overview).
     package var keepsPrivileges = false
+    /// Whether the system works on for its central managers after its user has quit it, because it uses
+    /// AccessorySetupKit (iOS 26; TN3115, note 5).
+    ///
+    /// The note names no role. That its peripheral managers end is an assumption: the kit is for centrals.
+    package var isRelaunchedAfterQuit = false
     /// The time between leaving the screen and suspension.
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
@@ -53,6 +58,11 @@ public struct AppRules: Hashable, Sendable {
     /// The roles whose managers the system works for after it has ended the app.
     var relaunchedRoles: Set<BluetoothRole> {
         Set(BluetoothRole.allCases.filter { isRelaunched(for: $0) })
+    }
+
+    /// The roles whose managers the system works for after the user has quit the app.
+    var rolesAfterQuit: Set<BluetoothRole> {
+        isRelaunchedAfterQuit ? relaunchedRoles.intersection([.central]) : []
     }
 
     func hasMode(for role: BluetoothRole) -> Bool {

@@ -134,6 +134,13 @@ struct Composition {
         return bytes
     }
 
+    /// An app is in the foreground, and the phone's Nearby Info not on the air.
+    mutating func omitNearbyInfo(_ index: Int) {
+        omit(
+            index, "phone.nearbyInfo",
+            "assumed: no capture has it while an app advertises in the foreground")
+    }
+
     private mutating func omit(_ index: Int, _ item: String, _ reason: String) {
         omitted[index].append(.init(item: item, reason: reason))
     }

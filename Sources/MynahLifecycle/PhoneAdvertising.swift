@@ -19,6 +19,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     package var defersBackgroundChanges: Bool
     /// The TX power level after the Flags of later phones, in dBm (12 was captured), or `nil` for none.
     package var txPower: Int8?
+    /// Apple's Nearby Info, five or six bytes, which is beside the overflow area, or `nil` for none.
+    package var nearbyInfo: [UInt8]?
 
     /// The measured delay beyond the background interval, in steps of 1.25 ms, on the same phone.
     package static let backgroundJitter: Duration = .microseconds(6250)
@@ -45,7 +47,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an
     /// assumption, as CoreBluetooth takes such an advertisement and nobody has published a capture of one.
     package func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
-        var composition = Composition(headers: headers, count: apps.count)
+        let isForeground = apps.contains { $0.mode == .foreground }
+        var composition = Composition(headers: headers(isForeground: isForeground), count: apps.count)
         for (index, app) in apps.enumerated() where app.mode == .foreground {
             composition.takeClear(app, index)
         }
@@ -56,7 +59,11 @@ public struct PhoneAdvertising: Hashable, Sendable {
         for (index, app) in apps.enumerated() where app.mode == .background {
             composition.takeHidden(app, index)
         }
-        let isForeground = apps.contains { $0.mode == .foreground }
+        if nearbyInfo != nil, let front = apps.firstIndex(where: { $0.mode == .foreground }) {
+            composition.omitNearbyInfo(front)
+        }
+        // Nearby Info and the overflow area together are more than the 31 bytes of one payload.
+        let placement = nearbyInfo == nil ? placement : .scanResponse
         let interval =
             isForeground
             ? foregroundInterval...foregroundInterval
@@ -66,9 +73,14 @@ public struct PhoneAdvertising: Hashable, Sendable {
             overflow: composition.overflow, omitted: composition.omitted)
     }
 
-    private var headers: [ADStructure] {
-        let flags = ADStructure(type: .flags, data: [Self.flags])
-        guard let txPower else { return [flags] }
-        return [flags, ADStructure(type: .txPowerLevel, data: [UInt8(bitPattern: txPower)])]
+    /// The structures in front of the apps' part.
+    ///
+    /// That Nearby Info is left out while an app advertises in the foreground is an assumption: no capture
+    /// has both, and beside a 128-bit UUID there is no room.
+    private func headers(isForeground: Bool) -> [ADStructure] {
+        var headers = [ADStructure(type: .flags, data: [Self.flags])]
+        if let txPower { headers.append(.init(type: .txPowerLevel, data: [UInt8(bitPattern: txPower)])) }
+        if !isForeground, let nearbyInfo { headers.append(NearbyInfo(nearbyInfo).structure) }
+        return headers
     }
 }

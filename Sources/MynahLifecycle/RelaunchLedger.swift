@@ -88,8 +88,12 @@ package struct RelaunchLedger: Hashable, Sendable {
 
     /// The first cause since an app ran after which the system does not relaunch it, or `nil` if there is
     /// none.
-    package func cause(forbidding name: String, on version: IOSVersion) -> RelaunchCause? {
+    package func cause(
+        forbidding name: String, on version: IOSVersion, withAccessorySetup usesIt: Bool = false
+    ) -> RelaunchCause? {
         let last = apps.first { $0.name == name }?.number ?? 0
-        return causes.first { $0.number > last && !version.relaunch(after: $0.kind).allowsRelaunch }?.kind
+        return causes.first {
+            $0.number > last && !version.relaunch(after: $0.kind).allowsRelaunch(withAccessorySetup: usesIt)
+        }?.kind
     }
 }

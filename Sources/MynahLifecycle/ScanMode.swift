@@ -32,7 +32,9 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
                     .background
                 }
             case .terminated: rules.isBackgroundCentral && isRestorable ? .background : .off
-            case .notRunning, .quit: .off
+            case .quit:
+                rules.isRelaunchedAfterQuit && rules.isBackgroundCentral && isRestorable ? .background : .off
+            case .notRunning: .off
             }
     }
 

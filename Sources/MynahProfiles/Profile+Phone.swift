@@ -16,6 +16,8 @@ extension Profile {
         package var batteryLevel = 100
         /// The TX power level that it advertises, in dBm, or `nil` for none.
         package var txPower: Int?
+        /// The Nearby Info that it advertises in the background, or `nil` for none.
+        package var nearbyInfo: [UInt8]?
         /// iOS's major version, or `nil` if `app` has it.
         package var iOS: Int?
         /// The notifications that it shows at the start, the oldest first.
@@ -42,6 +44,7 @@ extension Profile {
             compare("model", model == other.model)
             compare("batteryLevel", batteryLevel == other.batteryLevel)
             compare("txPower", txPower == other.txPower)
+            compare("nearbyInfo", nearbyInfo == other.nearbyInfo)
             compare("iOS", iOS == other.iOS)
             compare("notifications", notifications == other.notifications)
             compare("media", media == other.media)

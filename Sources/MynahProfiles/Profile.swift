@@ -192,6 +192,9 @@ public struct Profile: Sendable {
         package var sceneBased = false
         /// Whether the app starts a Live Activity before it leaves the screen, from iOS 26 on.
         package var liveActivity = false
+        /// The accessories that the picker of AccessorySetupKit shows for it, by one of these descriptors, or
+        /// none if it does not use AccessorySetupKit.
+        package var accessorySetup: [AccessoryDescriptor] = []
         /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
         package var connectionLatency: ConnectionLatency?
         /// The L2CAP channel that it publishes, or `nil` if it publishes none.
@@ -204,11 +207,18 @@ public struct Profile: Sendable {
         public var backgroundInterval: Duration = .microseconds(181_250)
         /// The TX power level that its phone advertises, in dBm, or `nil` for none.
         package var txPower: Int8?
+        /// The Nearby Info that its phone advertises in the background, or `nil` for none.
+        package var nearbyInfo: [UInt8]?
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
         /// Whether the app may do in the background what it may do in the foreground.
         package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
+
+        /// Whether it uses AccessorySetupKit, from iOS 18 on.
+        package var usesAccessorySetup: Bool {
+            !accessorySetup.isEmpty && IOSVersion(iOS).hasAccessorySetup
+        }
     }
 
     /// Its attributes, for names that lead to them.

@@ -451,6 +451,7 @@ app:
   taskTime: 10 s                    # runs this long for each event; 10 s by default
   sceneBased: false                 # true: its launch names no managers, as iOS does with scenes
   liveActivity: false               # true: from iOS 26 on it scans and advertises as in the foreground
+  # accessorySetup: [{serviceUUID: 180D}]  # from iOS 18 on, for an app with central:
   iOS: 17                           # up to 11, the overflow area is not in the scan response
   foregroundInterval: 30 ms         # an assumption; Apple does not document it
   backgroundInterval: 181.25 ms     # as measured on one iPhone with iOS 11

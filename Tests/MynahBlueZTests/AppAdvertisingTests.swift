@@ -77,6 +77,17 @@ import Testing
 
     // MARK: Room
 
+    @Test(arguments: [false, true])
+    func `beside an overflow area bluetoothd has no place for Nearby Info`(placesScanResponse: Bool) throws {
+        let info = NearbyInfo([0x07, 0x1E, 0xA3, 0xDD, 0x89, 0xE0]).structure
+        var nearest = NearestAdvertisement(
+            ExactAdvertisement(data: [Self.flags, info], scanResponse: [Self.mask]), isConnectable: true,
+            placesScanResponse: placesScanResponse)
+        nearest.leaveOutWhatDoesNotFit()
+        #expect(nearest.omitted.contains { $0.item == "phone.nearbyInfo" })
+        #expect(!nearest.lost.contains { $0.item == "overflowArea" })
+    }
+
     @Test func `the name is beside the overflow area from 5.80 on`() async throws {
         let rig = try await Rig(StandInConfiguration(.trixie))
         let report = try await rig.radio.advertise(Self.foreground)

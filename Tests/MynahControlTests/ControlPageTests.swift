@@ -1,4 +1,5 @@
 import Foundation
+import MynahEmulator
 import MynahLifecycle
 import MynahTestSupport
 import Testing
@@ -55,8 +56,11 @@ import Testing
         }
     }
 
-    @Test func `the page has a button for each step of an app's life`() {
-        for step in AppTransition.allCases { #expect(file("page.js").contains("'\(step.rawValue)'")) }
+    @Test func `the page has a button for each word of an app, and first those of its life`() {
+        let script = file("page.js")
+        #expect(script.contains(".paths['/v1/devices/{device}/app']"))
+        #expect(script.contains(".splice(0, \(AppTransition.allCases.count))"))
+        #expect(UserAction.words.starts(with: AppTransition.allCases.map(\.rawValue)))
     }
 
     // MARK: Responses

@@ -105,6 +105,17 @@ import Testing
         #expect(hints == [message].compactMap { $0 })
     }
 
+    @Test func `the exception for AccessorySetupKit is no hint for an app that uses it`() throws {
+        let profile = try ProfileLoader.load(
+            text: """
+                mynah: 1
+                name: Test
+                app: {iOS: 26, accessorySetup: [{serviceUUID: 180D}]}
+                central: {restoreIdentifier: door, scan: {}}
+                """, file: "relaunch.yaml")
+        #expect(profile.warnings.isEmpty)
+    }
+
     @Test(arguments: [("app: {iOS: 9}", 158), ("app: {iOS: 10}", 185), ("app: {}", 527), ("", 517)])
     func `a phone offers the ATT_MTU of its version of iOS`(app: String, mtu: Int) throws {
         let profile = try ProfileLoader.load(

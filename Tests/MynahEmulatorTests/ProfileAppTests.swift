@@ -62,6 +62,16 @@ import Testing
         #expect(Self.bytes(profile, .background) == ["02011A020A0C", mask])
     }
 
+    @Test func `a phone with Nearby Info has it in the background, and says so in the foreground`() throws {
+        let profile = try Self.profile(
+            "{backgroundModes: [bluetooth-peripheral]}\nphone: {txPower: 12, nearbyInfo: 071EA3DD89E0}")
+        #expect(Self.bytes(profile, .foreground) == ["02011A020A0C030307C0050946726564", ""])
+        let mask = "14FF4C000100000000100000000000000000000000"
+        #expect(Self.bytes(profile, .background) == ["02011A020A0C0BFF4C001006071EA3DD89E0", mask])
+        let front = try #require(profile.phoneAdvertisement(in: .foreground))
+        #expect(front.omitted.first?.map(\.item) == ["phone.nearbyInfo"])
+    }
+
     @Test func `an app with bluetooth-peripheral is on the air in every state`() throws {
         let profile = try Self.profile("{backgroundModes: [bluetooth-peripheral]}")
         #expect(Self.bytes(profile, .foreground) == ["02011A030307C0050946726564", ""])

@@ -82,6 +82,26 @@ import Testing
         #expect(air.data == "02011A" + "020A0C" + Self.fd64)
     }
 
+    @Test(arguments: [
+        ("071EA3DD89E0", "0BFF4C001006071EA3DD89E0"), ("0C1E4FDE4DF7", "0BFF4C0010060C1E4FDE4DF7"),
+        ("031C8BA89D", "0AFF4C001005031C8BA89D"),
+    ])
+    func `in the background Nearby Info is beside the overflow area, as captured`(
+        bytes: String, structure: String
+    ) {
+        var phone = PhoneAdvertising(txPower: 12)
+        phone.nearbyInfo = Hex.decode(bytes)
+        for placement in OverflowPlacement.allCases {
+            phone.placement = placement
+            let air = phone.compose([AppAdvertisement(serviceUUIDs: [Self.own], mode: .background)])
+            #expect(air.data == "02011A" + "020A0C" + structure)
+            #expect(air.scanResponse == "14FF4C000100000000000000000000200000000000")
+        }
+        let air = phone.compose([AppAdvertisement(serviceUUIDs: [Self.own])])
+        #expect(air.data == "02011A" + "020A0C" + "1107" + Self.ownOnAir)
+        #expect(air.omitted.first?.map(\.item) == ["phone.nearbyInfo"])
+    }
+
     @Test func `two apps in the background share one mask`() {
         let air = PhoneAdvertising().compose([
             AppAdvertisement(serviceUUIDs: ["C007", "C008"], mode: .background),

@@ -78,6 +78,36 @@ import Testing
         #expect(life.isKept)
     }
 
+    @Test func `the central of an app with accessories outlives a quit, and no other`() {
+        var rules = AppRules(isPeripheral: true, isRestorable: true)
+        rules.backgroundModes.insert(.bluetoothCentral)
+        (rules.isCentralRestorable, rules.isRelaunchedAfterQuit) = (true, true)
+        func life(_ events: [AppEvent]) -> Life {
+            var life = Life(rules)
+            for event in [.radioState(.poweredOn), .enterForeground] + events {
+                _ = life.handle(event, at: .now)
+            }
+            return life
+        }
+        var quit = life([.quit])
+        #expect(quit.state == .quit && quit.isKept(for: .central) && !quit.isKept(for: .peripheral))
+        #expect(quit.advertisingMode == .off && quit.handle(.bluetooth(.write), at: .now) == [.refuse])
+        #expect(
+            quit.handle(.bluetooth(.connected), at: .now) == [
+                .launched(inBackground: true, restoring: true), .woken(by: .connected), .deliver,
+            ])
+        var forbidden = life([.quit])
+        #expect(forbidden.handle(.relaunchForbidden, at: .now).contains(.forgetPreservedState))
+        #expect(!forbidden.isKept && forbidden.state == .quit)
+        // A manager that was given up before does not come back.
+        #expect(!life([.terminate, .relaunchForbidden, .quit]).isKept)
+        #expect(
+            ScanMode(scanIn: .quit, rules, isRestorable: true, radioState: .poweredOn) == .background)
+        rules.isRelaunchedAfterQuit = false
+        #expect(ScanMode(scanIn: .quit, rules, isRestorable: true, radioState: .poweredOn) == .off)
+        #expect(!life([.quit]).isKept)
+    }
+
     @Test(arguments: [[], [.enterBackground], [.suspend], [.quit]] as [[AppEvent]])
     func `the rules for relaunching concern terminated apps alone`(before: [AppEvent]) {
         var life = Self.life(after: before)

@@ -22,6 +22,11 @@ import Testing
         ("{services: [ams, ams]}", "4:25: error: the service ams is repeated"),
         ("{services: [battery], batteryLevel: 101}", "batteryLevel must be between 0 and 100, not 101"),
         ("{txPower: 21}", "4:18: error: txPower must be between -127 and 20, not 21"),
+        ("{nearbyInfo: 071EA3DD}", "4:21: error: nearbyInfo must have 5 or 6 bytes, not 4"),
+        (
+            "{nearbyInfo: 071EA3DD89E0}",
+            "4:21: warning: nearbyInfo has no effect without the background mode bluetooth-peripheral"
+        ),
         ("{services: [battery], iOS: 6}", "error: iOS must be between 7 and 99, not 6"),
         ("{services: [device-information], model: \"\"}", "error: phone.model must have 1 to 64 bytes"),
         ("{}", "4:8: error: phone needs a name, as in phone: {name: Anna}"),
@@ -55,7 +60,7 @@ import Testing
         ("{services: [ams], media: {elapsed: 25 h}}", "error: elapsed must be at most"),
     ]
 
-    @Test(arguments: 0..<20) func `each mistake is said where it is`(_ number: Int) {
+    @Test(arguments: 0..<22) func `each mistake is said where it is`(_ number: Int) {
         let (phone, message) = Self.wrong[number]
         let issues = Self.issues(phone)
         #expect(issues.contains { $0.contains(message) }, "\(issues)")
@@ -70,6 +75,17 @@ import Testing
         #expect(profile.app?.iOS == 16 && profile.phone?.name == nil)
         #expect(profile.phone?.services == [.ams])
         #expect(Self.issues("{txPower: -3}").isEmpty)
+    }
+
+    @Test func `the Nearby Info of a phone is for apps in the background, and says what is assumed`() throws {
+        let text = "mynah: 1\nname: P\napp: {backgroundModes: [bluetooth-peripheral]}\nphone: "
+        let profile = try ProfileLoader.load(text: text + "{nearbyInfo: 071EA3DD89E0}\n", file: "p.yaml")
+        #expect(profile.app?.nearbyInfo == [0x07, 0x1E, 0xA3, 0xDD, 0x89, 0xE0])
+        #expect(profile.warnings.map(\.severity) == [.note])
+        #expect(profile.warnings.first?.message.contains("in the foreground is assumed") == true)
+        let other = try ProfileLoader.load(text: text + "{nearbyInfo: 031C8BA89D}\n", file: "p.yaml")
+        let differences = try #require(profile.phone).differences(from: #require(other.phone))
+        #expect(differences.map(\.key) == ["nearbyInfo"])
     }
 
     @Test func `apps of one phone agree about its TX power, or one of them names it`() throws {

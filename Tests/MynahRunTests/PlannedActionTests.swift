@@ -94,6 +94,8 @@ import Testing
             ("2 s=allowed", 2000, .setAuthorization(.allowedAlways), .every),
             ("2 s=Lock:denied", 2000, .setAuthorization(.denied), .named("Lock")),
             ("1 s=Strap:forget", 1000, .forget, .peripheral("Strap", of: "Two")),
+            ("1 s=Strap:accessory", 1000, .setAccessory(true), .peripheral("Strap", of: "Two")),
+            ("1 s=Two:removeAccessory", 1000, .setAccessory(false), .named("Two")),
             ("1 s=strap:forget", 1000, .forget, .named("Strap")),
             ("1 s=Lock:forget", 1000, .forget, .phone(of: "Lock")), ("1 s=forget", 1000, .forget, .every),
             ("0 s=Two:startAdvertising", 0, .startAdvertising, .named("Two")),
@@ -161,7 +163,7 @@ import Testing
         ),
         (
             "1s=Door:quit",
-            "\"Door\" is a peripheral of \"Two\"; only forget, outOfRange, inRange, distance 5 m"
+            "\"Door\" is a peripheral of \"Two\"; only forget, accessory, removeAccessory, outOfRange"
         ),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and this state is for apps"),
         ("1s=Strap:unlock", "\"Strap\" is an accessory, and this state is for apps"),

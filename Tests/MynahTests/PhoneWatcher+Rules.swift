@@ -57,6 +57,15 @@ extension PhoneWatcher {
         94: "connection parameters are the radio's, and its radio is no Bluetooth host",
         99: "its devices have no overflow area",
         102: "it asks whether something is advertised, and not what",
+        103: "a history is one run",
+        104: "its apps do not use AccessorySetupKit",
+        105: "its apps do not use AccessorySetupKit",
+        106: "its apps do not use AccessorySetupKit",
+        107: "its apps do not use AccessorySetupKit",
+        108: "its apps do not use AccessorySetupKit",
+        109: "its apps do not use AccessorySetupKit",
+        110: "it asks whether something is advertised, and not what",
+        111: "it asks whether something is advertised, and not what",
     ]
 
     /// Generic Access, Generic Attribute, Human Interface Device, Bond Management and ANCS.

@@ -110,6 +110,7 @@ def narrow(document: dict[str, Any]) -> None:
     # Only 2A37 notifies, and each attribute has fields of its own.
     either("setValue", [["hex"], ["text"]])
     either("forget", [["central"], ["peripheral"]])
+    bodies["setAppState"]["schema"]["properties"].pop("peripheral")
     either("answerRequest", [["hex"], ["text"], ["fields"], ["error"]])
     either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
     for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:

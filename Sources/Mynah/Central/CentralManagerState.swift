@@ -178,7 +178,7 @@ final class CentralManagerState {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
             scanIn: app.state, app.rules, isRestorable: restoreIdentifier != nil,
-            radioState: app.bluetoothState(radioState))
+            radioState: app.centralState(on: radioState))
     }
 
     /// How its pending connections are listened for while the radio is in a state.
@@ -186,7 +186,7 @@ final class CentralManagerState {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
             connectionIn: app.state, app.rules, isRestorable: restoreIdentifier != nil,
-            radioState: app.bluetoothState(radioState))
+            radioState: app.centralState(on: radioState))
     }
 
     /// Scans anew; `read` adds the readers of what the scan discovers.
@@ -219,7 +219,7 @@ final class CentralManagerState {
 
     /// Takes a packet that the phone heard, and returns what its program hears of it.
     func heard(_ report: ScanReport, readsOverflowArea: Bool) -> [DiscoveryCoalescer.Discovery] {
-        guard scan != nil else { return [] }
+        guard scan != nil, sees(report.address) else { return [] }
         coalescer.readsOverflowArea = readsOverflowArea
         var discoveries: [DiscoveryCoalescer.Discovery] = []
         coalescer.heard(report, into: &discoveries)
@@ -227,6 +227,23 @@ final class CentralManagerState {
     }
 
     // MARK: Its peripherals
+
+    /// Whether it sees a device: with AccessorySetupKit, an accessory of its app.
+    func sees(_ address: DeviceAddress) -> Bool { app?.sees(address) ?? true }
+
+    /// Throws `invalidState` if Bluetooth is not on, or if its app uses AccessorySetupKit and the device is
+    /// no accessory of it.
+    ///
+    /// That iOS terminates such an app was observed. An app that goes on with an error shows the mistake as
+    /// well.
+    func checkMayConnect(_ peripheral: Peripheral, on phone: isolated Phone) throws(RadioError) {
+        try phone.central.checkPower()
+        guard let app, !app.sees(peripheral.identifier) else { return }
+        throw RadioError(
+            .invalidState,
+            "\(peripheral.address) is no accessory of the app \(app.description.name)",
+            remedy: "pick it with AccessorySetupKit first")
+    }
 
     func register(_ matching: ConnectionEventMatching?) {
         registration = matching

@@ -76,7 +76,7 @@ final class KnownDevices {
     func retrieve(
         _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState, on phone: isolated Phone
     ) -> [Peripheral] {
-        identifiers.compactMap { identifier in
+        identifiers.filter { manager.app?.sees($0) ?? true }.compactMap { identifier in
             known.retrieve(identifier).flatMap { peripheral($0, for: manager, on: phone) }
         }
     }
@@ -142,6 +142,7 @@ final class KnownDevices {
     /// A device has turned out to have another address.
     func moved(from old: DeviceAddress, to new: DeviceAddress, on phone: isolated Phone) {
         known.moved(from: old, to: new)
+        for app in phone.apps { app.accessoryMoved(from: old, to: new, on: phone) }
         tables.moved(from: old, to: new)
         save(on: phone)
     }

@@ -52,14 +52,26 @@ extension PhoneControl {
     package static func forgetPeripheral(
         at address: DeviceAddress, on phone: isolated Phone
     ) async -> Bool {
-        guard let radio = phone.central.radio else { return false }
-        let identity = await radio.identity(of: address)
-        let wasBonded = await radio.forgetBond(with: identity)
-        for known in [address, identity] {
-            phone.central.devices.forgotten(known, on: phone)
-            if let link = phone.central.connections.ledger.link(to: known) { await radio.disconnect(link) }
+        let (addresses, wasBonded) = await forgetBond(ofPeripheralAt: address, on: phone)
+        for known in addresses {
+            guard let link = phone.central.connections.ledger.link(to: known) else { continue }
+            await phone.central.radio?.disconnect(link)
         }
         return wasBonded
+    }
+
+    /// Deletes the bond with a peripheral, and leaves their link.
+    ///
+    /// Returns the addresses that are known of it, and whether there was a bond.
+    package static func forgetBond(
+        ofPeripheralAt address: DeviceAddress, on phone: isolated Phone
+    ) async -> (addresses: [DeviceAddress], wasBonded: Bool) {
+        guard let radio = phone.central.radio else { return ([], false) }
+        let identity = await radio.identity(of: address)
+        let wasBonded = await radio.forgetBond(with: identity)
+        let addresses = address == identity ? [address] : [address, identity]
+        for known in addresses { phone.central.devices.forgotten(known, on: phone) }
+        return (addresses, wasBonded)
     }
 }
 

@@ -35,7 +35,7 @@ extension PhoneCentral {
     /// Tells a manager of a link, once, if it registered for the device.
     private func tell(_ manager: CentralManagerState, of link: Peer.ID, on phone: isolated Phone) {
         guard let registration = manager.registration, !manager.toldLinks.contains(link),
-            let address = connections.ledger.address(of: link),
+            let address = connections.ledger.address(of: link), manager.sees(address),
             let services = connections.links[link]?.services,
             let peripheral = devices.peripheral(at: address, for: manager, on: phone),
             registration.matches(peripheral.identifier, services)

@@ -36,9 +36,9 @@ extension PhoneCentral {
     func retrieveConnected(
         _ services: [BluetoothUUID], for reference: CentralReference, on phone: isolated Phone
     ) async throws(RadioError) -> [Peripheral] {
-        _ = try acting(reference)
+        let asking = try acting(reference)
         var found: [DeviceAddress] = []
-        for address in connections.ledger.connected {
+        for address in connections.ledger.connected where asking.sees(address) {
             if await has(services, address) { found.append(address) }
         }
         let manager = try acting(reference)

@@ -127,7 +127,7 @@ final class PhoneCentral {
     /// Returns the manager of a handle if its program may act.
     func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
         guard let manager = manager(reference) else { throw Self.managerIsGone }
-        try manager.app?.checkMayAct()
+        try manager.app?.checkMayActAsCentral()
         return manager
     }
 

@@ -364,7 +364,8 @@ struct CtlApp: CtlVerb {
         discussion: """
             The states of Bluetooth, the lock, the screen, alerts and pairings are for the whole phone: name \
             it as phone: in the profile does, or by an app on it. poweredOff, poweredOn and forget are for \
-            accessories too. With BlueZ, nothing turns Bluetooth off.
+            accessories too. With BlueZ, nothing turns Bluetooth off. accessory shows the picker of an app \
+            with accessorySetup, and accessory.added says what was picked.
             """)
     @ParentCommand var parent: CtlCommand
     @Argument(
@@ -374,10 +375,17 @@ struct CtlApp: CtlVerb {
     @Argument(
         help: "\(UserAction.words.joined(separator: ", ")).", completion: .list(UserAction.words))
     var state: String
+    @Option(
+        help: """
+            For forget, accessory and removeAccessory, a peripheral of the app's profile. Default: all; for \
+            an accessory, its only one.
+            """)
+    var peripheral: String?
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
-        request("POST", device: device, ["app"], [.init("state", .string(state))])
+        let peripheral: [JSON.Member] = peripheral.map { [.init("peripheral", .string($0))] } ?? []
+        return request("POST", device: device, ["app"], [.init("state", .string(state))] + peripheral)
     }
 }
 

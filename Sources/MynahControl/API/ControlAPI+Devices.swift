@@ -253,7 +253,8 @@ extension ControlAPI {
         let name = call.parameter("device")
         let app = try phone(named: name)
         let device = if let app { app } else { try device(named: name) }
-        let word = try call.body().text("state") ?? ""
+        let body = try call.body()
+        let (word, peripheral) = (try body.text("state") ?? "", try body.text("peripheral"))
         guard let action = UserAction(word) else {
             throw .unknown("state", word, among: UserAction.words)
         }
@@ -261,8 +262,12 @@ extension ControlAPI {
             throw ControlProblem(
                 409, "\"\(name)\" is a phone, and \(word) is for an app on it, such as \"\(device.label)\"")
         }
+        guard peripheral == nil || action.isOfPeripheral else {
+            let words = UserAction.wordsOfPeripherals.joined(separator: ", ")
+            throw ControlProblem(400, "\"peripheral\" is for \(words), and not for \(word)")
+        }
         try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.carryOut(action, of: device.label)
+            try await device.emulator.carryOut(action, of: device.label, peripheral: peripheral)
         }
         return try await response(for: device)
     }

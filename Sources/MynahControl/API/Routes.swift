@@ -135,10 +135,14 @@ extension Route {
             """
             Changes the state of the device's app. If the state is about Bluetooth, the lock, the screen, \
             alerts or pairings, the device can also be the name of a phone. poweredOff, poweredOn and forget \
-            are for accessories too
+            are for accessories too. With forget, accessory and removeAccessory, peripheral names a \
+            peripheral of the app's profile
             """,
             body: Body(
-                schema: .object([.init("state", .word(UserAction.words), isRequired: true)]),
+                schema: .object([
+                    .init("state", .word(UserAction.words), isRequired: true),
+                    .init("peripheral", .string()),
+                ]),
                 example: .object([.init("state", "background")])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(

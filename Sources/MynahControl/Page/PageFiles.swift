@@ -33,41 +33,11 @@ enum PageFiles {
 <p id="lost" role="alert" hidden></p>
 <main id="main">
   <p id="nothing" hidden>No device is played. Add one with <code>mynah ctl add PROFILE</code>.</p>
-  <div class="column" id="left">
-    <section aria-labelledby="h-air">
-      <h2><span id="h-air">Air</span><span class="aside" id="air-aside"></span></h2>
-      <div id="air"></div>
-    </section>
-    <section aria-labelledby="h-centrals">
-      <h2><span id="h-centrals">Centrals</span><span class="aside" id="centrals-aside"></span></h2>
-      <div id="centrals"></div>
-    </section>
-    <section aria-labelledby="h-app" hidden>
-      <h2><span id="h-app">App</span><span class="aside" id="app-aside"></span></h2>
-      <div id="app"></div>
-    </section>
-    <section aria-labelledby="h-faults" hidden>
-      <h2><span id="h-faults">Faults</span><span class="aside" id="faults-aside"></span></h2>
-      <div id="faults"></div>
-    </section>
-    <section aria-labelledby="h-scenarios" hidden>
-      <h2><span id="h-scenarios">Scenarios</span></h2>
-      <div id="scenarios"></div>
-    </section>
-    <section aria-labelledby="h-variables" hidden>
-      <h2><span id="h-variables">Variables</span></h2>
-      <div id="variables"></div>
-    </section>
-  </div>
-  <div class="column" id="middle">
-    <section aria-labelledby="h-attributes">
-      <h2><span id="h-attributes">Attributes</span><span class="aside" id="attributes-aside"></span></h2>
-      <div id="attributes"></div>
-    </section>
-  </div>
+  <div class="column" id="left"></div>
+  <div class="column" id="middle"></div>
   <div class="column" id="right">
-    <section id="timeline" aria-labelledby="h-timeline">
-      <h2><span id="h-timeline">Timeline</span><span class="aside" id="timeline-aside"></span></h2>
+    <section id="timeline" aria-label="Timeline">
+      <h2>Timeline<span class="aside" id="timeline-aside"></span></h2>
       <div class="bar">
         <input id="filter" type="search" aria-label="Filter the events" placeholder="Filter, as in: notified 2A37"
           autocomplete="off" spellcheck="false">
@@ -182,6 +152,7 @@ input::placeholder { color: var(--dim); opacity: .8; }
 .copy { padding: 0; width: 24px; display: inline-grid; place-items: center; color: var(--dim); background: none; border-color: transparent; flex: none; }
 .icon { width: 14px; height: 14px; fill: none; stroke: currentColor; stroke-width: 1.300; stroke-linejoin: round; }
 .acts { display: flex; flex-wrap: wrap; gap: 6px; }
+summary { color: var(--dim); margin: 6px 0; }
 .states [aria-pressed=true] { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .line { display: flex; align-items: center; gap: 8px; min-height: 28px; }
 #faults .on .grow { font-weight: 600; }
@@ -304,7 +275,6 @@ const ROW = 22;
 /** Events after which a device's state is another one. */
 const CHANGES =
   /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
-const APP_STATES = ['foreground', 'background', 'suspended', 'terminated', 'quit', 'memoryPressure', 'crash'];
 const AD_TYPES = {
   0x01: 'Flags', 0x02: 'Some services', 0x03: 'Services', 0x06: 'Some services', 0x07: 'Services', 0x08: 'Short name',
   0x09: 'Name', 0x0a: 'TX power', 0x16: 'Service data', 0x19: 'Appearance', 0x21: 'Service data',
@@ -329,6 +299,15 @@ function make(tag, ...children) {
   element.append(...children);
   return element;
 }
+
+/** The sections of a device; those that not every device has are shown when they have something. */
+const SECTIONS = ['Air', 'Centrals', 'App', 'Faults', 'Scenarios', 'Variables', 'Attributes'].map((title) => {
+  const id = title.toLowerCase();
+  $(id === 'attributes' ? 'middle' : 'left').append(
+    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
+      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
+  return id;
+});
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -533,6 +512,9 @@ async function readDevices() {
   const instance = await call('GET', '/v1');
   state.version = instance.mynah;
   state.devices = instance.devices;
+  // The document has the words for an app, those of its life first.
+  state.words ??= (await call('GET', '/v1/openapi.json')).paths['/v1/devices/{device}/app']
+    .post.requestBody.content['application/json'].schema.properties.state.enum;
   state.isVirtual = instance.clock !== 'real';
   $('clock').hidden = instance.clock !== 'manual';
   setText($('now'), instance.now);
@@ -568,9 +550,7 @@ function choose(device) {
   state.device = device;
   state.snapshot = null;
   state.layouts = new Map();
-  for (const id of ['air', 'centrals', 'app', 'faults', 'scenarios', 'variables', 'attributes']) {
-    $(id).replaceChildren();
-  }
+  for (const id of SECTIONS) $(id).replaceChildren();
   if (device !== null) history.replaceState(null, '', '#' + encodeURIComponent(device));
   selectRows();
   refresh();
@@ -590,13 +570,8 @@ function drawDevice() {
   document.body.classList.toggle('empty', state.devices.length === 0);
   document.title = state.device === null ? 'Mynah' : `${state.device} – Mynah`;
   if (!snapshot) return;
-  drawAir(snapshot);
-  drawCentrals(snapshot);
-  drawApp(snapshot);
-  drawFaults(snapshot);
-  drawScenarios(snapshot);
-  drawVariables(snapshot);
-  drawAttributes(snapshot);
+  const parts = [drawAir, drawCentrals, drawApp, drawFaults, drawScenarios, drawVariables, drawAttributes];
+  for (const part of parts) part(snapshot);
 }
 
 function drawDevices() {
@@ -761,16 +736,20 @@ function drawApp({ app }) {
   setText($('app-aside'), app.state);
   const parent = $('app');
   if (!parent.firstChild) {
-    parent.append(make('p.acts.states', ...APP_STATES.map((word) => {
+    const spans = state.words.map((word) => {
       const label = word.replace(/[A-Z]/g, (letter) => ' ' + letter.toLowerCase());
       const span = act(label, `App: ${label}`, () => ['app', state.device, word],
         () => perform(['app', state.device, word], 'POST', path('app'), { state: word }));
       span.word = word;
       return span;
-    })));
+    });
+    parent.append(make('p.acts.states', ...spans.splice(0, 7)),
+      make('details', make('summary', 'More'), make('p.acts.states', ...spans)));
   }
-  for (const span of parent.firstChild.children) {
-    span.firstChild.ariaPressed = span.word === app.state;
+  for (const { word, firstChild } of parent.querySelectorAll('.act')) {
+    const isOn = word === app.state || app.authorization.startsWith(word);
+    // A word that is no state is never pressed.
+    if (isOn || firstChild.ariaPressed) firstChild.ariaPressed = isOn;
   }
 }
 

@@ -52,6 +52,7 @@ extension Emulator {
     private func takeOff(_ player: DevicePlayer) async {
         scenarios.end(of: player.device.label, "the device was removed")
         await player.carryOut(.quit)
+        _ = player.appSide.app?.access.forbidRelaunch()
         await player.stop()
         await removeFaults(of: player.device.label)
         leave(player)
@@ -70,9 +71,19 @@ extension Emulator {
 
     /// Carries out an action on the app that plays a device, or on its phone; of an accessory, only its power
     /// can be changed, and its bonds deleted.
-    package func carryOut(_ action: UserAction, of label: String) async throws(ControlRefusal) {
+    ///
+    /// `peripheral` names the one that its phone forgets, or that the app's user picks or removes.
+    package func carryOut(
+        _ action: UserAction, of label: String, peripheral: String? = nil
+    ) async throws(ControlRefusal) {
         let player = try player(named: label)
-        if case .forget = action { return try await forget(in: label) }
+        if case .forget = action {
+            guard let peripheral else { return try await forget(in: label) }
+            return try await forget(peripheral: peripheral, in: label)
+        }
+        if case .setAccessory(let isWanted) = action {
+            return try await setAccessory(isWanted, peripheral: peripheral, in: label)
+        }
         if case .setPower(let isOn) = action {
             return try await attempt { () async throws(RadioError) in try await setPower(isOn) }
         }

@@ -152,6 +152,7 @@ extension Emulator {
             guard let app = player.device.app else { continue }
             // Nothing is saved before the first launch: it is as it was at the start.
             if app.isTerminated, player.appSide.saved == nil { continue }
+            removeAccessories(of: player)
             _ = player.appSide.app?.access.setAuthorization(app.description.authorization)
             await player.carryOut(.enterForeground)
             try await attempt { () async throws(RadioError) in try await player.publish() }

@@ -34,6 +34,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case appAuthorization = "app.authorization"
     case appNotRelaunched = "app.notRelaunched"
     case phoneChanged = "phone.changed"
+    case accessoryAdded = "accessory.added"
+    case accessoryRemoved = "accessory.removed"
     case scanStarted = "scan.started"
     case scanChanged = "scan.changed"
     case scanPaused = "scan.paused"

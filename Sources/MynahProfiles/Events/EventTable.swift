@@ -105,6 +105,7 @@ package enum EventTable {
         Row(.appRestored, .restoreIdentifier, Shapes.restoration),
         Row(.appAuthorization, .app, Shapes.authorization),
         Row(.appNotRelaunched, .restoreIdentifier, Shapes.byUser), Row(.phoneChanged, .app, Shapes.byUser),
+        Row(.accessoryAdded, .central, Shapes.link), Row(.accessoryRemoved, .central, Shapes.link),
     ]
 }
 

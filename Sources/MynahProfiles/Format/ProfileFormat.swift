@@ -29,7 +29,7 @@ enum ProfileFormat {
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
         AdvertisingSection.appTable, ConnectionSection.table, ConnectionSection.intervals, AppSection.table,
-        PhoneSection.table,
+        AccessoryDescriptorSection.table, PhoneSection.table,
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,
         CentralSection.table,
         ConnectionEventsSection.table, ScanSection.table, PeripheralSection.table, MatchSection.table,

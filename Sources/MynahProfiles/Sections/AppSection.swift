@@ -28,6 +28,12 @@ enum AppSection {
     static let liveActivity = Field(
         "liveActivity", .bool,
         doc: "Whether it shows a Live Activity in the background, where it scans and advertises as in front.")
+    static let accessorySetup = Field(
+        "accessorySetup", .sections("accessoryDescriptor", atLeast: 1),
+        doc: """
+            The accessories that it sets up with AccessorySetupKit, from iOS 18 on; left out: it uses it for \
+            none.
+            """)
     static let connectionLatency = Field(
         "connectionLatency", .word as Kind<ConnectionLatency>,
         doc: "The connection latency that it asks a central for which subscribes; left out: none.")
@@ -44,7 +50,8 @@ enum AppSection {
         "app",
         [
             backgroundModes, restoreIdentifier, state, authorization, pairing, suspendAfter, taskTime,
-            sceneBased, liveActivity, iOS, foregroundInterval, backgroundInterval, connectionLatency, channel,
+            sceneBased, liveActivity, accessorySetup, iOS, foregroundInterval, backgroundInterval,
+            connectionLatency, channel,
         ])
 
     static func read(_ node: YAMLNode, isCentral: Bool, _ reader: FormatReader) -> Profile.App {
@@ -67,6 +74,9 @@ enum AppSection {
         fields.read(taskTime, into: &app.taskTime)
         fields.read(sceneBased, into: &app.sceneBased)
         fields.read(liveActivity, into: &app.liveActivity)
+        if let node = fields[accessorySetup] {
+            app.accessorySetup = AccessoryDescriptorSection.list(node, reader)
+        }
         fields.read(iOS, into: &app.iOS)
         fields.read(foregroundInterval, into: &app.foregroundInterval)
         fields.read(backgroundInterval, into: &app.backgroundInterval)
@@ -105,7 +115,8 @@ enum AppSection {
         }
         let lost = RelaunchCause.allCases.filter { cause in
             IOSVersion.relaunchVersions.contains { IOSVersion($0).relaunch(after: cause).allowsRelaunch }
-                && !IOSVersion(app.iOS).relaunch(after: cause).allowsRelaunch
+                && !IOSVersion(app.iOS).relaunch(after: cause)
+                    .allowsRelaunch(withAccessorySetup: app.usesAccessorySetup)
         }
         guard !lost.isEmpty else { return }
         let causes = lost.map(\.rawValue).joined(separator: " and ")
@@ -113,6 +124,40 @@ enum AppSection {
             lost.contains { IOSVersion(app.iOS).relaunch(after: $0) == .accessorySetupKit }
             ? " unless it uses AccessorySetupKit" : ""
         reader.hint(at: mark, "iOS \(app.iOS) does not relaunch an app after \(causes)\(exception)")
+    }
+
+    /// Says what an app that uses AccessorySetupKit does not have.
+    ///
+    /// The version of iOS may be that of its phone.
+    static func checkAccessorySetup(
+        of app: Profile.App, hasCentral: Bool, hasServices: Bool, _ reader: FormatReader
+    ) {
+        guard !app.accessorySetup.isEmpty else { return }
+        let mark = app.marks[accessorySetup.name]
+        guard app.usesAccessorySetup else {
+            return reader.warning(
+                at: mark,
+                """
+                AccessorySetupKit came with iOS \(IOSVersion.accessorySetup), and the app has \
+                iOS: \(app.iOS)
+                """)
+        }
+        if !hasCentral {
+            reader.warning(at: mark, "accessorySetup has no effect without a central: section")
+        }
+        for key in [authorization.name, pairing.name] where app.marks[key] != nil {
+            reader.warning(
+                at: app.marks[key],
+                "\(key) has no effect with accessorySetup: its user is asked for nothing but accessories"
+            )
+        }
+        guard hasServices else { return }
+        reader.hint(
+            at: mark,
+            """
+            AccessorySetupKit is for centrals; that the app publishes its services without a permission is \
+            an assumption
+            """)
     }
 
     private static func check(

@@ -28,15 +28,23 @@ enum PhoneSection {
     static let txPower = Field(
         "txPower", .integer(-127...20),
         doc: "The TX power level that it advertises, in dBm; left out: none. 12 was captured.")
+    static let nearbyInfo = Field(
+        "nearbyInfo", .bytes,
+        doc: """
+            Its Nearby Info, which it advertises in the background, 5 or 6 bytes; left out: none. \
+            071EA3DD89E0 was captured.
+            """)
     static let notifications = Field(
         "notifications", .sections("phoneNotification"),
         doc: "The notifications that it shows at the start, the oldest first.")
     static let media = Field(
         "media", .section("phoneMedia"), doc: "Its media player; left out: it plays nothing.")
     static let table = Section(
-        "phone", what: "phone", [name, services, model, iOS, batteryLevel, txPower, notifications, media],
+        "phone", what: "phone",
+        [name, services, model, iOS, batteryLevel, txPower, nearbyInfo, notifications, media],
         rules: Schema.anyOf([
             .required([name.name]), .required([services.name]), .required([txPower.name]),
+            .required([nearbyInfo.name]),
         ]).members)
 
     static func read(_ node: YAMLNode, isApp: Bool, _ reader: FormatReader) -> Profile.PhoneDescription? {
@@ -54,6 +62,12 @@ enum PhoneSection {
         fields.read(iOS, into: &phone.iOS)
         fields.read(batteryLevel, into: &phone.batteryLevel)
         fields.read(txPower, into: &phone.txPower)
+        if let bytes = fields.read(nearbyInfo) {
+            phone.nearbyInfo = bytes
+            if !NearbyInfo.lengths.contains(bytes.count) {
+                reader.error(at: fields[nearbyInfo], "nearbyInfo must have 5 or 6 bytes, not \(bytes.count)")
+            }
+        }
         if let node = fields[notifications] {
             phone.notifications = PhoneNotificationSection.list(node, reader)
         }
@@ -75,7 +89,8 @@ enum PhoneSection {
         into phone: inout Profile.PhoneDescription, _ fields: Fields, _ reader: FormatReader
     ) -> Bool {
         guard let node = fields[name] else {
-            guard fields[services] == nil, fields[txPower] == nil else { return true }
+            guard [services.name, txPower.name, nearbyInfo.name].allSatisfy({ fields.marks[$0] == nil })
+            else { return true }
             reader.error(at: fields.mark, "phone needs a name, as in phone: {name: Anna}")
             return false
         }
@@ -93,16 +108,39 @@ enum PhoneSection {
 
     /// The version of iOS is the app's and the phone's; a profile may write it in either place.
     ///
-    /// The TX power is the phone's, which its app's advertisement has.
+    /// The TX power and the Nearby Info are the phone's, which its app's advertisement has.
     static func merge(
         _ phone: Profile.PhoneDescription?, into app: inout Profile.App?, _ reader: FormatReader
     ) {
         app?.txPower = phone?.txPower.map { Int8(clamping: $0) }
+        app?.nearbyInfo = phone?.nearbyInfo
+        if phone?.nearbyInfo != nil { note(phone, app, reader) }
         guard let iOS = phone?.iOS, let given = app else { return }
         if given.marks["iOS"] != nil, given.iOS != iOS {
             reader.error(at: phone?.marks["iOS"], "phone.iOS is \(iOS), and app.iOS is \(given.iOS)")
         }
         app?.iOS = iOS
+    }
+}
+
+extension PhoneSection {
+    /// Says when the Nearby Info is on the air, and what is assumed.
+    private static func note(
+        _ phone: Profile.PhoneDescription?, _ app: Profile.App?, _ reader: FormatReader
+    ) {
+        let mark = phone?.marks[nearbyInfo.name]
+        guard app?.backgroundModes.contains(.bluetoothPeripheral) == true else {
+            return reader.warning(
+                at: mark,
+                "nearbyInfo has no effect without the background mode bluetooth-peripheral"
+            )
+        }
+        reader.hint(
+            at: mark,
+            """
+            in the background nearbyInfo is in the advertising data and the overflow area in the scan \
+            response, as captured; that it is not on the air while an app is in the foreground is assumed
+            """)
     }
 }
 

@@ -86,6 +86,8 @@ enum ProfileSection {
             warnOfIdentifier(profile, app, reader)
             AppSection.checkRelaunch(
                 of: app, at: app.marks["iOS"] ?? phone?.marks["iOS"], profile.centrals, reader)
+            AppSection.checkAccessorySetup(
+                of: app, hasCentral: fields[central] != nil, hasServices: !profile.services.isEmpty, reader)
             if let channel = app.channel, isWhole {
                 let mark = app.marks[AppSection.channel.name] ?? .start
                 ChannelSection.check(channel, of: profile, at: mark, reader)

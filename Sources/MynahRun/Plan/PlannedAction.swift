@@ -95,8 +95,10 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { action.setsPower } else { false }
     }
 
-    /// Whether it deletes bonds.
-    private var forgets: Bool { effect == .action(.forget) }
+    /// Whether its name can be that of a peripheral in an app's profile.
+    private var isOfPeripheral: Bool {
+        if case .action(let action) = effect { action.isOfPeripheral } else { false }
+    }
 
     /// Whether it is about where a device is.
     package var isRange: Bool {
@@ -125,8 +127,8 @@ package struct PlannedAction: Hashable, Sendable {
         }
         let meaning: DeviceNames.Meaning
         do throws(DeviceNames.Problem) {
-            // A phone forgets a device by the name that its Settings have.
-            let peripheral = forgets ? try names.peripheral(named: name) : nil
+            // A phone forgets a device, and its user picks one, by the name that an app has for it.
+            let peripheral = isOfPeripheral ? try names.peripheral(named: name) : nil
             if let peripheral { meaning = peripheral } else { meaning = try names.meaning(of: name) }
         } catch {
             throw Problem(message: "--at \(text): \(error.message)")
@@ -136,11 +138,12 @@ package struct PlannedAction: Hashable, Sendable {
         case .device(let found): device = found
         case .phone(let app): return .phone(of: app.label)
         case .peripheral(let peripheral, let app):
-            if isRange || forgets { return .peripheral(peripheral, of: app.label) }
+            if isRange || isOfPeripheral { return .peripheral(peripheral, of: app.label) }
             throw Problem(
                 message:
-                    "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; "
-                    + "only forget, \(RangeChange.words.joined(separator: ", ")) apply to it"
+                    "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; only "
+                    + (UserAction.wordsOfPeripherals + RangeChange.words).joined(separator: ", ")
+                    + " apply to it"
             )
         }
         guard device.isApp || !isOfApp else {

@@ -399,13 +399,14 @@ class Device:
         """Changes what it advertises, until it is reset."""
         self._act("advertise", {"on": on, "localName": local_name, "serviceUUIDs": service_uuids})
 
-    def app(self, state: str) -> None:
+    def app(self, state: str, *, peripheral: str | None = None) -> None:
         """Changes the state of its app, with a word of `mynah run --at`, as `background`.
 
         `poweredOff`, `poweredOn`, `settingsOff`, `controlCenterOff`, `airplaneMode`, `restart`, `unlock`,
-        `screenOff`, `screenOn`, `forget`, `openAlert` and `dismissAlert` are for the app's phone.
+        `screenOff`, `screenOn`, `forget`, `openAlert` and `dismissAlert` are for the app's phone. `peripheral`
+        names one of its profile for `forget`, `accessory` and `removeAccessory`.
         """
-        self._act("app", {"state": state})
+        self._act("app", {"state": state, "peripheral": peripheral})
 
     def enter_passkey(self, passkey: int | str, central: str) -> None:
         """Types the number that the pairing with a central asks for, as `pairing.passkey` names it."""
