@@ -46,24 +46,24 @@ let package = Package(
             ]),
 
         // Level 2
-        .target(
-            name: "MynahProfiles",
-            dependencies: ["MynahCore", "MynahCYAML", "MynahSupport"]),
-        .target(
-            name: "MynahBlueZ",
-            dependencies: [
-                "MynahCore", "MynahDBus", "MynahSupport", .product(name: "Logging", package: "swift-log"),
-            ]),
-
+        .target(name: "MynahFaults", dependencies: ["MynahCore", "MynahSupport"]),
         .target(name: "MynahLifecycle", dependencies: ["MynahCore", "MynahSupport"]),
-
         .target(name: "MynahHCI", dependencies: ["MynahCore", "MynahSupport"]),
 
         // Level 3
         .target(
+            name: "MynahProfiles",
+            dependencies: ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport"]),
+        .target(
+            name: "MynahBlueZ",
+            dependencies: [
+                "MynahCore", "MynahDBus", "MynahFaults", "MynahSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
             name: "MynahHost",
             dependencies: [
-                "MynahCore", "MynahHCI", "MynahSupport", "MynahCCrypto",
+                "MynahCore", "MynahFaults", "MynahHCI", "MynahSupport", "MynahCCrypto",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -77,7 +77,7 @@ let package = Package(
         .target(
             name: "MynahEmulator",
             dependencies: [
-                "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahCore", "MynahFaults", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -99,8 +99,8 @@ let package = Package(
         .target(
             name: "MynahRun",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
-                "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahFaults",
+                "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
             ]),
 
         // Level 7
@@ -116,7 +116,7 @@ let package = Package(
             name: "MynahCLI",
             dependencies: [
                 "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
-                "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahRun",
+                "MynahFaults", "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahRun",
                 "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -140,13 +140,13 @@ let package = Package(
             path: "Tests/Bench/hci"),
         .executableTarget(
             name: "mynah-interop",
-            dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
+            dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahFaults", "MynahSupport"],
             path: "Tests/Interop/helper"),
         .executableTarget(
             name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport"],
             path: "Tests/Layouts/program"),
         .target(
-            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
+            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahFaults", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),
         .target(
             name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"],
@@ -157,16 +157,19 @@ let package = Package(
             path: "Tests/BlueZStandInTests"),
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahFaultsTests",
+            dependencies: ["MynahFaults", "MynahCore", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahProfilesTests",
             dependencies: [
-                "MynahProfiles", "MynahCore", "MynahSupport", "MynahTestSupport",
+                "MynahProfiles", "MynahCore", "MynahFaults", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahBlueZTests",
             dependencies: [
-                "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahSupport",
+                "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahFaults", "MynahSupport",
                 "MynahTestSupport",
             ]),
         .testTarget(
@@ -216,8 +219,8 @@ let package = Package(
         .testTarget(
             name: "MynahHostTests",
             dependencies: [
-                "MynahHost", "Mynah", "MynahEmulator", "MynahHCI", "MynahCore", "MynahLifecycle",
-                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahHost", "Mynah", "MynahEmulator", "MynahFaults", "MynahHCI", "MynahCore",
+                "MynahLifecycle", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHCITests",

@@ -35,7 +35,6 @@ package enum BlueZCapabilities {
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
         result.playsPhoneServices = false
-        result.faults = .bluez
         return result
     }
 }

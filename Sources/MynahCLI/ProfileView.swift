@@ -1,6 +1,7 @@
 import MynahConsole
 import MynahCore
 import MynahEmulator
+import MynahFaults
 import MynahProfiles
 import MynahSupport
 

@@ -20,8 +20,6 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var answerDeadline: Duration?
     /// Whether its GATT server is its own, so that the services of an iPhone itself can be in it.
     package var playsPhoneServices = true
-    /// The faults that it can carry out.
-    package var faults = FaultSupport.ownHost
 
     /// Capabilities of a radio that can do everything, unless changed.
     package init(name: String) {

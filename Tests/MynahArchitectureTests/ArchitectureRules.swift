@@ -5,8 +5,8 @@ enum ArchitectureRules {
         "MynahSupport": 0, "MynahCDBus": 0, "MynahCGLib": 0, "MynahCYAML": 0,
         "MynahCCrypto": 0,
         "MynahCore": 1, "MynahDBus": 1,
-        "MynahLifecycle": 2, "MynahProfiles": 2, "MynahHCI": 2, "MynahBlueZ": 2,
-        "Mynah": 3, "MynahHost": 3,
+        "MynahFaults": 2, "MynahLifecycle": 2, "MynahHCI": 2,
+        "MynahProfiles": 3, "Mynah": 3, "MynahHost": 3, "MynahBlueZ": 3,
         "MynahEmulator": 4,
         "MynahControl": 5, "MynahImport": 5,
         "MynahRun": 6,
@@ -19,13 +19,16 @@ enum ArchitectureRules {
         "MynahSupport": [],
         "MynahCore": ["MynahSupport"],
         "MynahDBus": ["MynahSupport", "MynahCDBus", "MynahCGLib"],
+        "MynahFaults": ["MynahCore", "MynahSupport"],
         "MynahLifecycle": ["MynahCore", "MynahSupport"],
-        "MynahProfiles": ["MynahCore", "MynahCYAML", "MynahSupport"],
         "MynahHCI": ["MynahCore", "MynahSupport"],
-        "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahSupport"],
-        "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport", "MynahCCrypto"],
+        "MynahProfiles": ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport"],
+        "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahFaults", "MynahSupport"],
+        "MynahHost": ["MynahCore", "MynahFaults", "MynahHCI", "MynahSupport", "MynahCCrypto"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
-        "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
+        "MynahEmulator": [
+            "Mynah", "MynahCore", "MynahFaults", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+        ],
         "MynahControl": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
             "NIOCore",
@@ -34,16 +37,16 @@ enum ArchitectureRules {
         // The codecs of packets, to read captures of them.
         "MynahImport": ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"],
         "MynahRun": [
-            "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
-            "MynahLifecycle", "MynahProfiles", "MynahSupport",
+            "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahFaults", "MynahHCI",
+            "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
         ],
         "MynahConsole": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
             "MynahSupport",
         ],
         "MynahCLI": [
-            "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
-            "MynahHost", "MynahImport",
+            "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
+            "MynahFaults", "MynahHCI", "MynahHost", "MynahImport",
             "MynahLifecycle", "MynahProfiles", "MynahRun", "MynahSupport", "ArgumentParser",
         ],
     ]

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
 
 /// The effects that are words of `do`.

@@ -1,4 +1,5 @@
 package import MynahCore
+package import MynahFaults
 
 /// A fault as a profile declares it, or as a test adds it to a running device.
 package struct ProfileFault: Hashable, Sendable {

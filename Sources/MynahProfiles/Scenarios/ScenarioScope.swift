@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
 
 /// The device that scenarios are declared for.

@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// Which of the operations that trigger a fault it applies to.
 ///
 /// The fault counts the operations at its attribute, of its central. `nth` selects by that number. Of those,

@@ -1,3 +1,5 @@
+import MynahCore
+
 /// The centrals that a layer of faults knows: their addresses, order, subscriptions and long reads.
 struct FaultLinks: Sendable {
     /// A long read that is under way.

@@ -1,3 +1,5 @@
+import MynahCore
+
 /// The services that a device has published, and what faults make of them: some are gone, and values are
 /// asked for that the radio would answer by itself.
 struct FaultedServices: Sendable {

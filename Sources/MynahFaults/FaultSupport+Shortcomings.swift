@@ -1,3 +1,4 @@
+package import MynahCore
 import MynahSupport
 
 extension Fault {
@@ -102,13 +103,16 @@ extension RadioCapabilities {
 
     /// Why the radio cannot carry out a fault, as a sentence without its full stop; `nil` if it can.
     ///
-    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. A fault that
-    /// means nothing on any radio has its `mistake` here too.
-    package func shortcoming(of fault: Fault, properties: CharacteristicProperties? = nil) -> String? {
-        fault.mistake ?? support(of: fault) ?? limit(of: fault, properties) ?? centralLimit(of: fault)
+    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. `faults` is what
+    /// the radio supports. A fault that means nothing on any radio has its `mistake` here too.
+    package func shortcoming(
+        of fault: Fault, properties: CharacteristicProperties? = nil, with faults: FaultSupport
+    ) -> String? {
+        fault.mistake ?? support(of: fault, faults) ?? limit(of: fault, properties, faults)
+            ?? centralLimit(of: fault)
     }
 
-    private func support(of fault: Fault) -> String? {
+    private func support(of fault: Fault, _ faults: FaultSupport) -> String? {
         guard !faults.allows(fault.kind, at: fault.trigger.kind) else { return nil }
         guard let triggers = faults.triggers[fault.kind], !triggers.isEmpty else {
             return "\(name) cannot carry out \(fault.kind)"
@@ -118,7 +122,9 @@ extension RadioCapabilities {
             """
     }
 
-    private func limit(of fault: Fault, _ properties: CharacteristicProperties?) -> String? {
+    private func limit(
+        of fault: Fault, _ properties: CharacteristicProperties?, _ faults: FaultSupport
+    ) -> String? {
         if fault.trigger.kind.isRequest, fault.delay > longestFaultDelay {
             return "\(name) can hold up an answer for \(longestFaultDelay.text) at most"
         }

@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// The fields that a fault changes of what a device advertises; a field that is `nil` stays as it is.
 package struct FaultyAdvertisement: Hashable, Sendable {
     /// The local name; empty for none.

@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// A fault of a device: a named rule that makes the radio misbehave on purpose.
 package struct Fault: Hashable, Sendable {
     /// Its name, which no other fault of the device has.

@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// The effect of a fault on the operation that it applies to.
 package enum FaultEffect: Hashable, Sendable {
     /// The request is answered with this error.

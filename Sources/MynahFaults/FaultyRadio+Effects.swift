@@ -1,3 +1,5 @@
+import MynahCore
+
 // The effects of faults other than a changed answer or value.
 extension FaultyRadio {
     /// Calls the wrapped radio below its sink, if it has that.

@@ -1,3 +1,4 @@
+package import MynahCore
 import MynahSupport
 
 /// The faults of a device, and which of them apply to an operation.

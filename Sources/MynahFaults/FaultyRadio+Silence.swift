@@ -1,3 +1,5 @@
+package import MynahCore
+
 // The time in which a device is gone for a fault.
 extension FaultyRadio {
     func vanish() async {
@@ -5,7 +7,7 @@ extension FaultyRadio {
         guard !advertising.silent.isEmpty, !advertising.isGone, advertising.told == .poweredOn else { return }
         advertising.isGone = true
         do throws(RadioError) {
-            try await vanishing?.vanish()
+            try await wrapped.vanish()
         } catch {
             warn("the device cannot fall silent: \(error)")
             isBack()
@@ -17,7 +19,7 @@ extension FaultyRadio {
         guard advertising.isGone else { return await advertiseAgain() }
         if !advertising.hidden.isTurnedOff {
             do throws(RadioError) {
-                try await vanishing?.reappear()
+                try await wrapped.reappear()
                 // It may have been turned off while it came back.
                 if advertising.hidden.isTurnedOff { try await wrapped.setPower(false) }
             } catch {

@@ -1,5 +1,10 @@
-/// A radio that can fall silent for a fault.
+package import MynahCore
+
+/// A radio that carries out faults with the layer around it, and falls silent for one.
 package protocol VanishingRadio: ControllableRadio {
+    /// The faults that it can carry out.
+    nonisolated var faultSupport: FaultSupport { get }
+
     /// Falls silent: every link ends, and nothing is advertised.
     func vanish() async throws(RadioError)
 

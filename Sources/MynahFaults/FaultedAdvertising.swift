@@ -1,3 +1,5 @@
+import MynahCore
+
 /// The advertisement that a device wants, and the faults that change it or silence the device.
 struct FaultedAdvertising: Sendable {
     /// The advertisement that the device wants, or `nil` if it wants none.

@@ -1,3 +1,4 @@
+package import MynahCore
 import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
@@ -25,11 +26,9 @@ package actor FaultyRadio: ControllableRadio {
     }
 
     /// The radio that it wraps.
-    package nonisolated let wrapped: any ControllableRadio
+    package nonisolated let wrapped: any VanishingRadio
     /// The wrapped radio, if what lies below its sink can misbehave too.
     nonisolated let lower: (any FaultableRadio)?
-    /// The wrapped radio, if it can fall silent.
-    nonisolated var vanishing: (any VanishingRadio)? { wrapped as? any VanishingRadio }
     let owner: Owner
     var rules: FaultRules
     var links = FaultLinks()
@@ -47,16 +46,21 @@ package actor FaultyRadio: ControllableRadio {
     private var alarms: FaultAlarms
     private var work = FaultWork()
 
+    /// The faults that the wrapped radio can carry out.
+    package nonisolated var support: FaultSupport { wrapped.faultSupport }
+
     /// The executor of the radio that it wraps.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { wrapped.unownedExecutor }
 
     package nonisolated var preferredExecutor: (any TaskExecutor)? { wrapped.preferredExecutor }
 
+    package nonisolated var centralRole: (any CentralRadio)? { wrapped.centralRole }
+
     /// A layer around a radio that has not been started.
     ///
     /// Random numbers follow from `seed` and the faults' names. `clock` measures delays.
     package init(
-        _ wrapped: any ControllableRadio, faults: [Fault] = [], seed: UInt64,
+        _ wrapped: any VanishingRadio, faults: [Fault] = [], seed: UInt64,
         clock: some Clock<Duration> = ContinuousClock(), owner: Owner = Owner()
     ) {
         self.wrapped = wrapped
@@ -68,7 +72,7 @@ package actor FaultyRadio: ControllableRadio {
 
     /// Calls the wrapped radio, which is on the same executor.
     func inner<Value: Sendable, Failure: Error>(
-        _ body: @Sendable (isolated any ControllableRadio) throws(Failure) -> Value
+        _ body: @Sendable (isolated any VanishingRadio) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try wrapped.onOwnExecutor { radio throws(Failure) in try body(radio) }
     }
@@ -114,14 +118,14 @@ package actor FaultyRadio: ControllableRadio {
         let link = FaultSink(self)
         let found: RadioCapabilities
         do throws(RadioError) {
-            found = adapted(try await wrapped.start(identity, sink: link))
+            found = try await wrapped.start(identity, sink: link)
         } catch {
             self.sink = nil
             throw error
         }
         capabilities = found
         for entry in rules.entries where entry.isOn {
-            guard let shortcoming = found.shortcoming(of: entry.fault) else { continue }
+            guard let shortcoming = found.shortcoming(of: entry.fault, with: support) else { continue }
             await stop()
             throw Self.unsupported(entry.fault, shortcoming)
         }
@@ -129,16 +133,6 @@ package actor FaultyRadio: ControllableRadio {
         rules.start(at: now)
         faultsChanged()
         return found
-    }
-
-    /// The capabilities with the faults that the layer can carry out on the radio.
-    func adapted(_ capabilities: RadioCapabilities) -> RadioCapabilities {
-        guard lower == nil else { return capabilities }
-        var result = capabilities
-        let silence = result.faults.triggers[.vanish]
-        result.faults = result.faults.withoutLowerLayers
-        if vanishing != nil { result.faults.triggers[.vanish] = silence?.subtracting([.discover, .mtu]) }
-        return result
     }
 
     /// Stops the wrapped radio, and forgets what faults hold up.
@@ -231,7 +225,7 @@ package actor FaultyRadio: ControllableRadio {
     }
 
     private func check(_ fault: Fault, _ properties: CharacteristicProperties?) throws(RadioError) {
-        if let shortcoming = capabilities?.shortcoming(of: fault, properties: properties) {
+        if let shortcoming = capabilities?.shortcoming(of: fault, properties: properties, with: support) {
             throw Self.unsupported(fault, shortcoming)
         }
     }

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 // The radio's events on their way to the sink, and the requests that it would answer by itself.
@@ -34,9 +35,8 @@ extension FaultyRadio {
             if held.hasRoom { pass(event) }
         case .stateChanged, .lost, .recovered: take(state: event)
         case .capabilitiesChanged(let new):
-            let new = adapted(new)
             capabilities = new
-            pass(.capabilitiesChanged(new))
+            pass(event)
         default: return sink?.handle(event) ?? .none
         }
         return .none

@@ -1,12 +1,14 @@
 import MynahCore
+import MynahFaults
+import MynahTestSupport
 import Testing
 
 /// The faults that each radio can carry out, and why not.
 @Suite struct FaultSupportTests {
     /// The radios that carry out an effect at a trigger.
     ///
-    /// O is our own host, B BlueZ, and F a radio without anything below ATT. A dot is a combination that
-    /// means nothing on any radio.
+    /// O is our own host, B BlueZ, and F a radio that can fall silent and has nothing else below ATT. A dot
+    /// is a combination that means nothing on any radio.
     private static let table = """
         .                  read write notify subscribe connect pair discover mtu advertise after
         delay              OBF  OBF   OBF    O         .       .    O        O   .         .
@@ -25,20 +27,29 @@ import Testing
         loseBond           OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         changeServices     OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         advertise          OBF  OBF   OBF    OBF       OBF     OBF  O        O   OBF       OBF
-        vanish             OB   OB    OB     OB        OB      OB   O        O   OB        OB
+        vanish             OBF  OBF   OBF    OBF       OBF     OBF  O        O   OBF       OBF
         """
 
-    private static func radio(_ letter: Character) -> RadioCapabilities {
-        var radio = RadioCapabilities(name: "R")
+    private struct Radio {
+        var capabilities = RadioCapabilities(name: "R")
+        var faults = FaultSupport.ownHost
+
+        func shortcoming(of fault: Fault, properties: CharacteristicProperties? = nil) -> String? {
+            capabilities.shortcoming(of: fault, properties: properties, with: faults)
+        }
+    }
+
+    private static func radio(_ letter: Character) -> Radio {
+        var radio = Radio()
         switch letter {
         case "B":
             radio.faults = .bluez
-            radio.readErrors = .init([0x80])
-            radio.writes.errors = .init([0x80])
-            radio.writes.areRefusedBesideCommands = false
-            radio.subscriptions.namesSubscribers = false
-            radio.answerDeadline = .seconds(5)
-        case "F": radio.faults = radio.faults.withoutLowerLayers
+            radio.capabilities.readErrors = .init([0x80])
+            radio.capabilities.writes.errors = .init([0x80])
+            radio.capabilities.writes.areRefusedBesideCommands = false
+            radio.capabilities.subscriptions.namesSubscribers = false
+            radio.capabilities.answerDeadline = .seconds(5)
+        case "F": radio.faults = FakeRadio().faultSupport
         default: break
         }
         return radio
@@ -101,9 +112,9 @@ import Testing
     @Test("a radio says in words what it cannot do and what it can")
     func words() {
         var bluez = Self.radio("B")
-        bluez.name = "BlueZ 5.66 on hci0"
+        bluez.capabilities.name = "BlueZ 5.66 on hci0"
         let own = Self.radio("O")
-        let rows: [(RadioCapabilities, Fault, CharacteristicProperties?, String?)] = [
+        let rows: [(Radio, Fault, CharacteristicProperties?, String?)] = [
             (
                 bluez, Self.fault(.disconnect(reason: 0x15), on: .on(.read)), nil,
                 "BlueZ 5.66 on hci0 cannot end a link with reason 0x15; it can use 0x13"

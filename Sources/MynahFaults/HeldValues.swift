@@ -1,3 +1,5 @@
+import MynahCore
+
 /// Values that faults hold up on their way to subscribers: by a delay, or because the link has no room.
 ///
 /// A value that waits holds up later ones to the same central, and to no other.

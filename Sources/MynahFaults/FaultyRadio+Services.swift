@@ -1,3 +1,5 @@
+package import MynahCore
+
 // The device's services, advertisements and values on their way to the radio.
 extension FaultyRadio {
     // MARK: Services
@@ -128,7 +130,7 @@ extension FaultyRadio {
 
     /// The faults that keep the device from being connectable.
     private var refusals: [FaultRules.Entry] {
-        guard capabilities?.faults.refusesByAdvertising == true else { return [] }
+        guard capabilities != nil, support.refusesByAdvertising else { return [] }
         return rules.entries.filter {
             $0.isArmed && $0.fault.effect == .refuseConnection && !$0.fault.selectsConnections
         }

@@ -2,7 +2,7 @@
 ///
 /// `check`, the documentation and the tests read it. Limits that are among the radio's other capabilities,
 /// such as its ATT errors and the time limit of its answers, are read from there: see
-/// `RadioCapabilities.shortcoming(of:properties:)`.
+/// `RadioCapabilities.shortcoming(of:properties:with:)`.
 package struct FaultSupport: Hashable, Sendable {
     /// The triggers that the radio supports with each effect; an effect that is missing is not supported.
     package var triggers: [FaultEffect.Kind: Set<FaultTrigger.Kind>]
@@ -72,18 +72,6 @@ package struct FaultSupport: Hashable, Sendable {
                 .vanish: "the adapter is turned off, for other programs too",
             ])
     }()
-
-    /// A radio that cannot do anything below ATT: an own host without the protocol for it.
-    package var withoutLowerLayers: FaultSupport {
-        var support = self
-        for effect in [FaultEffect.Kind.refuseSubscription, .mtu, .vanish] { support.triggers[effect] = nil }
-        for effect in [FaultEffect.Kind.delay, .error, .noAnswer] {
-            support.triggers[effect]?.remove(.subscribe)
-        }
-        support.lostBonds.remove(.disconnect)
-        support.triggers = support.triggers.mapValues { $0.subtracting([.discover, .mtu]) }
-        return support
-    }
 
     /// Whether the radio can carry out an effect at a trigger.
     package func allows(_ effect: FaultEffect.Kind, at trigger: FaultTrigger.Kind) -> Bool {
