@@ -47,13 +47,14 @@ let package = Package(
 
         // Level 2
         .target(name: "MynahFaults", dependencies: ["MynahCore", "MynahSupport"]),
+        .target(name: "MynahValues", dependencies: ["MynahCore", "MynahSupport"]),
         .target(name: "MynahLifecycle", dependencies: ["MynahCore", "MynahSupport"]),
         .target(name: "MynahHCI", dependencies: ["MynahCore", "MynahSupport"]),
 
         // Level 3
         .target(
             name: "MynahProfiles",
-            dependencies: ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport"]),
+            dependencies: ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport", "MynahValues"]),
         .target(
             name: "MynahBlueZ",
             dependencies: [
@@ -78,6 +79,7 @@ let package = Package(
             name: "MynahEmulator",
             dependencies: [
                 "Mynah", "MynahCore", "MynahFaults", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahValues",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -85,11 +87,12 @@ let package = Package(
         // From the backends it uses the codecs alone: it has no radio.
         .target(
             name: "MynahImport",
-            dependencies: ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"]),
+            dependencies: ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport", "MynahValues"]),
         .target(
             name: "MynahControl",
             dependencies: [
                 "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahValues",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -108,7 +111,7 @@ let package = Package(
             name: "MynahConsole",
             dependencies: [
                 "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
-                "MynahSupport",
+                "MynahSupport", "MynahValues",
             ]),
 
         // Level 8
@@ -116,8 +119,9 @@ let package = Package(
             name: "MynahCLI",
             dependencies: [
                 "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
-                "MynahFaults", "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahRun",
-                "MynahSupport",
+                "MynahFaults", "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles",
+                "MynahRun",
+                "MynahSupport", "MynahValues",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -143,7 +147,7 @@ let package = Package(
             dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahFaults", "MynahSupport"],
             path: "Tests/Interop/helper"),
         .executableTarget(
-            name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport"],
+            name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport", "MynahValues"],
             path: "Tests/Layouts/program"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahFaults", "MynahHCI", "MynahSupport"],
@@ -160,11 +164,13 @@ let package = Package(
         .testTarget(
             name: "MynahFaultsTests",
             dependencies: ["MynahFaults", "MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(name: "MynahValuesTests", dependencies: ["MynahValues", "MynahCore", "MynahSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahProfilesTests",
             dependencies: [
                 "MynahProfiles", "MynahCore", "MynahFaults", "MynahSupport", "MynahTestSupport",
+                "MynahValues",
             ]),
         .testTarget(
             name: "MynahBlueZTests",
@@ -183,7 +189,7 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus",
                 "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
-                "MynahTestSupport",
+                "MynahTestSupport", "MynahValues",
             ]),
         .testTarget(
             name: "MynahControlTests",
@@ -207,7 +213,7 @@ let package = Package(
             name: "MynahConsoleTests",
             dependencies: [
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
-                "MynahRun", "MynahSupport", "MynahTestSupport",
+                "MynahRun", "MynahSupport", "MynahTestSupport", "MynahValues",
             ], exclude: ["Screens"]),
         // Commands are played in the test, or by the program, which is built because it is a product.
         .testTarget(

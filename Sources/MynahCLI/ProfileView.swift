@@ -4,6 +4,7 @@ import MynahEmulator
 import MynahFaults
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// A profile as `show` prints it.
 enum ProfileView {

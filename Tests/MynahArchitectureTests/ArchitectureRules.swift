@@ -5,7 +5,7 @@ enum ArchitectureRules {
         "MynahSupport": 0, "MynahCDBus": 0, "MynahCGLib": 0, "MynahCYAML": 0,
         "MynahCCrypto": 0,
         "MynahCore": 1, "MynahDBus": 1,
-        "MynahFaults": 2, "MynahLifecycle": 2, "MynahHCI": 2,
+        "MynahFaults": 2, "MynahValues": 2, "MynahLifecycle": 2, "MynahHCI": 2,
         "MynahProfiles": 3, "Mynah": 3, "MynahHost": 3, "MynahBlueZ": 3,
         "MynahEmulator": 4,
         "MynahControl": 5, "MynahImport": 5,
@@ -20,34 +20,35 @@ enum ArchitectureRules {
         "MynahCore": ["MynahSupport"],
         "MynahDBus": ["MynahSupport", "MynahCDBus", "MynahCGLib"],
         "MynahFaults": ["MynahCore", "MynahSupport"],
+        "MynahValues": ["MynahCore", "MynahSupport"],
         "MynahLifecycle": ["MynahCore", "MynahSupport"],
         "MynahHCI": ["MynahCore", "MynahSupport"],
-        "MynahProfiles": ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport"],
+        "MynahProfiles": ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport", "MynahValues"],
         "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahFaults", "MynahSupport"],
         "MynahHost": ["MynahCore", "MynahFaults", "MynahHCI", "MynahSupport", "MynahCCrypto"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
         "MynahEmulator": [
             "Mynah", "MynahCore", "MynahFaults", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+            "MynahValues",
         ],
         "MynahControl": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
-            "NIOCore",
-            "NIOPosix", "NIOHTTP1",
+            "MynahValues", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
         // The codecs of packets, to read captures of them.
-        "MynahImport": ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"],
+        "MynahImport": ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport", "MynahValues"],
         "MynahRun": [
             "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahFaults", "MynahHCI",
             "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
         ],
         "MynahConsole": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
-            "MynahSupport",
+            "MynahSupport", "MynahValues",
         ],
         "MynahCLI": [
             "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
             "MynahFaults", "MynahHCI", "MynahHost", "MynahImport",
-            "MynahLifecycle", "MynahProfiles", "MynahRun", "MynahSupport", "ArgumentParser",
+            "MynahLifecycle", "MynahProfiles", "MynahRun", "MynahSupport", "MynahValues", "ArgumentParser",
         ],
     ]
 

@@ -22,7 +22,7 @@ enum OrderRules {
         "Sources/MynahCore/AttributeName.swift": (1, "an array"),
         "Sources/MynahFaults/FaultLinks.swift": (1, "changes each entry by itself"),
         "Sources/MynahFaults/FaultedServices.swift": (2, "looks for a key that is there once"),
-        "Sources/MynahCore/Layout/ValueLayout.swift": (1, "an array"),
+        "Sources/MynahValues/ValueLayout.swift": (1, "an array"),
         "Sources/MynahCore/RadioUse.swift": (1, "a sum of integers"),
         "Sources/MynahEmulator/Asked/AskedRequests.swift": (1, "a minimum"),
         "Sources/MynahEmulator/AttributeTable.swift": (1, "changes each entry by itself"),

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// The fields of a characteristic's value, in the order of its bytes.

@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// One entry of a layout: a field of a value, or the bits that say which fields there are.
 package struct LayoutField: Hashable, Sendable {
     /// How the bytes are read.

@@ -1,3 +1,5 @@
+import MynahCore
+
 extension KnownLayouts {
     // Cycling, running and fitness machines.
     static func fitness(_ number: UInt16) -> Entries? {

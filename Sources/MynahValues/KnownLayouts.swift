@@ -1,3 +1,5 @@
+package import MynahCore
+
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
 /// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1).

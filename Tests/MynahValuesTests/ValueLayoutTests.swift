@@ -1,7 +1,8 @@
+import MynahCore
 import MynahSupport
 import Testing
 
-@testable import MynahCore
+@testable import MynahValues
 
 /// Values as the SIG's layouts have them, against bytes that were worked out by hand from the GATT
 /// Specification Supplement and IEEE 11073-20601.

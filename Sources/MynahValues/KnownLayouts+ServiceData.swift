@@ -1,3 +1,5 @@
+package import MynahCore
+
 extension KnownLayouts {
     /// The layout of a service's data in advertising, or `nil` if the SIG defines none or it is not known
     /// here.

@@ -1,7 +1,8 @@
+import MynahCore
 import MynahSupport
 import Testing
 
-@testable import MynahCore
+@testable import MynahValues
 
 @Suite struct FieldShapeTests {
     private func shapes(_ uuid: BluetoothUUID) throws -> [FieldShape] {
