@@ -1,12 +1,13 @@
 import MynahSupport
 
-/// The actions that a layer of faults takes at a time, and the timer that waits for the first.
+/// The steps that a layer of faults takes at a time, and the timer that waits for the first.
 struct FaultAlarms: Sendable {
-    typealias Action = @Sendable (isolated FaultyRadio) -> Void
+    /// Called with the number of the timer that has woken.
+    typealias Wake = @Sendable (UInt64) async -> Void
 
     private struct Alarm: Sendable {
         var due: Duration
-        var action: Action
+        var step: FaultStep
     }
 
     let clock: RunClock
@@ -18,32 +19,28 @@ struct FaultAlarms: Sendable {
         timer = DeadlineTimer(clock)
     }
 
-    /// Has `radio` do something at a time.
-    mutating func add(at due: Duration, of radio: FaultyRadio, _ action: @escaping Action) {
+    /// Has a step taken at a time.
+    mutating func add(_ step: FaultStep, at due: Duration, wake: @escaping Wake) {
         // Those that are due together keep their order.
         let index = alarms.firstIndex { $0.due > due } ?? alarms.endIndex
-        alarms.insert(Alarm(due: due, action: action), at: index)
-        arm(radio)
+        alarms.insert(Alarm(due: due, step: step), at: index)
+        timer.arm(alarms.first?.due, wake: wake)
     }
 
     /// Notes that the timer has woken; returns whether it is the one that was armed last.
     mutating func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns what is due; with an empty list, the timer waits for the next time.
-    mutating func takeDue(_ radio: FaultyRadio) -> [Action] {
-        let now = clock.now.offset
-        let due = alarms.prefix { $0.due <= now }
-        alarms.removeFirst(due.count)
-        if due.isEmpty { arm(radio) }
-        return due.map(\.action)
+    /// Removes and returns the next step that is due; with `nil`, the timer waits for the next time.
+    mutating func takeDue(wake: @escaping Wake) -> FaultStep? {
+        guard let first = alarms.first, first.due <= clock.now.offset else {
+            timer.arm(alarms.first?.due, wake: wake)
+            return nil
+        }
+        return alarms.removeFirst().step
     }
 
     mutating func removeAll() {
         alarms = []
         timer.stop()
-    }
-
-    private mutating func arm(_ radio: FaultyRadio) {
-        timer.arm(alarms.first?.due) { [weak radio] in await radio?.wake($0) }
     }
 }

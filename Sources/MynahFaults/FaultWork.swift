@@ -1,22 +1,17 @@
-/// The asynchronous jobs of a layer of faults on its radio: one after the other, in order.
+/// The jobs of a layer of faults on its radio: one after the other, in order.
 struct FaultWork: Sendable {
-    typealias Job = @Sendable (isolated FaultyRadio) async -> Void
-
-    private var jobs: [Job] = []
+    private var jobs: [FaultJob] = []
     private var isRunning = false
 
-    /// Puts a job at the end of the queue.
-    mutating func add(of radio: FaultyRadio, _ job: @escaping Job) {
+    /// Puts a job at the end; returns `true` if nobody does them and a task has to begin.
+    mutating func add(_ job: FaultJob) -> Bool {
         jobs.append(job)
-        guard !isRunning else { return }
-        isRunning = true
-        Task(executorPreference: radio.preferredExecutor) { [weak radio] in
-            while let job = await radio?.nextJob(), let radio { await job(radio) }
-        }
+        defer { isRunning = true }
+        return !isRunning
     }
 
     /// The next job, or `nil` if there is none and the task ends.
-    mutating func next() -> Job? {
+    mutating func next() -> FaultJob? {
         guard !jobs.isEmpty else {
             isRunning = false
             return nil

@@ -27,6 +27,46 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
+    /// The device wants no advertisement.
+    mutating func stop() { (wanted, onAir) = (nil, nil) }
+
+    /// Begins to be gone if a fault silences the device; returns `false` if it is gone already, or the radio
+    /// does not work: one that is off is silent as it is, and is not turned on at the end of the fault.
+    mutating func vanish() -> Bool {
+        guard !silent.isEmpty, !isGone, told == .poweredOn else { return false }
+        isGone = true
+        return true
+    }
+
+    /// Notes an event about the radio's state; returns `false` if the device is gone, which does not know it.
+    mutating func hasReported(_ event: RadioEvent) -> Bool {
+        guard !isGone else {
+            hidden.take(event)
+            return false
+        }
+        note(event)
+        return true
+    }
+
+    /// The radio works; returns whether the device has to advertise for the first time since it came back.
+    mutating func resume() -> Bool {
+        defer { isDue = false }
+        return isDue
+    }
+
+    /// The device is on the air again; returns the radio's events of the time in between.
+    mutating func isBack() -> [RadioEvent] {
+        let events = hidden.events
+        // A radio that does not work now advertises when it does.
+        isDue = !events.isEmpty || hidden.isTurnedOff
+        hidden = HiddenStates()
+        isGone = false
+        // The radio may have left the air since the last advertisement.
+        onAir = nil
+        for event in events { note(event) }
+        return events
+    }
+
     /// Notes an event that is reported to the device.
     mutating func note(_ event: RadioEvent) {
         if case .stateChanged(let state) = event { told = state }

@@ -19,6 +19,14 @@ struct FaultedServices: Sendable {
     private(set) var values: [AttributeKey: [UInt8]] = [:]
     /// The attributes that have such a value.
     var keysWithValue: [AttributeKey] { values.keys.sorted { $0.rawValue < $1.rawValue } }
+
+    /// The attributes whose reads faults are for, of those that have such a value; all of them for `nil`.
+    func keys(readBy faults: [Fault]?) -> [AttributeKey] {
+        guard let reads = faults?.filter({ $0.trigger == .on(.read) }) else { return keysWithValue }
+        let keys = reads.compactMap(\.attribute)
+        return keys.count < reads.count ? keysWithValue : keys.filter { values[$0] != nil }
+    }
+
     /// The services and characteristics that are gone, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 
@@ -93,9 +101,13 @@ struct FaultedServices: Sendable {
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
     /// A batch that is not on the radio as it should be, or `nil` if all others are.
-    func nextChange(except refused: Set<PublishedServices.ID> = []) -> PublishedServices.ID? {
-        batches.filter { shown($0.value.services) { _ in false }.attributeKeys != $0.value.shown }.keys
+    func nextChange(
+        except refused: Set<PublishedServices.ID> = []
+    ) -> (id: PublishedServices.ID, batch: Batch)? {
+        let id = batches.filter { shown($0.value.services) { _ in false }.attributeKeys != $0.value.shown }
+            .keys
             .filter { !refused.contains($0) }.min { $0.rawValue < $1.rawValue }
+        return id.flatMap { id in batches[id].map { (id, $0) } }
     }
 
     /// The radio has withdrawn a batch; returns its identifier of it, or `nil` if it had none.

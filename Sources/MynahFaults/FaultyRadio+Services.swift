@@ -8,44 +8,32 @@ extension FaultyRadio {
     ///
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
     package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
-        try check(definitions)
-        services.willPublish(definitions)
-        let shown = shown(definitions)
+        try machine.check(definitions)
+        machine.services.willPublish(definitions)
+        let shown = machine.shown(definitions)
         guard !shown.isEmpty else {
-            return PublishedServices(id: services.published(definitions, shown: [], as: nil))
+            return PublishedServices(id: machine.services.published(definitions, shown: [], as: nil))
         }
         let published = try await wrapped.publish(shown)
-        let id = services.published(definitions, shown: shown, as: published.id)
+        let id = machine.services.published(definitions, shown: shown, as: published.id)
         // A fault may have been turned on or off meanwhile.
-        for key in services.keysWithValue { showValue(of: key) }
-        if services.nextChange() != nil { enqueue { await $0.changeServices() } }
+        for key in machine.services.keysWithValue { showValue(of: key) }
+        if machine.services.nextChange() != nil { enqueue(.changeServices) }
         return PublishedServices(id: id, handles: published.handles)
     }
 
     package func withdraw(_ id: PublishedServices.ID) async {
-        if let inner = services.withdraw(id) { await wrapped.withdraw(inner) }
-    }
-
-    private func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
-        services.shown(definitions) { rules.concerns(.read, of: $0) }
-    }
-
-    package var isOn: Bool { inner { $0.isOn } }
-
-    package func leave(_ peer: Peer.ID) { inner { $0.leave(peer) } }
-
-    package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
-        inner { $0.serve(services, as: mode) }
+        if let inner = machine.services.withdraw(id) { await wrapped.withdraw(inner) }
     }
 
     package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
-        services.setValue(value, of: attribute)
+        machine.services.setValue(value, of: attribute)
         showValue(of: attribute)
     }
 
     /// Has the radio answer reads of an attribute by itself if no fault may change them.
     func showValue(of key: AttributeKey) {
-        let value = rules.concerns(.read, of: key) ? nil : services.values[key]
+        let value = machine.shownValue(of: key)
         inner { $0.setValue(value, of: key) }
     }
 
@@ -54,85 +42,61 @@ extension FaultyRadio {
     /// One that the radio refuses is tried again when the radio has recovered, and with the next change.
     func changeServices() async {
         var refused: Set<PublishedServices.ID> = []
-        while let id = services.nextChange(except: refused), let batch = services.batches[id] {
-            if let inner = services.willWithdraw(id) {
+        while let (id, batch) = machine.services.nextChange(except: refused) {
+            if let inner = machine.services.willWithdraw(id) {
                 await wrapped.withdraw(inner)
                 // Subscriptions end with the attributes; the radio does not report it.
-                for key in batch.shown {
-                    for event in links.ends(of: key) { _ = take(event) }
-                }
+                for event in batch.shown.flatMap({ machine.links.ends(of: $0) }) { _ = take(event) }
             }
-            let shown = shown(batch.services)
+            let shown = machine.shown(batch.services)
             var inner: PublishedServices.ID?
             do throws(RadioError) {
                 if !shown.isEmpty { inner = try await wrapped.publish(shown).id }
             } catch {
                 warn("the services cannot be changed: \(error)")
-                _ = services.changed(id, to: nil, shown: [])
+                _ = machine.services.changed(id, to: nil, shown: [])
                 refused.insert(id)
                 continue
             }
-            if !services.changed(id, to: inner, shown: shown), let inner { await wrapped.withdraw(inner) }
+            let isThere = machine.services.changed(id, to: inner, shown: shown)
+            if !isThere, let inner { await wrapped.withdraw(inner) }
         }
-        for key in services.keysWithValue { showValue(of: key) }
+        for key in machine.services.keysWithValue { showValue(of: key) }
     }
 
     // MARK: Advertising
 
     package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        advertising.wanted = advertisement
-        if rules.concerns(.advertise) {
-            let decision = decide(.advertise, by: nil)
-            carryOut(decision, of: nil)
-        }
-        guard advertising.silent.isEmpty, !advertising.isGone else { return .silent }
-        return try await advertise(changed: changed(advertisement))
+        machine.advertising.wanted = advertisement
+        perform(machine.happened(.advertise, to: nil, at: now))
+        guard machine.advertising.silent.isEmpty, !machine.advertising.isGone else { return .silent }
+        return try await advertise(changed: machine.changed(advertisement))
     }
 
     package func stopAdvertising() async {
-        advertising.wanted = nil
-        advertising.onAir = nil
+        machine.advertising.stop()
         await wrapped.stopAdvertising()
     }
 
     /// Advertises what is wanted with the changes of the faults, unless that is on the air or the radio does
     /// not work.
     func advertiseAgain() async {
-        guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else { return }
-        let changed = changed(wanted)
-        guard changed != advertising.onAir else { return }
+        guard let changed = machine.nextAdvertisement else { return }
         do throws(RadioError) {
             let report = try await advertise(changed: changed)
-            if advertising.wanted != nil { pass(.advertisingChanged(report)) }
+            if machine.advertising.wanted != nil { pass(.advertisingChanged(report)) }
         } catch {
             warn("the device cannot advertise the fields of a fault: \(error)")
         }
     }
 
     private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        if !changed.isConnectable, advertising.onAir?.isConnectable != false {
-            let names = refusals.map(\.fault.name)
-            rules.countApplied(names)
-            report(names, of: .connect, nil)
-        }
-        advertising.onAir = changed
+        perform(machine.advertises(changed))
         do throws(RadioError) {
             return try await wrapped.advertise(changed)
         } catch {
-            advertising.onAir = nil
+            machine.advertising.onAir = nil
             throw error
-        }
-    }
-
-    private func changed(_ advertisement: Advertisement) -> Advertisement {
-        advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
-    }
-
-    /// The faults that keep the device from being connectable.
-    private var refusals: [FaultRules.Entry] {
-        guard capabilities != nil, support.refusesByAdvertising else { return [] }
-        return rules.entries.filter {
-            $0.isArmed && $0.fault.effect == .refuseConnection && !$0.fault.selectsConnections
         }
     }
 
@@ -141,106 +105,23 @@ extension FaultyRadio {
     package func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
-        if isIdle, !held.isUsed {
-            return try inner { radio throws(RadioError) in
-                try radio.send(value, of: attribute, as: delivery, to: centrals)
-            }
+        guard values.held.isUsed || machine.concernsValues(of: attribute) else {
+            return try pass(value, of: attribute, as: delivery, to: centrals)
         }
-        let targets =
-            held.isUsed || rules.concerns(.notify, of: attribute)
-            ? links.targets(of: attribute, among: centrals) : []
+        let whole = HeldValues.Value(
+            attribute: attribute, bytes: value, delivery: delivery, centrals: centrals, due: now)
+        switch machine.send(whole, &values.held) {
         // Without subscribers there is nothing to count, and errors are the radio's.
-        guard !targets.isEmpty else {
-            return try inner { radio throws(RadioError) in
-                try radio.send(value, of: attribute, as: delivery, to: centrals)
-            }
-        }
-        guard held.hasRoom else {
-            held.isRefused = true
-            return .full
-        }
-        let decisions = rules.decide(
-            FaultRules.Operation(.notify, of: [attribute]), of: targets.map { $0.map(links.central) },
-            holds: owner.holds)
-        report(decisions, targets)
-        for (target, decision) in zip(targets, decisions) {
-            put(
-                HeldValues.Value(
-                    attribute: attribute, bytes: value, delivery: delivery,
-                    centrals: target.map { [$0] } ?? centrals, due: now + decision.delay),
-                decision, to: target)
-        }
-        if let error = flush() {
+        case .unchanged: return try pass(value, of: attribute, as: delivery, to: centrals)
+        case .refused: return .full
+        case .held(let count, let isFaulty, let actions):
+            perform(actions)
+            let (error, followUp) = values.sendHeld(at: now)
+            perform(followUp)
             // If a fault applies to the value, the error is not the sender's mistake.
-            guard decisions.contains(where: { !$0.isNothing }) else { throw error }
-            warn("a value that a fault has changed cannot be sent: \(error)")
-        }
-        return .sent(targets == [nil] ? nil : targets.count)
-    }
-
-    /// Puts a value on its way as a fault has it.
-    private func put(_ value: HeldValues.Value, _ decision: FaultRules.Decision, to target: Peer.ID?) {
-        var value = value
-        switch decision.effect {
-        case .drop: return
-        case .disconnect, .vanish: return carryOut(decision, of: target)
-        case .reorder:
-            if let limit = held.keepForNext(value, at: now) {
-                return schedule(at: limit) { [value] radio in
-                    radio.held.stopKeeping(value, at: radio.now)
-                    radio.flushLate()
-                }
-            }
-        case .duplicate: add(value)
-        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
-        case nil: break
-        }
-        add(value)
-        carryOut(decision, of: target)
-    }
-
-    private func add(_ value: HeldValues.Value) {
-        held.add(value, at: now)
-        if value.due > now { schedule(at: value.due) { $0.flushLate() } }
-    }
-
-    /// Sends the values that have waited long enough, and warns of one that cannot be sent.
-    func flushLate() {
-        if let error = flush() { warn("a value that was held up cannot be sent: \(error)") }
-    }
-
-    /// Sends the values that need not wait any longer; returns the error of one that cannot be sent.
-    private func flush() -> RadioError? {
-        var failure: RadioError?
-        held.flush(at: now) { value in
-            do throws(RadioError) {
-                return try inner { radio throws(RadioError) in
-                    try radio.send(value.bytes, of: value.attribute, as: value.delivery, to: value.centrals)
-                } != .full
-            } catch {
-                failure = error
-                return true
-            }
-        }
-        if held.isRefused, held.hasRoom { roomAppeared() }
-        return failure
-    }
-
-    /// Reports later that values may wait again: the sender may be in the middle of sending.
-    func roomAppeared() {
-        held.isRefused = false
-        enqueue { $0.pass(.readyToSend) }
-    }
-
-    /// Reports faults of a value: once, or for each subscriber if the fault is for one.
-    private func report(_ decisions: [FaultRules.Decision], _ targets: [Peer.ID?]) {
-        var reported: Set<String> = []
-        for (target, decision) in zip(targets, decisions) {
-            for name in decision.applied {
-                let isOfOne = rules[name]?.fault.selection.central != nil
-                guard reported.insert(name).inserted || isOfOne else { continue }
-                report([name], of: .notify, isOfOne || targets.count == 1 ? target : nil)
-            }
+            if let error, !isFaulty { throw error }
+            if let error { warn("a value that a fault has changed cannot be sent: \(error)") }
+            return .sent(count)
         }
     }
 }

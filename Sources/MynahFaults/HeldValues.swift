@@ -15,6 +15,16 @@ struct HeldValues: Sendable {
         var due: Duration
     }
 
+    /// The fate of a value that is to be sent.
+    enum Fate: Sendable {
+        /// It goes to the radio as it is.
+        case unchanged
+        /// It may not wait, because too many do.
+        case refused
+        /// It is on its way to so many centrals, or to an unknown number.
+        case held(Int?, isFaulty: Bool, [FaultAction])
+    }
+
     /// Where values of one attribute to one central are reordered.
     fileprivate struct Place: Hashable {
         var attribute: AttributeKey
@@ -49,6 +59,28 @@ struct HeldValues: Sendable {
     var isUsed: Bool { !values.isEmpty || tracks.values.contains { $0.waiting != nil } }
     /// Whether another value may wait.
     var hasRoom: Bool { values.count < Self.limit }
+
+    /// Notes that a value may wait that was refused before; returns whether there is one.
+    mutating func makeRoom() -> Bool {
+        guard isRefused, hasRoom else { return false }
+        isRefused = false
+        return true
+    }
+
+    /// Puts a value on its way as the effect of a fault has it.
+    mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
+        var value = value
+        switch effect {
+        case .drop, .disconnect, .vanish: return []
+        case .reorder:
+            if let limit = keepForNext(value, at: now) { return [.wait(until: limit, .stopKeeping(value))] }
+        case .duplicate: add(value, at: now)
+        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
+        case nil: break
+        }
+        add(value, at: now)
+        return value.due > now ? [.wait(until: value.due, .flush)] : []
+    }
 
     /// Puts a value at the end; one that was to wait for it goes after it.
     mutating func add(_ value: Value, at now: Duration) {

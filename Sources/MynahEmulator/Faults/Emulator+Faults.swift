@@ -17,7 +17,7 @@ extension Emulator {
         guard isNeeded, let radio = radio as? any VanishingRadio else { return nil }
         return FaultyRadio(
             radio, seed: devices[0].seed, clock: clock,
-            owner: FaultyRadio.Owner(
+            owner: FaultyRadioOwner(
                 holds: { condition, fault in link.run { $0.holds(condition, of: fault) } ?? false },
                 applied: { firing in link.run { $0.take(firing) } }))
     }
