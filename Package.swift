@@ -46,24 +46,25 @@ let package = Package(
             ]),
 
         // Level 2
-        .target(
-            name: "MynahProfiles",
-            dependencies: ["MynahCore", "MynahCYAML", "MynahSupport"]),
-        .target(
-            name: "MynahBlueZ",
-            dependencies: [
-                "MynahCore", "MynahDBus", "MynahSupport", .product(name: "Logging", package: "swift-log"),
-            ]),
-
+        .target(name: "MynahFaults", dependencies: ["MynahCore", "MynahSupport"]),
+        .target(name: "MynahValues", dependencies: ["MynahCore", "MynahSupport"]),
         .target(name: "MynahLifecycle", dependencies: ["MynahCore", "MynahSupport"]),
-
         .target(name: "MynahHCI", dependencies: ["MynahCore", "MynahSupport"]),
 
         // Level 3
         .target(
+            name: "MynahProfiles",
+            dependencies: ["MynahCore", "MynahCYAML", "MynahFaults", "MynahSupport", "MynahValues"]),
+        .target(
+            name: "MynahBlueZ",
+            dependencies: [
+                "MynahCore", "MynahDBus", "MynahFaults", "MynahSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
             name: "MynahHost",
             dependencies: [
-                "MynahCore", "MynahHCI", "MynahSupport", "MynahCCrypto",
+                "MynahCore", "MynahFaults", "MynahHCI", "MynahSupport", "MynahCCrypto",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -77,7 +78,8 @@ let package = Package(
         .target(
             name: "MynahEmulator",
             dependencies: [
-                "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahCore", "MynahFaults", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahValues",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -85,11 +87,12 @@ let package = Package(
         // From the backends it uses the codecs alone: it has no radio.
         .target(
             name: "MynahImport",
-            dependencies: ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport"]),
+            dependencies: ["MynahCore", "MynahHCI", "MynahHost", "MynahSupport", "MynahValues"]),
         .target(
             name: "MynahControl",
             dependencies: [
                 "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahValues",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -99,8 +102,8 @@ let package = Package(
         .target(
             name: "MynahRun",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
-                "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahFaults",
+                "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
             ]),
 
         // Level 7
@@ -108,7 +111,7 @@ let package = Package(
             name: "MynahConsole",
             dependencies: [
                 "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahRun",
-                "MynahSupport",
+                "MynahSupport", "MynahValues",
             ]),
 
         // Level 8
@@ -116,8 +119,9 @@ let package = Package(
             name: "MynahCLI",
             dependencies: [
                 "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
-                "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles", "MynahRun",
-                "MynahSupport",
+                "MynahFaults", "MynahHCI", "MynahHost", "MynahImport", "MynahLifecycle", "MynahProfiles",
+                "MynahRun",
+                "MynahSupport", "MynahValues",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -140,13 +144,13 @@ let package = Package(
             path: "Tests/Bench/hci"),
         .executableTarget(
             name: "mynah-interop",
-            dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
+            dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahFaults", "MynahSupport"],
             path: "Tests/Interop/helper"),
         .executableTarget(
-            name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport"],
+            name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport", "MynahValues"],
             path: "Tests/Layouts/program"),
         .target(
-            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
+            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahFaults", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),
         .target(
             name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"],
@@ -157,16 +161,21 @@ let package = Package(
             path: "Tests/BlueZStandInTests"),
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahFaultsTests",
+            dependencies: ["MynahFaults", "MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(name: "MynahValuesTests", dependencies: ["MynahValues", "MynahCore", "MynahSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahProfilesTests",
             dependencies: [
-                "MynahProfiles", "MynahCore", "MynahSupport", "MynahTestSupport",
+                "MynahProfiles", "MynahCore", "MynahFaults", "MynahSupport", "MynahTestSupport",
+                "MynahValues",
             ]),
         .testTarget(
             name: "MynahBlueZTests",
             dependencies: [
-                "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahSupport",
+                "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahFaults", "MynahSupport",
                 "MynahTestSupport",
             ]),
         .testTarget(
@@ -180,7 +189,7 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus",
                 "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
-                "MynahTestSupport",
+                "MynahTestSupport", "MynahValues",
             ]),
         .testTarget(
             name: "MynahControlTests",
@@ -204,7 +213,7 @@ let package = Package(
             name: "MynahConsoleTests",
             dependencies: [
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
-                "MynahRun", "MynahSupport", "MynahTestSupport",
+                "MynahRun", "MynahSupport", "MynahTestSupport", "MynahValues",
             ], exclude: ["Screens"]),
         // Commands are played in the test, or by the program, which is built because it is a product.
         .testTarget(
@@ -216,8 +225,8 @@ let package = Package(
         .testTarget(
             name: "MynahHostTests",
             dependencies: [
-                "MynahHost", "Mynah", "MynahEmulator", "MynahHCI", "MynahCore", "MynahLifecycle",
-                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahHost", "Mynah", "MynahEmulator", "MynahFaults", "MynahHCI", "MynahCore",
+                "MynahLifecycle", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHCITests",

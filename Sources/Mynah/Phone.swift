@@ -70,9 +70,8 @@ public actor Phone {
         self.sink = sink
         preserved = PreservedStates(stateDirectory)
         advertiser = PhoneAdvertiser(advertising)
-        // A layer of faults is around the peripheral role alone.
-        let whole: any PeripheralRadio = (radio as? FaultyRadio)?.wrapped ?? radio
-        central = PhoneCentral(whole as? any CentralRadio, seed: seed, clock: RunClock(clock))
+        let centralRole = (radio as? any ControllableRadio)?.centralRole ?? radio as? any CentralRadio
+        central = PhoneCentral(centralRole, seed: seed, clock: RunClock(clock))
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.

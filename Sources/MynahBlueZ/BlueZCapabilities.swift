@@ -36,7 +36,6 @@ package enum BlueZCapabilities {
         result.answerDeadline = .seconds(5)
         result.playsPhoneServices = false
         result.cutsValues = false
-        result.faults = .bluez
         return result
     }
 }

@@ -1,6 +1,7 @@
 public import MynahCore
+package import MynahFaults
 
-extension BlueZRadio: PeripheralRadio, VanishingRadio {
+extension BlueZRadio: PeripheralRadio {
     /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
@@ -58,6 +59,8 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
         return try await adapter.removeDevice(address)
     }
 
+    package nonisolated var faultSupport: FaultSupport { .bluez }
+
     /// Turns the adapter off, for other programs too.
     package func vanish() async throws(RadioError) {
         pending.linksEnd(of: [nil])
@@ -75,3 +78,5 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
         await adapter.disconnect(centrals.path(of: central))
     }
 }
+
+extension BlueZRadio: VanishingRadio {}

@@ -6,8 +6,7 @@ import MynahDBus
 extension BlueZRadio {
     func objectChanged(_ message: DBusMessage) {
         guard let change = ObjectChange(message) else { return }
-        let before = adapter.session.objects.devices[change.path]
-        let actions = adapter.apply(change)
+        let (before, actions) = (adapter.session.objects.devices[change.path], adapter.apply(change))
         if change.concernsDevices { deviceChanged(change.path, from: before) }
         if change.removesDevice { carryOut(centrals.remove(change.path)) }
         carryOut(actions)

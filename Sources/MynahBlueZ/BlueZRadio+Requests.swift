@@ -56,8 +56,7 @@ extension BlueZRadio {
                 DBusError("org.bluez.Error.NotSupported", "notification sockets are not supported"))
         }
         let central = central(of: request.options)
-        let socketKey = NotificationSocketKey(attribute: key, peer: central.id)
-        let send = events
+        let (socketKey, send) = (NotificationSocketKey(attribute: key, peer: central.id), events)
         let socket = NotifySocket(ours) { send(.socket(socketKey, $0)) }
         call.reply { body in
             body.append(theirs)
@@ -96,9 +95,8 @@ extension BlueZRadio {
                 carryOut(notifier.connected(peer.id))
                 advertiser.linkBegan()
             case .disconnected(let id, let isBonded):
-                let isLast = centrals.connected.isEmpty
                 let ended = notifier.disconnected(
-                    id, isBonded: isBonded, isLast: isLast, at: RadioClock.now)
+                    id, isBonded: isBonded, isLast: centrals.connected.isEmpty, at: RadioClock.now)
                 report(change.event)
                 advertiser.linkEnded()
                 carryOut(ended)

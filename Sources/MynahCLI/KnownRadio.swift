@@ -1,6 +1,7 @@
 import MynahBlueZ
 import MynahCore
 import MynahEmulator
+import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 
@@ -18,6 +19,14 @@ enum KnownRadio: String, CaseIterable {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
         case .bluez: BlueZCapabilities.capabilities(version: Self.bluezVersion)
+        }
+    }
+
+    /// The faults that it can carry out.
+    private var faults: FaultSupport {
+        switch self {
+        case .virtual: .ownHost
+        case .bluez: .bluez
         }
     }
 
@@ -57,7 +66,7 @@ enum KnownRadio: String, CaseIterable {
     ///
     /// `known` are the capabilities of the installed version, or `nil` to assume the oldest.
     func issues(with profile: Profile, _ known: RadioCapabilities? = nil) -> [ProfileIssue] {
-        var issues = profile.issues(with: known ?? capabilities, isChosen: true)
+        var issues = profile.issues(with: known ?? capabilities, faults: faults, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
         if self == .bluez, let issue = profile.centralIssueWithBlueZ { issues.append(issue) }
         if let advertising = profile.advertising, profile.app == nil {

@@ -1,8 +1,10 @@
 import MynahConsole
 import MynahCore
 import MynahEmulator
+import MynahFaults
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// A profile as `show` prints it.
 enum ProfileView {

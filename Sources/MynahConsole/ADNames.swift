@@ -1,5 +1,6 @@
 package import MynahCore
 import MynahSupport
+import MynahValues
 
 /// AD structures in words.
 package enum ADNames {

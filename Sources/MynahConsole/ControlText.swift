@@ -2,6 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahProfiles
 package import MynahSupport
+import MynahValues
 
 /// The answers of the control API as text for people.
 package enum ControlText {

@@ -1,7 +1,8 @@
-package import MynahCore
+import MynahCore
 package import MynahEmulator
 import MynahProfiles
 import MynahSupport
+package import MynahValues
 
 /// A value for people: its bytes, and beside them its fields in words, or the text that it is.
 package struct ValueText: Hashable, Sendable {

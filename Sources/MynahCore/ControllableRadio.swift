@@ -35,6 +35,10 @@ package protocol ControllableRadio: PeripheralRadio {
     /// longer in the way of requests.
     func setRequestSink(_ sink: (any RadioSink)?)
 
+    /// The central role of the same radio, or `nil` if it has none; a layer around the peripheral role leaves
+    /// it alone.
+    nonisolated var centralRole: (any CentralRadio)? { get }
+
     // MARK: A phone's
 
     /// `true` if the radio is on the air, as far as it knows.
@@ -50,6 +54,9 @@ package protocol ControllableRadio: PeripheralRadio {
 }
 
 extension ControllableRadio {
+    /// Returns the radio itself if it has that role.
+    package nonisolated var centralRole: (any CentralRadio)? { self as? any CentralRadio }
+
     /// Returns `nil`: it is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
 

@@ -22,8 +22,6 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var playsPhoneServices = true
     /// Whether it cuts a value of an app that is too long for a link, as iOS does.
     package var cutsValues = true
-    /// The faults that it can carry out.
-    package var faults = FaultSupport.ownHost
 
     /// Capabilities of a radio that can do everything, unless changed.
     package init(name: String) {

@@ -1,6 +1,7 @@
 import MynahCore
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// The values of an emulated device's attributes and their answers, without time or radio.
 struct AttributeTable {

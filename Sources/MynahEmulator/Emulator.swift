@@ -1,5 +1,6 @@
 public import Mynah
 public import MynahCore
+package import MynahFaults
 package import MynahLifecycle
 import MynahProfiles
 import MynahSupport
@@ -24,6 +25,8 @@ public actor Emulator {
     let phone: Phone
     /// The layer of faults around its radio, or `nil` if there are none.
     let faultyRadio: FaultyRadio?
+    /// The faults that its radio can carry out; without a layer there are none to carry out.
+    package nonisolated var faultSupport: FaultSupport { faultyRadio?.support ?? .ownHost }
     var faultOwners = FaultOwners()
     private var devices: [EmulatedDevice]
     /// Whether apps play its devices.

@@ -1,6 +1,7 @@
 import MynahCore
 public import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// Which events are waited for: a name, and what their fields must hold.
 ///

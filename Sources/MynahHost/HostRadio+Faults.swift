@@ -1,7 +1,10 @@
 package import MynahCore
+package import MynahFaults
 
 // The calls that a layer of faults makes to the radio below its sink.
 extension HostRadio: FaultableRadio {
+    package nonisolated var faultSupport: FaultSupport { .ownHost }
+
     package func setLowerFaults(_ faults: (any LowerFaults)?) {
         sinks.faults = faults.map { LinkFaults($0) }
     }

@@ -1,4 +1,5 @@
 public import MynahCore
+package import MynahValues
 
 /// A device as a profile file declares it.
 public struct Profile: Sendable {

@@ -1,4 +1,5 @@
-public import MynahCore
+package import MynahCore
+package import MynahFaults
 
 extension Profile {
     /// The capabilities that the profile needs and some radios lack, in the file's order.
@@ -41,13 +42,17 @@ extension Profile {
 
     /// The parts of the profile that a radio with these capabilities cannot play as written.
     ///
-    /// - Parameter isChosen: Whether this radio will play the profile. If so, a part that would behave
-    /// differently is an error; otherwise every issue is a warning.
-    public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
+    /// - Parameters:
+    ///   - faults: The faults that the radio can carry out.
+    ///   - isChosen: Whether this radio will play the profile. If so, a part that would behave differently is
+    ///     an error; otherwise every issue is a warning.
+    package func issues(
+        with capabilities: RadioCapabilities, faults support: FaultSupport = .ownHost, isChosen: Bool
+    ) -> [ProfileIssue] {
         let issues =
             capabilities.shortcomings(requirements).map {
                 issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)
-            } + faultIssues(with: capabilities, isChosen: isChosen)
+            } + faultIssues(with: capabilities, support, isChosen: isChosen)
         return issues.sorted { left, right in
             guard let left = left.mark, let right = right.mark else { return false }
             return (left.line, left.column) < (right.line, right.column)
@@ -55,13 +60,16 @@ extension Profile {
     }
 
     /// The faults that a radio cannot carry out.
-    private func faultIssues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
+    private func faultIssues(
+        with capabilities: RadioCapabilities, _ support: FaultSupport, isChosen: Bool
+    ) -> [ProfileIssue] {
         faults.compactMap { fault in
-            fault.located { capabilities.shortcoming(of: $0, properties: fault.properties) }.map {
-                issue(
-                    isChosen ? .error : .warning, at: $0.mark,
-                    "the fault \(Words.quote(fault.fault.name)): \($0.message)")
-            }
+            fault.located { capabilities.shortcoming(of: $0, properties: fault.properties, with: support) }
+                .map {
+                    issue(
+                        isChosen ? .error : .warning, at: $0.mark,
+                        "the fault \(Words.quote(fault.fault.name)): \($0.message)")
+                }
         }
     }
 

@@ -113,7 +113,7 @@ extension RunSession: ControlledRun {
         let check = RadioCheck(print: outputs.print)
         do throws(RadioError) {
             try await phone.emulator.add(device) { capabilities throws(RadioError) in
-                try check.check([profile], capabilities)
+                try check.check([profile], capabilities, phone.emulator.faultSupport)
             }
         } catch {
             _ = change(phone.index) { run, _ in run.forget(device.label) }

@@ -262,7 +262,7 @@ package final class RunSession: Sendable {
             await emulator.playWhenReady(scenario.name, of: scenario.device)
         }
         try await emulator.start { capabilities throws(RadioError) in
-            try check.check(playing.run.profiles, capabilities)
+            try check.check(playing.run.profiles, capabilities, emulator.faultSupport)
         }
         if let keys {
             Task(executorPreference: clock.taskExecutor) { [clock, events] in

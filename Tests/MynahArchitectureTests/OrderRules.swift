@@ -20,9 +20,6 @@ enum OrderRules {
         "Sources/MynahControl/API/OpenAPI.swift": (1, "an array"),
         "Sources/MynahCore/AttributeIndex.swift": (1, "sorted later, if there are two"),
         "Sources/MynahCore/AttributeName.swift": (1, "an array"),
-        "Sources/MynahCore/Faults/FaultLinks.swift": (1, "changes each entry by itself"),
-        "Sources/MynahCore/Faults/FaultedServices.swift": (2, "looks for a key that is there once"),
-        "Sources/MynahCore/Layout/ValueLayout.swift": (1, "an array"),
         "Sources/MynahCore/RadioUse.swift": (1, "a sum of integers"),
         "Sources/MynahEmulator/Asked/AskedRequests.swift": (1, "a minimum"),
         "Sources/MynahEmulator/AttributeTable.swift": (1, "changes each entry by itself"),
@@ -30,6 +27,8 @@ enum OrderRules {
         "Sources/MynahEmulator/Services/RecordAccess.swift": (1, "a minimum"),
         "Sources/MynahEmulator/TickSchedule.swift": (1, "a minimum by time and attribute"),
         "Sources/MynahEmulator/Ticker.swift": (1, "changes each entry by itself"),
+        "Sources/MynahFaults/FaultLinks.swift": (1, "changes each entry by itself"),
+        "Sources/MynahFaults/FaultedServices.swift": (3, "looks for a key that is there once; an optional"),
         "Sources/MynahHCI/Capture/LinkLayerEncoder.swift": (1, "a minimum by a number of which there is one"),
         "Sources/MynahHCI/Virtual/Air.swift": (2, "changes each entry by itself"),
         "Sources/MynahHCI/Virtual/VirtualTransport.swift": (1, "changes each entry by itself"),
@@ -42,6 +41,7 @@ enum OrderRules {
         "Sources/MynahProfiles/Scenarios/EventCatalog.swift": (1, "makes a dictionary"),
         "Sources/MynahProfiles/Faults/FaultAttributes.swift": (2, "an array"),
         "Sources/MynahRun/Central/DeviceSearch.swift": (3, "a maximum; the only element; an array"),
+        "Sources/MynahValues/ValueLayout.swift": (1, "an array"),
     ]
 
     /// How often a source goes through a dictionary or a set without sorting it; 0 if it is exempt.

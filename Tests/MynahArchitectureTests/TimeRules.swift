@@ -17,7 +17,7 @@ enum TimeRules {
         "Sources/MynahBlueZ/RadioClock.swift": (1, "the clock of a radio that real devices are on"),
         "Sources/MynahCLI/LiveScreen.swift": (1, "how often a screen is drawn"),
         "Sources/MynahControl/HTTP/ListeningSocket.swift": (1, "waits for another process"),
-        "Sources/MynahCore/Faults/FaultyRadio.swift": (1, "the default of a parameter"),
+        "Sources/MynahFaults/FaultyRadio.swift": (1, "the default of a parameter"),
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": (1, "waits for an emulator"),
         "Sources/MynahHCI/SharedAir/AirDirectory.swift": (1, "the age of a file"),
         "Sources/MynahHCI/Transports/EventLoop.swift": (1, "the deadlines of sockets"),

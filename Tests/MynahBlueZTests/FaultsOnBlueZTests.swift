@@ -1,6 +1,7 @@
 import MynahBlueZ
 import MynahBlueZStandIn
 import MynahCore
+import MynahFaults
 import MynahSupport
 import MynahTestSupport
 import Testing

@@ -2,6 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 import MynahTestSupport
+import MynahValues
 import Testing
 
 @testable import MynahConsole

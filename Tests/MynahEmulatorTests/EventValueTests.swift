@@ -1,6 +1,7 @@
 import MynahCore
 import MynahProfiles
 import MynahSupport
+import MynahValues
 import Testing
 
 @testable import MynahEmulator

@@ -3,6 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 import MynahTestSupport
+import MynahValues
 import Testing
 
 @testable import MynahEmulator

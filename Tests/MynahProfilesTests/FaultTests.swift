@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
 import Testing
 
@@ -420,7 +421,6 @@ import Testing
     @Test("a radio's shortcoming names the fault, and is where it has to change")
     func shortcomings() throws {
         var radio = RadioCapabilities(name: "Radio")
-        radio.faults = .bluez
         radio.answerDeadline = .seconds(5)
         let rows = [
             (
@@ -445,10 +445,10 @@ import Testing
         ]
         for (fault, message, column) in rows {
             let loaded = try ProfileLoader.load(text: Self.profile(fault), file: "test.yaml")
-            let issues = loaded.issues(with: radio, isChosen: true)
+            let issues = loaded.issues(with: radio, faults: .bluez, isChosen: true)
             #expect(issues.map { "\($0.severity.rawValue): \($0.message)" } == [message])
             #expect(issues.first?.mark == SourceMark(line: 3, column: column))
-            #expect(loaded.issues(with: radio, isChosen: false).map(\.severity) == [.warning])
+            #expect(loaded.issues(with: radio, faults: .bluez, isChosen: false).map(\.severity) == [.warning])
             #expect(loaded.issues(with: RadioCapabilities(name: "Own"), isChosen: true) == [])
         }
     }

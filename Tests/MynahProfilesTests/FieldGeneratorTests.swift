@@ -1,10 +1,11 @@
+import MynahCore
 import MynahSupport
 import Testing
 
 import Glibc
 
-@testable import MynahCore
 @testable import MynahProfiles
+@testable import MynahValues
 
 /// Fields that change from tick to tick.
 @Suite struct FieldGeneratorTests {

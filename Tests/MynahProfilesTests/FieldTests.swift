@@ -1,8 +1,9 @@
+import MynahCore
 import MynahSupport
 import Testing
 
-@testable import MynahCore
 @testable import MynahProfiles
+@testable import MynahValues
 
 /// Values that a profile writes as fields, against bytes that were worked out by hand.
 @Suite struct FieldTests {

@@ -1,8 +1,9 @@
+import MynahCore
 import MynahSupport
 import Testing
 
-@testable import MynahCore
 @testable import MynahProfiles
+@testable import MynahValues
 
 @Suite struct ReactionTests {
     private static let start = """

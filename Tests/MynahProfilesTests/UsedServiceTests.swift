@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahValues
 import Testing
 
 @testable import MynahProfiles

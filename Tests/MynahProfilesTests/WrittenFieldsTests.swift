@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 import Testing
 
 @testable import MynahProfiles

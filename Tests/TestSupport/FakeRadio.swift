@@ -1,4 +1,5 @@
 package import MynahCore
+package import MynahFaults
 import MynahSupport
 
 /// A radio without air: it keeps what it was told, and tests make events happen.
@@ -68,6 +69,18 @@ package actor FakeRadio: VanishingRadio {
     /// A radio that can do everything unless said.
     package init(capabilities: RadioCapabilities = RadioCapabilities(name: "fake")) {
         self.capabilities = capabilities
+    }
+
+    /// The faults of a radio that has nothing below ATT but its silence.
+    package nonisolated var faultSupport: FaultSupport {
+        var support = FaultSupport.ownHost
+        for effect in [FaultEffect.Kind.refuseSubscription, .mtu] { support.triggers[effect] = nil }
+        for effect in [FaultEffect.Kind.delay, .error, .noAnswer] {
+            support.triggers[effect]?.remove(.subscribe)
+        }
+        support.triggers = support.triggers.mapValues { $0.subtracting([.discover, .mtu]) }
+        support.lostBonds.remove(.disconnect)
+        return support
     }
 
     /// Lets the next call of one kind fail.

@@ -6,6 +6,7 @@ import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 import Glibc
 

@@ -2,6 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// The OpenAPI document of the API, made from its routes.
 enum OpenAPI {

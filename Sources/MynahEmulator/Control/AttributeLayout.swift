@@ -1,5 +1,6 @@
-package import MynahCore
+import MynahCore
 package import MynahSupport
+package import MynahValues
 
 /// The names of an attribute and the fields of its value, for a control that sets it.
 package struct AttributeLayout: Hashable, Sendable {

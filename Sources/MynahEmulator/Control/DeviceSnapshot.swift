@@ -2,6 +2,7 @@ package import MynahCore
 package import MynahLifecycle
 package import MynahProfiles
 package import MynahSupport
+package import MynahValues
 
 /// A playing device at one moment: what it has on the air, its links and its values.
 package struct DeviceSnapshot: Hashable, Sendable {

@@ -2,6 +2,7 @@ import Mynah
 package import MynahCore
 import MynahLifecycle
 import MynahProfiles
+package import MynahValues
 
 // Snapshots and values, for tests.
 extension Emulator {

@@ -1,6 +1,7 @@
 import MynahCore
 package import MynahProfiles
 import MynahSupport
+import MynahValues
 
 // Variables that a test sets.
 extension Emulator {

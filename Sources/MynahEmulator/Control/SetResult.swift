@@ -1,6 +1,7 @@
-package import MynahCore
+import MynahCore
 import MynahProfiles
 package import MynahSupport
+package import MynahValues
 
 /// The result of setting a value.
 package struct SetResult: Hashable, Sendable {

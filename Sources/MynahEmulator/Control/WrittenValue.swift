@@ -1,6 +1,7 @@
 import MynahCore
 import MynahProfiles
 package import MynahSupport
+import MynahValues
 
 /// A value as a test writes it.
 package enum WrittenValue: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahProfiles
 package import MynahSupport
 

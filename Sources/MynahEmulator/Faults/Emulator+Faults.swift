@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 package import MynahSupport
@@ -13,10 +14,10 @@ extension Emulator {
         _ link: EmulatorLink
     ) -> FaultyRadio? {
         let isNeeded = devices.contains { !$0.faults.isEmpty || $0.requestNumbers != nil }
-        guard isNeeded, let radio = radio as? any ControllableRadio else { return nil }
+        guard isNeeded, let radio = radio as? any VanishingRadio else { return nil }
         return FaultyRadio(
             radio, seed: devices[0].seed, clock: clock,
-            owner: FaultyRadio.Owner(
+            owner: FaultyRadioOwner(
                 holds: { condition, fault in link.run { $0.holds(condition, of: fault) } ?? false },
                 applied: { firing in link.run { $0.take(firing) } }))
     }
@@ -94,7 +95,7 @@ extension Emulator {
         }
         guard let faultyRadio else { throw .conflict("this radio does not support faults") }
         if let shortcoming = await phone.capabilities?.shortcoming(
-            of: declared.fault, properties: declared.properties)
+            of: declared.fault, properties: declared.properties, with: faultyRadio.support)
         {
             throw .conflict("the fault \"\(name)\": \(shortcoming)")
         }

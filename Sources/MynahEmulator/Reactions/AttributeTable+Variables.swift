@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahValues
 
 // The device's own state, and the values that read it.
 extension AttributeTable {

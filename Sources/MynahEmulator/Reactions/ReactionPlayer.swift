@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahProfiles
+import MynahValues
 
 /// Carries out the rules of a player's characteristics.
 ///

@@ -2,6 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 // Scenarios of devices.
 extension Emulator {

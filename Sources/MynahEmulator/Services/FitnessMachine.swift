@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// A fitness machine that follows the targets of its control point (Fitness Machine Service 1.0.1, 4.16).
 ///

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 /// Heart Rate Service 1.0, 3.3: 01 resets Energy Expended.
 struct HeartRateControl: ServiceBehavior {

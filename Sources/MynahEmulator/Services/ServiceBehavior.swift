@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 /// The behavior of a service beyond keeping its values: a state machine without I/O.
 ///

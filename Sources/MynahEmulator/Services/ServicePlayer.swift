@@ -2,6 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// Lets the services of a player behave: it passes them writes, and keeps and sends what follows.
 ///

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// How a behavior changes the value that the profile gives a tick.
 ///

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahHCI
 
 // The requests about which faults decide before the server answers.

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// Writes an imported device as a profile, with comments about what is not known.
 struct ProfileText {

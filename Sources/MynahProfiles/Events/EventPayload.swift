@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahSupport
+package import MynahValues
 
 /// The content of an event beside its name, as values.
 ///

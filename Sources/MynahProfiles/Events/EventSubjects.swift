@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahSupport
+package import MynahValues
 
 /// A central in an event: its address, or its number if the radio does not report the address.
 package enum EventCentral: Hashable, Sendable, CustomStringConvertible {

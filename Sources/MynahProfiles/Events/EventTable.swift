@@ -1,5 +1,6 @@
 import MynahCore
 package import MynahSupport
+import MynahValues
 
 /// The events that a device reports: what each needs in a profile, and its fields in their order.
 ///

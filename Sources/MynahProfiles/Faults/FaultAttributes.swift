@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
 
 // The attributes that `faults:` names.

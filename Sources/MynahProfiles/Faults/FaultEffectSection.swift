@@ -1,5 +1,7 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
+import MynahValues
 
 /// The effects that are words of `do`.
 enum DoneEffect: String, CaseIterable {

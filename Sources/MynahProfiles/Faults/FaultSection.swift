@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
 
 /// An entry of the section `faults`.

@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahFaults
 package import MynahSupport
 
 extension ProfileFault {

@@ -1,4 +1,6 @@
 package import MynahCore
+package import MynahFaults
+package import MynahValues
 
 /// A fault as a profile declares it, or as a test adds it to a running device.
 package struct ProfileFault: Hashable, Sendable {

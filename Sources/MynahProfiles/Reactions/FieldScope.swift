@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// The names that a value can be taken from: variables, and in a reaction the fields of what was written.
 struct FieldScope {

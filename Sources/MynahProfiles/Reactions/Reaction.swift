@@ -1,5 +1,6 @@
 package import MynahCore
 import MynahSupport
+package import MynahValues
 
 /// A rule about one characteristic: the first that matches a request is carried out.
 package struct Reaction: Hashable, Sendable {

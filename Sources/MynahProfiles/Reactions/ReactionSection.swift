@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// `on:` of a characteristic.
 enum OnSection {

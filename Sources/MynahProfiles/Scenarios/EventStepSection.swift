@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// The steps `await` and `expect`, which wait for an event; their other keys are fields of the event.
 struct EventStepSection {

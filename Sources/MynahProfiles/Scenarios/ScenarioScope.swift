@@ -1,5 +1,7 @@
 import MynahCore
+import MynahFaults
 import MynahSupport
+import MynahValues
 
 /// The device that scenarios are declared for.
 struct ScenarioScope {

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// An entry of the section `characteristics`.
 struct CharacteristicSection {

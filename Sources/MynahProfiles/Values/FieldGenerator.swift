@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 /// A field whose value changes from tick to tick.
 struct FieldGenerator: Hashable, Sendable {

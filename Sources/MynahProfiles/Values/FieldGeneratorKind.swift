@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 /// The generators of a field, and the keys of each besides `generate`.
 enum FieldGeneratorKind: String, CaseIterable {

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// Reads a value of one field of a layout.
 struct FieldReader {

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 /// The values that a field of a layout takes: their kind, and the limits and units of a number.
 struct FieldShape: Hashable, Sendable {

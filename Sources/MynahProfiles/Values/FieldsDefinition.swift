@@ -1,5 +1,6 @@
-package import MynahCore
+import MynahCore
 import MynahSupport
+package import MynahValues
 
 /// A value made of fields, of which at least one changes from tick to tick.
 struct FieldsDefinition: GeneratorDefinition, Hashable {

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// A value that is written as fields: `{fields: …, layout: …}`.
 struct FieldsSection {

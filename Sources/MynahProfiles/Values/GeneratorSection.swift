@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// `{generate: …}` of a field.
 struct GeneratorSection {

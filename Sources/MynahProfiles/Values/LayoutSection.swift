@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 /// `layout:`, a list of fields in their order.
 struct LayoutSection {

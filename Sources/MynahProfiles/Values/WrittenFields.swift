@@ -1,5 +1,6 @@
-package import MynahCore
+import MynahCore
 package import MynahSupport
+package import MynahValues
 
 /// The fields of a value that a test sets, written as in a profile, without generators.
 package enum WrittenFields {

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahProfiles
 import MynahSupport
 
@@ -16,9 +17,11 @@ final class RadioCheck: Sendable {
     var shortcomings: [ProfileIssue] { found.withLock { $0 } }
 
     /// Prints what the radio plays differently; throws `unsupported` if it cannot play a profile as it is.
-    func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
+    func check(
+        _ profiles: [Profile], _ capabilities: RadioCapabilities, _ faults: FaultSupport
+    ) throws(RadioError) {
         for profile in profiles {
-            let issues = profile.issues(with: capabilities, isChosen: true)
+            let issues = profile.issues(with: capabilities, faults: faults, isChosen: true)
             for issue in issues { print(issue.description) }
             guard !issues.contains(where: { $0.severity == .error }) else {
                 found.withLock { $0 = issues }

@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahHCI
 import MynahHost
 import MynahSupport

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahHost
 
 /// The faults of the helper's device, which are all off until the driver turns them on.

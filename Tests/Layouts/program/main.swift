@@ -1,5 +1,6 @@
 import MynahCore
 import MynahSupport
+import MynahValues
 
 // The layouts of the SIG's characteristics and the companies' names as JSON, for Tests/Layouts/run; with
 // `decode`, the fields of values from standard input, each a line as `2A37 0048`.

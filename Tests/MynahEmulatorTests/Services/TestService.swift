@@ -1,4 +1,5 @@
 import MynahCore
+import MynahValues
 
 @testable import MynahEmulator
 

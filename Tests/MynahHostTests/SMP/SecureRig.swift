@@ -1,4 +1,5 @@
 import MynahCore
+import MynahFaults
 import MynahHCI
 import MynahSupport
 import MynahTestSupport

@@ -1,0 +1,125 @@
+package import MynahCore
+
+/// The effect of a fault on the operation that it applies to.
+package enum FaultEffect: Hashable, Sendable {
+    /// The request is answered with this error.
+    case error(ATTError)
+    /// The value is cut to this number of bytes.
+    case truncate(Int)
+    /// Bytes of the value are changed.
+    case corrupt(Corruption)
+    /// These bytes are sent instead of the value.
+    case value([UInt8])
+    /// The server answers the Exchange MTU Request with this MTU, in bytes.
+    case mtu(Int)
+    /// A value is not notified; a write is answered and does not reach the device.
+    case drop
+    /// A value is notified twice.
+    case duplicate
+    /// A value is notified after the next one of the same attribute.
+    case reorder
+    /// The request is never answered, so that the central's transaction times out after 30 s (Core
+    /// Specification, Vol 3, Part F, 3.3.3).
+    case noAnswer
+    /// The link ends with this reason (Core Specification, Vol 1, Part F, 1.3).
+    case disconnect(reason: UInt8)
+    /// The write of the Client Characteristic Configuration is answered with 0x03, Write Not Permitted.
+    case refuseSubscription
+    /// The device does not let a central connect.
+    case refuseConnection
+    /// The device deletes the central's bond; after a time, the bonds of all centrals.
+    case loseBond(LostBond)
+    /// A service or a characteristic disappears until the fault is turned off, and Service Changed is sent.
+    case changeServices(removing: AttributeKey)
+    /// The device advertises something else for a time, or until the fault is turned off.
+    case advertise(FaultyAdvertisement, for: Duration?)
+    /// The device falls silent for a time, or until the fault is turned off, so that links end with the
+    /// supervision timeout.
+    case vanish(for: Duration?)
+
+    /// Whether it changes or loses a value, so that it does nothing to a request that reaches none.
+    var isOnValue: Bool {
+        switch self {
+        case .truncate, .corrupt, .value, .drop: true
+        default: false
+        }
+    }
+
+    /// The reason of a `disconnect` without one: 0x13, Remote User Terminated Connection.
+    package static let usualReason: UInt8 = 0x13
+
+    /// The outcome for a central that encrypts the link with the key of a lost bond.
+    package enum LostBond: String, CaseIterable, Hashable, Sendable {
+        /// HCI LE Long Term Key Request Negative Reply: encryption fails with 0x06, PIN or Key Missing.
+        case reject
+        /// The link ends with 0x05, Authentication Failure.
+        case disconnect
+    }
+
+    /// Bytes of a value that are changed: `xor FF@2`.
+    package struct Corruption: Hashable, Sendable {
+        /// The bytes that the value's bytes are combined with by exclusive or.
+        package var mask: [UInt8]
+        /// The offset of the first byte; bytes past the end of the value are left out.
+        package var offset: Int
+
+        /// A mask from an offset on.
+        package init(xor mask: [UInt8], at offset: Int) {
+            self.mask = mask
+            self.offset = offset
+        }
+
+        /// A value with its bytes changed.
+        package func applied(to value: [UInt8]) -> [UInt8] {
+            guard value.indices.contains(offset) else { return value }
+            var value = value
+            for (index, byte) in zip(value.indices[offset...], mask) { value[index] ^= byte }
+            return value
+        }
+    }
+
+    /// The effects without their parameters: the rows of `FaultSupport`.
+    package enum Kind: String, CaseIterable, Hashable, Sendable {
+        /// A delay without another effect.
+        case delay
+        case error, truncate, corrupt, value, mtu, drop, duplicate, reorder, noAnswer, disconnect
+        case refuseSubscription, refuseConnection, loseBond, changeServices, advertise, vanish
+    }
+
+    /// The effect without its parameters.
+    package var kind: Kind {
+        switch self {
+        case .error: .error
+        case .truncate: .truncate
+        case .corrupt: .corrupt
+        case .value: .value
+        case .mtu: .mtu
+        case .drop: .drop
+        case .duplicate: .duplicate
+        case .reorder: .reorder
+        case .noAnswer: .noAnswer
+        case .disconnect: .disconnect
+        case .refuseSubscription: .refuseSubscription
+        case .refuseConnection: .refuseConnection
+        case .loseBond: .loseBond
+        case .changeServices: .changeServices
+        case .advertise: .advertise
+        case .vanish: .vanish
+        }
+    }
+
+    /// The value as the fault changes it, or `nil` if the effect does not change values.
+    package func changed(_ value: [UInt8]) -> [UInt8]? {
+        switch self {
+        case .truncate(let length): Array(value.prefix(max(0, length)))
+        case .corrupt(let corruption): corruption.applied(to: value)
+        case .value(let other): other
+        default: nil
+        }
+    }
+}
+
+extension Fault {
+    /// The effect without its parameters; `delay` if it has no other.
+    package var kind: FaultEffect.Kind { effect?.kind ?? .delay }
+}

@@ -1,0 +1,18 @@
+package import MynahCore
+
+/// A fault that was applied.
+package struct FaultFiring: Hashable, Sendable {
+    /// The name of the fault.
+    package var fault: String
+    /// The kind of its trigger.
+    package var trigger: FaultTrigger.Kind
+    /// The central, or `nil` if it was none or several.
+    package var central: Peer.ID?
+
+    /// A firing.
+    package init(fault: String, trigger: FaultTrigger.Kind, central: Peer.ID? = nil) {
+        self.fault = fault
+        self.trigger = trigger
+        self.central = central
+    }
+}

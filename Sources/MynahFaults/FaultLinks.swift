@@ -1,0 +1,103 @@
+import MynahCore
+
+/// The centrals that a layer of faults knows: their addresses, order, subscriptions and long reads.
+struct FaultLinks: Sendable {
+    /// A long read that is under way.
+    struct Reading: Sendable {
+        var attribute: AttributeKey
+        /// The whole value that the central is to read, or `nil` if the sink is asked for each part.
+        var value: [UInt8]?
+    }
+
+    /// A connected central.
+    struct Link: Sendable {
+        var peer: Peer
+        /// Its number among all connections, which no other has.
+        let number: Int
+        /// Its number in the order of connecting, from 1, since the last reset.
+        var order: Int
+        /// The read that it began last, or `nil` if it has read nothing.
+        var reading: Reading?
+    }
+
+    private(set) var links: [Peer.ID: Link] = [:]
+    private var lastNumber = 0
+    private var lastOrder = 0
+    private var subscribers: [AttributeKey: [Peer.ID]] = [:]
+    /// The attributes with subscribers that the radio does not name.
+    private var unnamed: Set<AttributeKey> = []
+
+    /// Takes an event of the radio.
+    mutating func take(_ event: RadioEvent) {
+        switch event {
+        case .connected(let peer):
+            lastNumber += 1
+            lastOrder += 1
+            links[peer.id] = Link(peer: peer, number: lastNumber, order: lastOrder)
+        case .peerChanged(let peer): links[peer.id]?.peer = peer
+        case .disconnected(let id):
+            links[id] = nil
+            for key in Array(subscribers.keys) { unsubscribe(id, from: key) }
+            if links.isEmpty { unnamed = [] }
+        case .subscribed(let key, let id?, _):
+            if subscribers[key]?.contains(id) != true { subscribers[key, default: []].append(id) }
+        case .subscribed(let key, nil, _): unnamed.insert(key)
+        case .unsubscribed(let key, let id?): unsubscribe(id, from: key)
+        case .unsubscribed(let key, nil):
+            unnamed.remove(key)
+            subscribers[key] = nil
+        default: break
+        }
+    }
+
+    /// Numbers the existing connections from 1, in their order; later ones follow.
+    mutating func countAnew() {
+        for (index, id) in ids(for: nil).enumerated() { links[id]?.order = index + 1 }
+        lastOrder = links.count
+    }
+
+    private mutating func unsubscribe(_ id: Peer.ID, from key: AttributeKey) {
+        subscribers[key]?.removeAll { $0 == id }
+        if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
+    }
+
+    /// A central as the rules know it.
+    func central(_ id: Peer.ID) -> FaultRules.Central {
+        FaultRules.Central(id, address: links[id]?.peer.address, order: links[id]?.order ?? 0)
+    }
+
+    /// The connected centrals that a fault is for, in the order of connecting.
+    func ids(for wanted: FaultCentral?) -> [Peer.ID] {
+        links.values.sorted { $0.order < $1.order }.map(\.peer.id)
+            .filter { wanted?.matches(central($0)) ?? true }
+    }
+
+    /// The subscribers of an attribute among `centrals`, or among all.
+    ///
+    /// Returns one element that is `nil` if the radio does not name them.
+    func targets(of attribute: AttributeKey, among centrals: [Peer.ID]?) -> [Peer.ID?] {
+        if unnamed.contains(attribute) { return [nil] }
+        return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }
+    }
+
+    /// The events of all subscriptions to an attribute that end with it.
+    func ends(of attribute: AttributeKey) -> [RadioEvent] {
+        if unnamed.contains(attribute) { return [.unsubscribed(attribute, nil)] }
+        return (subscribers[attribute] ?? []).map { .unsubscribed(attribute, $0) }
+    }
+
+    // MARK: Reads
+
+    /// The long read that a request goes on with, or `nil` if it begins one.
+    func reading(_ request: ReadRequest) -> Reading? {
+        guard request.offset > 0, let reading = links[request.central]?.reading,
+            reading.attribute == request.attribute
+        else { return nil }
+        return reading
+    }
+
+    /// Notes that a central reads a value.
+    mutating func begin(_ request: ReadRequest, value: [UInt8]? = nil) {
+        links[request.central]?.reading = Reading(attribute: request.attribute, value: value)
+    }
+}

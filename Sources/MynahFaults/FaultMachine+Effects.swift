@@ -1,0 +1,135 @@
+import MynahCore
+
+// The effects of faults other than a changed answer or value.
+extension FaultMachine {
+    /// Carries out the effect of faults that apply to an operation, after their delay.
+    mutating func carryOut(
+        _ decision: FaultRules.Decision, of central: Peer.ID?, at now: Duration
+    ) -> [FaultAction] {
+        guard let effect = decision.effect, let name = decision.cause, effect.isBesideRequests else {
+            return []
+        }
+        let link = number(of: central)
+        guard decision.delay > .zero else {
+            return carryOut(effect, by: name, of: central, link: link, at: now)
+        }
+        let step = FaultStep.carryOut(effect, by: name, of: central, link: link)
+        return [.wait(until: now + decision.delay, step)]
+    }
+
+    /// Carries out an effect while the link of its central has this number.
+    mutating func carryOut(
+        _ effect: FaultEffect, by name: String, of central: Peer.ID?, link: Int?, at now: Duration
+    ) -> [FaultAction] {
+        guard number(of: central) == link else { return [] }
+        // The radio does not say which central it was.
+        let isOfAny = central == nil && effect.concernsCentral
+        let centrals: [Peer.ID?] = isOfAny ? links.ids(for: nil) : [central]
+        var actions: [FaultAction] = []
+        for central in centrals { actions += carryOut(effect, by: name, of: central, at: now) }
+        return actions
+    }
+
+    /// The number of a central's link, which no other has.
+    func number(of central: Peer.ID?) -> Int? { central.flatMap { links.links[$0]?.number } }
+
+    mutating func carryOut(
+        _ effect: FaultEffect, by name: String, of central: Peer.ID?, at now: Duration
+    ) -> [FaultAction] {
+        // It may have been turned off during its delay.
+        guard rules[name]?.isOn == true else { return [] }
+        switch effect {
+        case .disconnect(let reason): return endLinks(of: central, reason)
+        // One that begins in spite of an advertisement that is not connectable ends too.
+        case .refuseConnection: return endLinks(of: central, FaultEffect.usualReason)
+        case .loseBond(let way): return [.loseBond(central, way)]
+        case .changeServices(let key):
+            return services.remove(key, by: name) ? [.work(.changeServices)] : []
+        case .advertise(let change, let time):
+            let step = FaultStep.end(name, number: advertising.begin(change, by: name))
+            return [.work(.advertiseAgain)] + (time.map { [.wait(until: now + $0, step)] } ?? [])
+        case .vanish(let time):
+            let (number, isFirst) = advertising.silence(by: name)
+            let step = FaultStep.end(name, number: number)
+            return (isFirst ? [.work(.vanish)] : []) + (time.map { [.wait(until: now + $0, step)] } ?? [])
+        case .error, .truncate, .corrupt, .value, .mtu, .drop, .duplicate, .reorder, .noAnswer,
+            .refuseSubscription:
+            return []
+        }
+    }
+
+    private func endLinks(of central: Peer.ID?, _ reason: UInt8) -> [FaultAction] {
+        (central.map { [$0] } ?? links.ids(for: nil)).map { .work(.disconnect($0, reason: reason)) }
+    }
+
+    /// Ends the effect of a fault, unless it was restarted after `number`.
+    mutating func end(_ name: String, number: Int? = nil) -> [FaultAction] {
+        let ended = advertising.end(name, number: number)
+        return (ended.isSilence ? [.work(.reappear)] : []) + (ended.isChange ? [.work(.advertiseAgain)] : [])
+            + (number == nil && services.restore(name) ? [.work(.changeServices)] : [])
+    }
+
+    // MARK: Services and advertisements
+
+    /// The services that faults leave, with the values that the radio answers by itself.
+    func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
+        services.shown(definitions) { rules.concerns(.read, of: $0) }
+    }
+
+    /// The value with which the radio answers reads by itself, or `nil` if a fault may change it.
+    func shownValue(of key: AttributeKey) -> [UInt8]? {
+        rules.concerns(.read, of: key) ? nil : services.values[key]
+    }
+
+    /// An advertisement with the changes of the faults.
+    func changed(_ advertisement: Advertisement) -> Advertisement {
+        advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
+    }
+
+    /// The advertisement that is wanted with the changes of the faults; `nil` if it is on the air already, or
+    /// if the radio does not work.
+    var nextAdvertisement: Advertisement? {
+        guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else {
+            return nil
+        }
+        let changed = changed(wanted)
+        return changed == advertising.onAir ? nil : changed
+    }
+
+    /// An advertisement goes on the air, which may refuse connections from then on.
+    mutating func advertises(_ changed: Advertisement) -> [FaultAction] {
+        defer { advertising.onAir = changed }
+        guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return [] }
+        let names = refusals.map(\.fault.name)
+        rules.countApplied(names)
+        return names.map { .report(FaultFiring(fault: $0, trigger: .connect)) }
+    }
+
+    /// The faults that keep the device from being connectable.
+    private var refusals: [FaultRules.Entry] {
+        guard isRunning, support.refusesByAdvertising else { return [] }
+        return rules.entries.filter {
+            $0.isArmed && $0.fault.effect == .refuseConnection && !$0.fault.selectsConnections
+        }
+    }
+}
+
+extension FaultEffect {
+    /// Whether it concerns one central and no other.
+    var concernsCentral: Bool {
+        switch self {
+        case .disconnect, .loseBond: true
+        default: false
+        }
+    }
+
+    /// Whether it is carried out beside the request that it applies to, and not by its answer.
+    var isBesideRequests: Bool {
+        switch self {
+        case .disconnect, .refuseConnection, .loseBond, .changeServices, .advertise, .vanish: true
+        case .error, .truncate, .corrupt, .value, .mtu, .drop, .duplicate, .reorder, .noAnswer,
+            .refuseSubscription:
+            false
+        }
+    }
+}

@@ -1,0 +1,270 @@
+import MynahCore
+
+/// The faults of a device as a machine: it decides about operations, and returns the actions that follow from
+/// each decision, event and time.
+///
+/// It does no I/O and knows no clock: a time is since any moment.
+struct FaultMachine: Sendable {
+    /// Whether a condition of a fault holds, which is called by its name.
+    typealias Holds = @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
+
+    /// The faults that the radio can carry out.
+    let support: FaultSupport
+    /// Whether the radio itself asks about subscriptions, below its sink.
+    private let asksBelow: Bool
+    private let holds: Holds
+    /// The radio's capabilities, or `nil` if it does not run.
+    private var capabilities: RadioCapabilities?
+    var isRunning: Bool { capabilities != nil }
+    var rules: FaultRules
+    var links = FaultLinks()
+    var services = FaultedServices()
+    var advertising = FaultedAdvertising()
+    /// When a step is due that applies the next fault after its time, or `nil` if there is none.
+    private var nextDue: Duration?
+
+    /// The faults of a device that does not run yet; random numbers follow from `seed` and the faults' names.
+    init(
+        _ faults: [Fault], seed: UInt64, support: FaultSupport, asksBelow: Bool, holds: @escaping Holds
+    ) {
+        rules = FaultRules(faults, seed: seed)
+        self.support = support
+        self.asksBelow = asksBelow
+        self.holds = holds
+    }
+
+    // MARK: Life
+
+    /// The radio has started; throws `unsupported` if a fault is on that it cannot carry out.
+    mutating func start(_ found: RadioCapabilities) throws(RadioError) {
+        capabilities = found
+        for entry in rules.entries where entry.isOn { try check(entry.fault, nil) }
+    }
+
+    /// The faults that are on count from now on.
+    mutating func begin(at now: Duration) -> [FaultAction] {
+        rules.start(at: now)
+        return changed()
+    }
+
+    /// Nothing is due any more: the radio is about to stop.
+    mutating func stopWaiting() { nextDue = nil }
+
+    /// The radio has stopped.
+    mutating func stop() {
+        capabilities = nil
+        links = FaultLinks()
+        services.removeAll()
+        advertising = FaultedAdvertising()
+    }
+
+    // MARK: Faults
+
+    /// Adds a fault, or replaces the one with its name.
+    ///
+    /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
+    mutating func add(_ fault: Fault, at now: Duration) throws(RadioError) -> [FaultAction] {
+        if !fault.isOff { try check(fault) }
+        let replaced = rules[fault.name]?.fault
+        let ended = replaced == nil ? [] : end(fault.name)
+        rules.add(fault, at: now)
+        return ended + changed([fault] + (replaced.map { [$0] } ?? []))
+    }
+
+    /// Turns a fault on or off; returns `nil` if it is already, or if there is none with that name.
+    ///
+    /// Throws `unsupported` if the fault is turned on and the radio cannot carry it out.
+    mutating func turn(_ name: String, isOn: Bool, at now: Duration) throws(RadioError) -> [FaultAction]? {
+        guard let fault = rules[name]?.fault else { return nil }
+        if isOn { try check(fault) }
+        guard rules.turn(name, isOn: isOn, at: now) == true else { return nil }
+        return (isOn ? [] : end(name)) + changed([fault])
+    }
+
+    /// Removes a fault, and ends what it did; returns `nil` if there is none with that name.
+    mutating func remove(_ name: String) -> (fault: Fault, actions: [FaultAction])? {
+        guard let fault = rules.remove(name) else { return nil }
+        return (fault, end(name) + changed([fault]))
+    }
+
+    /// Replaces attribute keys.
+    mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) -> [FaultAction] {
+        rules.rekey(mapping)
+        return changed()
+    }
+
+    /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.
+    func check(_ services: [ServiceDefinition]) throws(RadioError) {
+        let characteristics = Dictionary(
+            services.flatMap(\.characteristics).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        for entry in rules.entries where entry.isOn {
+            guard let characteristic = entry.fault.attribute.flatMap({ characteristics[$0] }) else {
+                continue
+            }
+            try check(entry.fault, characteristic.properties)
+        }
+    }
+
+    private func check(_ fault: Fault) throws(RadioError) {
+        try check(fault, fault.attribute.flatMap { services.properties(of: $0) })
+    }
+
+    private func check(_ fault: Fault, _ properties: CharacteristicProperties?) throws(RadioError) {
+        if let shortcoming = capabilities?.shortcoming(of: fault, properties: properties, with: support) {
+            throw RadioError(.unsupported, "fault \(fault.name): \(shortcoming)")
+        }
+    }
+
+    /// Has the radio ask for the values that a fault may change, and applies what needs no operation.
+    ///
+    /// `faults` are those that have changed; `nil` if any of them may have. Values and advertisements that
+    /// they do not concern are left as they are, so that the thousandth fault costs no more than the first.
+    private mutating func changed(_ faults: [Fault]? = nil) -> [FaultAction] {
+        guard isRunning else { return [] }
+        var actions = [FaultAction.arm(rules.isArmed)] + services.keys(readBy: faults).map { .show($0) }
+        let concernsAdvertising = faults?.contains { $0.effect == .refuseConnection } ?? true
+        if concernsAdvertising, advertising.wanted != nil { actions.append(.work(.advertiseAgain)) }
+        return actions + waitForDue()
+    }
+
+    /// Waits for the next fault that applies after a time, unless a step is set for it already.
+    private mutating func waitForDue() -> [FaultAction] {
+        guard let due = rules.nextDue, nextDue.map({ due < $0 }) ?? true else { return [] }
+        nextDue = due
+        return [.wait(until: due, .applyDue(due))]
+    }
+
+    /// Applies the faults whose time has come, and waits for the next.
+    mutating func applyDue(_ due: Duration, at now: Duration) -> [FaultAction] {
+        if nextDue == due { nextDue = nil }
+        var actions: [FaultAction] = []
+        for fault in rules.takeDue(at: now, holds: holds) {
+            actions.append(.report(FaultFiring(fault: fault.name, trigger: .after)))
+            guard let effect = fault.effect else { continue }
+            let wanted = effect.concernsCentral ? fault.selection.central : nil
+            let centrals: [Peer.ID?] = wanted.map { links.ids(for: $0) } ?? [nil]
+            for central in centrals { actions += carryOut(effect, by: fault.name, of: central, at: now) }
+        }
+        return actions + waitForDue()
+    }
+
+    // MARK: Decisions
+
+    /// Decides about an operation of one central, or of none that is known.
+    mutating func decide(_ operation: FaultRules.Operation, by id: Peer.ID?) -> FaultRules.Decision {
+        var decision = rules.decide(operation, of: id.map(links.central), holds: holds)
+        // The delays of several faults may add up to more than the radio can hold up an answer for.
+        if FaultTrigger.Kind(operation.kind).isRequest, let limit = capabilities?.longestFaultDelay {
+            decision.delay = min(decision.delay, limit)
+        }
+        return decision
+    }
+
+    /// Whether a fault may apply to values of an attribute.
+    func concernsValues(of attribute: AttributeKey) -> Bool {
+        rules.isArmed && rules.concerns(.notify, of: attribute)
+    }
+
+    /// Puts a value on its way to its subscribers as faults have it, after those that wait.
+    mutating func send(_ value: HeldValues.Value, _ held: inout HeldValues) -> HeldValues.Fate {
+        let targets = links.targets(of: value.attribute, among: value.centrals)
+        guard !targets.isEmpty else { return .unchanged }
+        guard held.hasRoom else {
+            held.isRefused = true
+            return .refused
+        }
+        let (now, centrals) = (value.due, targets.map { $0.map(links.central) })
+        let operation = FaultRules.Operation(.notify, of: [value.attribute])
+        let decisions = rules.decide(operation, of: centrals, holds: holds)
+        var actions = firings(decisions, targets)
+        for (target, decision) in zip(targets, decisions) {
+            var part = value
+            part.due += decision.delay
+            if let target { part.centrals = [target] }
+            actions += held.put(part, decision.effect, at: now) + carryOut(decision, of: target, at: now)
+        }
+        return .held(
+            targets == [nil] ? nil : targets.count, isFaulty: decisions.contains { !$0.isNothing }, actions)
+    }
+
+    /// The faults that decided about a value: each once, or for each subscriber if it is for one.
+    private func firings(_ decisions: [FaultRules.Decision], _ targets: [Peer.ID?]) -> [FaultAction] {
+        var (reported, actions): (Set<String>, [FaultAction]) = ([], [])
+        for (target, decision) in zip(targets, decisions) {
+            for name in decision.applied {
+                let isOfOne = rules[name]?.fault.selection.central != nil
+                guard reported.insert(name).inserted || isOfOne else { continue }
+                let central = isOfOne || targets.count == 1 ? target : nil
+                actions.append(.report(FaultFiring(fault: name, trigger: .notify, central: central)))
+            }
+        }
+        return actions
+    }
+
+    /// Decides about a request that the radio answers by itself.
+    mutating func verdict(
+        on request: LowerRequest, of central: Peer.ID, at now: Duration
+    ) -> (verdict: LowerVerdict, actions: [FaultAction]) {
+        let operation = request.operation
+        let key = operation.attributes.first
+        guard rules.concerns(operation.kind, of: key) else { return (.proceed, []) }
+        let decision = decide(operation, by: central)
+        let verdict = decision.verdict
+        var actions =
+            decision.firings(FaultTrigger.Kind(operation.kind), central)
+            + carryOut(decision, of: central, at: now)
+        if case .refuse(let error) = verdict, let key {
+            let access = operation.kind == .read ? RefusedRequest.Access.read : .write
+            let refused = RefusedRequest(central: central, attribute: key, access: access, error: error)
+            actions.append(.pass(.refused(refused)))
+        }
+        guard decision.delay > .zero, verdict != .ignore else { return (verdict, actions) }
+        let step = FaultStep.release(verdict, of: central, link: number(of: central))
+        return (.hold, actions + [.wait(until: now + decision.delay, step)])
+    }
+
+    // MARK: Events
+
+    /// Notes an event before the device has it; returns `false` if a device that is gone misses it.
+    mutating func note(_ event: RadioEvent) -> Bool {
+        switch event {
+        case .stateChanged, .lost, .recovered: return advertising.hasReported(event)
+        case .capabilitiesChanged(let new): capabilities = new
+        default: links.take(event)
+        }
+        return true
+    }
+
+    /// The actions that follow an event that the device has had.
+    mutating func follow(_ event: RadioEvent, at now: Duration) -> [FaultAction] {
+        switch event {
+        case .connected(let peer): return happened(.connect, to: peer.id, at: now)
+        case .paired(let id): return happened(.pair, to: id, at: now)
+        case .subscribed(let key, let id, _) where !asksBelow:
+            return happened(.subscribe, to: id, of: key, at: now)
+        case .recovered, .stateChanged(.poweredOn):
+            // The radio may have refused services while it was lost.
+            let isChanged = services.nextChange() != nil
+            return (advertising.silent.isEmpty ? [] : [.work(.vanish)])
+                + (isChanged ? [.work(.changeServices)] : [])
+                + (advertising.resume() ? [.work(.advertiseAgain)] : [])
+        default: return []
+        }
+    }
+
+    /// Applies the faults of something that has happened and has no answer.
+    mutating func happened(
+        _ kind: FaultTrigger.Operation, to id: Peer.ID?, of key: AttributeKey? = nil, at now: Duration
+    ) -> [FaultAction] {
+        guard rules.concerns(kind, of: key) else { return [] }
+        let decision = decide(FaultRules.Operation(kind, of: key.map { [$0] } ?? []), by: id)
+        return decision.firings(FaultTrigger.Kind(kind), id) + carryOut(decision, of: id, at: now)
+    }
+}
+
+extension FaultRules.Decision {
+    /// The faults that apply.
+    func firings(_ trigger: FaultTrigger.Kind, _ central: Peer.ID?) -> [FaultAction] {
+        applied.map { .report(FaultFiring(fault: $0, trigger: trigger, central: central)) }
+    }
+}

@@ -1,0 +1,336 @@
+package import MynahCore
+import MynahSupport
+
+/// The faults of a device, and which of them apply to an operation.
+///
+/// It counts for each fault the operations at its attribute and of its central, and has a random number
+/// generator for each. It does no I/O and knows no clock: a time is since any moment.
+package struct FaultRules: Sendable {
+    /// Whether a condition of a fault holds, which is called by its name.
+    package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
+
+    /// An operation that can trigger faults.
+    package struct Operation: Hashable, Sendable {
+        /// The kind of operation.
+        package var kind: FaultTrigger.Operation
+        /// The attributes that it concerns; empty if it concerns none.
+        package var attributes: [AttributeKey]
+        /// Whether the link's protection denies it, so that it reaches no value.
+        package var isDenied: Bool
+
+        /// An operation.
+        package init(
+            _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false
+        ) {
+            self.kind = kind
+            self.attributes = attributes
+            self.isDenied = isDenied
+        }
+    }
+
+    /// A central at an operation.
+    package struct Central: Hashable, Sendable {
+        /// The radio's identifier of the central.
+        package var id: Peer.ID
+        /// Its identity address, or its address; `nil` if the radio does not report it.
+        package var address: DeviceAddress?
+        /// Its number in the order of connecting, from 1; 0 if it is not known.
+        package var order: Int
+
+        /// A central.
+        package init(_ id: Peer.ID, address: DeviceAddress? = nil, order: Int = 0) {
+            self.id = id
+            self.address = address
+            self.order = order
+        }
+    }
+
+    /// The delay and the effect of the faults that apply to an operation.
+    package struct Decision: Hashable, Sendable {
+        /// How long it is held up: the delays of all faults that apply.
+        package var delay = Duration.zero
+        /// The first effect of the faults that apply, or `nil` if none has one.
+        package var effect: FaultEffect?
+        /// The name of the fault with that effect, or `nil` if there is none.
+        package var cause: String?
+        /// The names of the faults that apply, in their order, without those whose effect came second.
+        package var applied: [String] = []
+
+        /// Nothing happens to it.
+        package init() {}
+
+        /// Whether the operation is as it would be without faults.
+        package var isNothing: Bool { applied.isEmpty }
+
+        /// Adds a fault that was selected; returns `false` if it has only an effect, and not the first one.
+        fileprivate mutating func add(_ fault: Fault) -> Bool {
+            guard effect == nil || fault.effect == nil || fault.delay > .zero else { return false }
+            applied.append(fault.name)
+            delay += fault.delay
+            if effect == nil, let first = fault.effect { (effect, cause) = (first, fault.name) }
+            return true
+        }
+    }
+
+    /// A fault and its state.
+    package struct Entry: Sendable {
+        /// The fault.
+        package fileprivate(set) var fault: Fault
+        /// Its place in the order of addition.
+        fileprivate var number: UInt64
+        /// Whether it is on.
+        package fileprivate(set) var isOn: Bool
+        /// The operations that it counted since it was turned on.
+        package fileprivate(set) var count = 0
+        /// How often it applied since it was turned on.
+        package fileprivate(set) var timesApplied = 0
+        /// When it applies, if it does so after a time and has not yet.
+        fileprivate var due: Duration?
+        fileprivate var random: SeededRandom
+
+        /// Whether it can apply: it is on, and its chance is not 0.
+        package var isArmed: Bool { isOn && fault.selection.chance > 0 }
+    }
+
+    /// The faults, in the order of the file and then of their addition.
+    package private(set) var entries: [Entry] = []
+    private let seed: UInt64
+    /// The numbers of the faults by name; `entries` is in the order of the numbers.
+    private var numbers: [String: UInt64] = [:]
+    private var lastNumber: UInt64 = 0
+    /// How many armed faults there are for each operation, so that no operation walks through all of them.
+    private var armed: [FaultTrigger.Operation: ArmedFaults] = [:]
+    /// When the next fault applies after its time, or `nil` if none does.
+    package private(set) var nextDue: Duration?
+    /// How many faults are armed.
+    private var armedCount = 0
+
+    /// These faults; random numbers of those without a seed follow from `seed` and their names.
+    package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
+        self.seed = seed
+        for fault in faults { add(fault, at: now) }
+    }
+
+    // MARK: Faults
+
+    /// Whether a fault can apply.
+    package var isArmed: Bool { armedCount > 0 }
+
+    /// Adds a fault, or replaces the one with its name; its counts start at zero.
+    ///
+    /// A new one takes as long with a thousand others as alone.
+    package mutating func add(_ fault: Fault, at now: Duration) {
+        var entry = Entry(fault: fault, number: 0, isOn: false, random: random(of: fault))
+        if !fault.isOff { entry.turnOn(at: now) }
+        if let index = index(of: fault.name) {
+            entry.number = entries[index].number
+            change(index) { $0 = entry }
+            return
+        }
+        lastNumber += 1
+        entry.number = lastNumber
+        numbers[fault.name] = lastNumber
+        entries.append(entry)
+        count(entry, 1)
+        if entry.isArmed, let due = entry.due { nextDue = nextDue.map { min($0, due) } ?? due }
+    }
+
+    /// Removes a fault; returns it, or `nil` if there is none with that name.
+    @discardableResult
+    package mutating func remove(_ name: String) -> Fault? {
+        guard let index = index(of: name) else { return nil }
+        numbers[name] = nil
+        let entry = entries.remove(at: index)
+        count(entry, -1)
+        if entry.due != nil { findNextDue() }
+        return entry.fault
+    }
+
+    /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is none with that
+    /// name.
+    ///
+    /// Its counters begin at zero when it is turned on; its random numbers go on.
+    package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
+        guard let index = index(of: name) else { return nil }
+        guard entries[index].isOn != isOn else { return false }
+        change(index) { isOn ? $0.turnOn(at: now) : $0.turnOff() }
+        return true
+    }
+
+    /// Attributes have other keys.
+    package mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
+        armed = [:]
+        armedCount = 0
+        for index in entries.indices {
+            entries[index].fault.rekey(mapping)
+            count(entries[index], 1)
+        }
+    }
+
+    /// The device starts: the faults that are on count from now on.
+    package mutating func start(at now: Duration) {
+        for index in entries.indices where entries[index].isOn { entries[index].turnOn(at: now) }
+        findNextDue()
+    }
+
+    /// The fault with a name, or `nil` if there is none.
+    package subscript(name: String) -> Entry? { index(of: name).map { entries[$0] } }
+
+    private func index(of name: String) -> Int? {
+        guard let number = numbers[name] else { return nil }
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Changes a fault or its state.
+    private mutating func change(_ index: Int, _ body: (inout Entry) -> Void) {
+        count(entries[index], -1)
+        body(&entries[index])
+        count(entries[index], 1)
+        findNextDue()
+    }
+
+    /// Counts a fault for its operation if it is armed.
+    private mutating func count(_ entry: Entry, _ difference: Int) {
+        guard entry.isArmed else { return }
+        armedCount += difference
+        guard case .on(let operation) = entry.fault.trigger else { return }
+        armed[operation, default: ArmedFaults()].count(entry.fault.attribute, difference)
+    }
+
+    private mutating func findNextDue() {
+        nextDue = entries.lazy.filter(\.isArmed).compactMap(\.due).min()
+    }
+
+    private func random(of fault: Fault) -> SeededRandom {
+        SeededRandom(seed: fault.seed ?? Fault.seed(of: fault.name, seed))
+    }
+
+    // MARK: Operations
+
+    /// Whether a fault may apply to an operation of any central.
+    package func concerns(_ kind: FaultTrigger.Operation, of attribute: AttributeKey? = nil) -> Bool {
+        armed[kind]?.concern(attribute) == true
+    }
+
+    /// Decides about an operation of one central, or of none that is known.
+    package mutating func decide(
+        _ operation: Operation, of central: Central? = nil, holds: Holds
+    ) -> Decision {
+        decide(operation, of: [central], holds: holds)[0]
+    }
+
+    /// Decides about an operation that concerns several centrals, such as a value that is notified; there is
+    /// one decision for each.
+    ///
+    /// A fault without `central` counts it once, and applies to all of them or to none.
+    package mutating func decide(
+        _ operation: Operation, of centrals: [Central?], holds: Holds
+    ) -> [Decision] {
+        var decisions = Array(repeating: Decision(), count: centrals.count)
+        for index in entries.indices where entries[index].matches(operation) {
+            let fault = entries[index].fault
+            guard let wanted = fault.selection.central else {
+                guard entries[index].selects(holds) else { continue }
+                let isFirst = decisions.indices.map { decisions[$0].add(fault) }
+                if isFirst.contains(true) { entries[index].timesApplied += 1 }
+                continue
+            }
+            for (place, central) in centrals.enumerated() where wanted.matches(central) {
+                if entries[index].selects(holds), decisions[place].add(fault) {
+                    entries[index].timesApplied += 1
+                }
+            }
+        }
+        return decisions
+    }
+
+    /// Faults were applied without an operation.
+    mutating func countApplied(_ names: [String]) {
+        for index in names.compactMap(index) { entries[index].timesApplied += 1 }
+    }
+
+    // MARK: Times
+
+    /// Takes the faults that apply by now after their time, each once, in their order.
+    package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
+        var due: [Fault] = []
+        for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {
+            entries[index].due = nil
+            guard entries[index].isArmed, entries[index].selects(holds) else { continue }
+            entries[index].timesApplied += 1
+            due.append(entries[index].fault)
+        }
+        findNextDue()
+        return due
+    }
+}
+
+/// How many armed faults there are for an operation.
+private struct ArmedFaults {
+    private var total = 0
+    /// Those that are for every attribute.
+    private var ofAll = 0
+    private var ofOne: [AttributeKey: Int] = [:]
+
+    mutating func count(_ attribute: AttributeKey?, _ difference: Int) {
+        total += difference
+        guard let attribute else {
+            ofAll += difference
+            return
+        }
+        let count = ofOne[attribute, default: 0] + difference
+        ofOne[attribute] = count == 0 ? nil : count
+    }
+
+    /// Whether one of them is for an attribute, or for any if that is `nil`.
+    func concern(_ attribute: AttributeKey?) -> Bool {
+        guard let attribute else { return total > 0 }
+        return ofAll > 0 || ofOne[attribute] != nil
+    }
+}
+
+extension FaultRules.Entry {
+    fileprivate mutating func turnOn(at now: Duration) {
+        isOn = true
+        count = 0
+        timesApplied = 0
+        if case .after(let time) = fault.trigger { due = now + time }
+    }
+
+    fileprivate mutating func turnOff() {
+        isOn = false
+        due = nil
+    }
+
+    fileprivate func matches(_ operation: FaultRules.Operation) -> Bool {
+        guard isArmed, fault.trigger == .on(operation.kind) else { return false }
+        if operation.isDenied, fault.effect?.isOnValue == true { return false }
+        return fault.attribute.map(operation.attributes.contains) ?? true
+    }
+
+    /// Counts an operation, and decides whether the fault is for it.
+    fileprivate mutating func selects(_ holds: FaultRules.Holds) -> Bool {
+        count += 1
+        let selection = fault.selection
+        guard selection.nth.contains(count), selection.times.map({ timesApplied < $0 }) ?? true,
+            selection.condition.map({ holds($0, fault.name) }) ?? true
+        else { return false }
+        // The 53 bits that a Double can tell apart.
+        return selection.chance >= 1 || Double(random.next() >> 11) * 0x1p-53 < selection.chance
+    }
+}
+
+extension FaultCentral {
+    /// Whether a fault applies to a central; an unknown central never matches.
+    package func matches(_ central: FaultRules.Central?) -> Bool {
+        switch self {
+        case .address(let address): central?.address?.value == address.value
+        case .order(let order): central?.order == order
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package import MynahCore
+import MynahSupport
+
+extension Fault {
+    /// Why the fault means nothing on any radio, as a sentence without its full stop; `nil` if it does.
+    package var mistake: String? {
+        let meaningful = FaultSupport.meaningful[kind] ?? []
+        guard meaningful.contains(trigger.kind) else {
+            return "\(kind) does nothing on \(trigger.kind); it applies to \(Self.list(meaningful))"
+        }
+        return selectionMistake ?? delayMistake ?? effectMistake
+    }
+
+    private var selectionMistake: String? {
+        guard (0...1).contains(selection.chance) else { return "chance is from 0 to 100 %" }
+        switch selection.nth {
+        case .range(let range) where range.lowerBound < 1: return "nth counts from 1"
+        case .every(let period) where period < 1: return "nth: every N takes a number from 1"
+        case .range, .every:
+            if case .after = trigger { return "nth counts operations, and a fault after a time has none" }
+        case .all: break
+        }
+        if let times = selection.times, times < 1 { return "times is a number from 1" }
+        if case .order(let number)? = selection.central, number < 1 {
+            return "central counts connections from 1"
+        }
+        if attribute != nil, ![.read, .write, .notify, .subscribe].contains(trigger.kind) {
+            return "\(trigger.kind) has no attribute; remove of"
+        }
+        if selection.central != nil, trigger.kind == .advertise {
+            return "advertise concerns every central; remove central"
+        }
+        if selection.central != nil, kind == .refuseConnection {
+            return "refuseConnection concerns every central; remove central"
+        }
+        return nil
+    }
+
+    private var delayMistake: String? {
+        switch trigger {
+        case .after(let time) where time <= .zero: return "after takes a time above 0"
+        case .after where delay != .zero: return "a fault after a time has no delay; make the time longer"
+        case .on(.advertise) where delay != .zero: return "advertise has no delay; use after"
+        default: break
+        }
+        guard delay >= .zero else { return "delay takes a time above 0" }
+        switch kind {
+        case .delay where delay == .zero: return "the fault has neither an effect nor a delay"
+        case .noAnswer, .reorder, .refuseConnection:
+            return delay == .zero ? nil : "\(kind) cannot have a delay"
+        case .drop where trigger.kind == .notify:
+            return delay == .zero ? nil : "a value that is dropped cannot have a delay"
+        default: return nil
+        }
+    }
+
+    private var effectMistake: String? {
+        switch effect {
+        case .error(let error) where error.code == 0: "0x00 is not an error"
+        case .truncate(let length) where !(0..<GATT.maximumValueLength).contains(length):
+            "truncate takes a length from 0 to \(GATT.maximumValueLength - 1) bytes"
+        case .corrupt(let corruption) where corruption.mask.allSatisfy { $0 == 0 }:
+            "corrupt needs a byte that is not 00"
+        case .corrupt(let corruption)
+        where corruption.offset < 0
+            || corruption.offset > GATT.maximumValueLength - corruption.mask.count:
+            "corrupt changes bytes of a value, which has \(GATT.maximumValueLength) at most"
+        case .value(let value) where value.count > GATT.maximumValueLength:
+            "a value has \(GATT.maximumValueLength) bytes at most"
+        case .mtu(let mtu) where !(GATT.defaultMTU...517).contains(mtu):
+            "an MTU is from \(GATT.defaultMTU) to 517 bytes"
+        case .advertise(let change, _) where change == FaultyAdvertisement():
+            "advertise needs at least one field in with"
+        case .advertise(_, let time?) where time <= .zero, .vanish(let time?) where time <= .zero:
+            "for takes a time above 0"
+        default: nil
+        }
+    }
+
+    /// Names in the order of the cases.
+    fileprivate static func list(_ triggers: Set<FaultTrigger.Kind>) -> String {
+        let names = FaultTrigger.Kind.allCases.filter(triggers.contains).map(\.rawValue)
+        guard names.count > 1, let last = names.last else { return names.first ?? "nothing" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+}
+
+extension FaultTrigger.Kind: CustomStringConvertible {
+    /// The name in a profile.
+    package var description: String { rawValue }
+}
+
+extension FaultEffect.Kind: CustomStringConvertible {
+    /// The name in a profile.
+    package var description: String { rawValue }
+}
+
+extension RadioCapabilities {
+    /// The longest delay of an answer with which the central still gets it.
+    package var longestFaultDelay: Duration {
+        answerDeadline.map { $0 - .milliseconds(500) } ?? .seconds(29)
+    }
+
+    /// Why the radio cannot carry out a fault, as a sentence without its full stop; `nil` if it can.
+    ///
+    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. `faults` is what
+    /// the radio supports. A fault that means nothing on any radio has its `mistake` here too.
+    package func shortcoming(
+        of fault: Fault, properties: CharacteristicProperties? = nil, with faults: FaultSupport
+    ) -> String? {
+        fault.mistake ?? support(of: fault, faults) ?? limit(of: fault, properties, faults)
+            ?? centralLimit(of: fault)
+    }
+
+    private func support(of fault: Fault, _ faults: FaultSupport) -> String? {
+        guard !faults.allows(fault.kind, at: fault.trigger.kind) else { return nil }
+        guard let triggers = faults.triggers[fault.kind], !triggers.isEmpty else {
+            return "\(name) cannot carry out \(fault.kind)"
+        }
+        return """
+            \(name) cannot carry out \(fault.kind) on \(fault.trigger.kind); it can on \(Fault.list(triggers))
+            """
+    }
+
+    private func limit(
+        of fault: Fault, _ properties: CharacteristicProperties?, _ faults: FaultSupport
+    ) -> String? {
+        if fault.trigger.kind.isRequest, fault.delay > longestFaultDelay {
+            return "\(name) can hold up an answer for \(longestFaultDelay.text) at most"
+        }
+        // The radio has answered such a write before it reports it.
+        if fault.trigger == .on(.write), properties?.contains(.writeWithoutResponse) == true,
+            !writes.areRefusedBesideCommands, fault.delay > .zero || [.error, .noAnswer].contains(fault.kind)
+        {
+            return """
+                \(name) cannot \(fault.kind == .error ? "refuse" : "hold up") a write of a characteristic \
+                that has writeWithoutResponse
+                """
+        }
+        switch fault.effect {
+        case .error(let error):
+            let codes: ErrorCodes? =
+                switch fault.trigger {
+                case .on(.read): readErrors
+                case .on(.write): writes.errors
+                default: nil
+                }
+            if let codes, !codes.contains(error) {
+                return "\(name) cannot answer a \(fault.trigger.kind) with \(error); it can send \(codes)"
+            }
+        case .disconnect(let reason) where !faults.disconnectReasons.contains(reason):
+            let reasons = faults.disconnectReasons.map { "0x" + Hex.encode([$0]) }
+            return """
+                \(name) cannot end a link with reason 0x\(Hex.encode([reason])); it can use \
+                \(reasons.joined(separator: ", "))
+                """
+        case .loseBond(let way) where !faults.lostBonds.contains(way):
+            let ways = FaultEffect.LostBond.allCases.filter(faults.lostBonds.contains).map(\.rawValue)
+            return """
+                \(name) cannot lose a bond with how: \(way.rawValue); it can with \
+                how: \(ways.joined(separator: ", "))
+                """
+        default: break
+        }
+        return nil
+    }
+
+    private func centralLimit(of fault: Fault) -> String? {
+        guard fault.selection.central != nil, !subscriptions.namesSubscribers,
+            [.notify, .subscribe].contains(fault.trigger.kind)
+        else { return nil }
+        return "\(name) does not report which central subscribed, so a \(fault.trigger.kind) has no central"
+    }
+}
+
+extension Fault {
+    /// Whether it applies to some connections and not to others.
+    var selectsConnections: Bool {
+        selection.nth != .all || selection.times != nil || selection.chance < 1
+            || selection.condition != nil
+    }
+}

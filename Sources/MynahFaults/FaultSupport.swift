@@ -1,0 +1,80 @@
+/// The faults that a radio can carry out: the table of triggers and effects, and the limits of each.
+///
+/// `check`, the documentation and the tests read it. Limits that are among the radio's other capabilities,
+/// such as its ATT errors and the time limit of its answers, are read from there: see
+/// `RadioCapabilities.shortcoming(of:properties:with:)`.
+package struct FaultSupport: Hashable, Sendable {
+    /// The triggers that the radio supports with each effect; an effect that is missing is not supported.
+    package var triggers: [FaultEffect.Kind: Set<FaultTrigger.Kind>]
+    /// The reasons for which the radio can end a link.
+    package var disconnectReasons: [UInt8]
+    /// The ways in which it can lose a bond.
+    package var lostBonds: Set<FaultEffect.LostBond>
+    /// Whether it refuses connections with an advertisement that is not connectable.
+    ///
+    /// If not, or if the fault is for some connections only, it ends a connection at once.
+    package var refusesByAdvertising: Bool
+    /// How it carries out an effect that another radio carries out otherwise, as a phrase for people.
+    package var ways: [FaultEffect.Kind: String]
+
+    /// The combinations that mean something on any radio.
+    package static let meaningful: [FaultEffect.Kind: Set<FaultTrigger.Kind>] = {
+        let requests: Set<FaultTrigger.Kind> = [.read, .write, .subscribe, .discover, .mtu]
+        let links = requests.union([.notify, .connect, .pair])
+        return [
+            .delay: requests.union([.notify]),
+            .error: requests,
+            .truncate: [.read, .notify],
+            .corrupt: [.read, .notify],
+            .value: [.read, .notify],
+            .mtu: [.mtu],
+            .drop: [.write, .notify],
+            .duplicate: [.notify],
+            .reorder: [.notify],
+            .noAnswer: requests,
+            .disconnect: links.union([.after]),
+            .refuseSubscription: [.subscribe],
+            .refuseConnection: [.connect],
+            .loseBond: links.union([.after]),
+            .changeServices: links.union([.after]),
+            .advertise: links.union([.advertise, .after]),
+            .vanish: links.union([.advertise, .after]),
+        ]
+    }()
+
+    /// Mynah's own host.
+    package static let ownHost = FaultSupport(
+        triggers: meaningful,
+        disconnectReasons: [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B],
+        lostBonds: [.reject, .disconnect],
+        refusesByAdvertising: true,
+        ways: [
+            .noAnswer: "no answer until the central's transaction times out after 30 s",
+            .refuseConnection: "an advertisement that is not connectable",
+            .vanish: "the controller is reset and advertises nothing",
+        ])
+
+    /// bluetoothd, which does discovery, the MTU and subscriptions by itself.
+    package static let bluez: FaultSupport = {
+        let unseen: Set<FaultTrigger.Kind> = [.discover, .mtu]
+        var triggers = meaningful.mapValues { $0.subtracting(unseen) }
+        for effect in [FaultEffect.Kind.delay, .error] { triggers[effect]?.remove(.subscribe) }
+        for effect in [FaultEffect.Kind.noAnswer, .refuseSubscription, .mtu] { triggers[effect] = nil }
+        return FaultSupport(
+            triggers: triggers,
+            disconnectReasons: [0x13],
+            lostBonds: [.reject],
+            refusesByAdvertising: false,
+            ways: [
+                .disconnect: "the request is answered with 0x0E first",
+                .refuseConnection: "the link ends as soon as it is reported",
+                .loseBond: "RemoveDevice, which also ends the link",
+                .vanish: "the adapter is turned off, for other programs too",
+            ])
+    }()
+
+    /// Whether the radio can carry out an effect at a trigger.
+    package func allows(_ effect: FaultEffect.Kind, at trigger: FaultTrigger.Kind) -> Bool {
+        triggers[effect]?.contains(trigger) == true
+    }
+}

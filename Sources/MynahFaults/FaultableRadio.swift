@@ -1,0 +1,68 @@
+package import MynahCore
+
+/// A radio that carries out faults with the layer around it, and falls silent for one.
+package protocol VanishingRadio: ControllableRadio {
+    /// The faults that it can carry out.
+    nonisolated var faultSupport: FaultSupport { get }
+
+    /// Falls silent: every link ends, and nothing is advertised.
+    func vanish() async throws(RadioError)
+
+    /// Advertises again what it did before it fell silent.
+    func reappear() async throws(RadioError)
+}
+
+/// A radio whose layers below the sink can misbehave: our own host.
+package protocol FaultableRadio: VanishingRadio {
+    /// Has requests that the radio answers by itself decided about; with `nil` they are answered as usual.
+    func setLowerFaults(_ faults: (any LowerFaults)?)
+
+    /// Whether any fault may apply; without one, requests are answered as usual and nobody decides.
+    func armLowerFaults(_ isArmed: Bool)
+
+    /// Decides about the request of a central that was held up; does nothing if none is.
+    func release(_ central: Peer.ID, _ verdict: LowerVerdict)
+
+    /// The link of a central has ended.
+    func ended(_ central: Peer.ID)
+
+    /// Deletes a central's bond, or all bonds if it is `nil`, with the subscriptions that it remembers; on
+    /// disk too.
+    ///
+    /// A bonded peer that encrypts with the lost key meets what `way` says, until it pairs again.
+    func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
+}
+
+/// Decides about the requests that a radio answers by itself.
+package protocol LowerFaults: Sendable {
+    /// Called on the radio's executor for each request.
+    func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict
+}
+
+/// A request that a radio answers by itself.
+package enum LowerRequest: Hashable, Sendable {
+    /// A read of a value that the link's protection does not allow.
+    case read(AttributeKey)
+    /// A write of a value that the link's protection does not allow.
+    case write(AttributeKey)
+    /// A write, or prepared writes, of a Client Characteristic Configuration that sets a bit.
+    case subscribe(AttributeKey)
+    /// A request that finds services, included services, characteristics or descriptors.
+    case discover
+    /// An Exchange MTU Request.
+    case mtu
+}
+
+/// The decision about a request that a radio answers by itself.
+package enum LowerVerdict: Hashable, Sendable {
+    /// It is answered as usual.
+    case proceed
+    /// It is answered with this error.
+    case refuse(ATTError)
+    /// It is never answered, and no later request of that link is.
+    case ignore
+    /// An Exchange MTU Request is answered with this MTU, in bytes.
+    case mtu(Int)
+    /// It waits for `release`.
+    case hold
+}

@@ -1,0 +1,110 @@
+import MynahCore
+
+/// The advertisement that a device wants, and the faults that change it or silence the device.
+struct FaultedAdvertising: Sendable {
+    /// The advertisement that the device wants, or `nil` if it wants none.
+    var wanted: Advertisement?
+    /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
+    var onAir: Advertisement?
+    /// From when the radio falls silent until it has come back.
+    var isGone = false
+    /// Whether it did not work when it came back, so that it has to advertise when it does.
+    var isDue = false
+    /// The states that the radio has reported since.
+    var hidden = HiddenStates()
+    /// The state of the radio that was last reported to the device; a lost radio is not on.
+    private(set) var told = RadioState.poweredOn
+    private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
+    private var lastNumber = 0
+    /// The faults for which it is silent.
+    private(set) var silent: [String: Int] = [:]
+
+    /// The advertisement with the changes of the faults, which apply in the order in which they began.
+    func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
+        var result = advertisement
+        for change in changes { result = change.change.applied(to: result) }
+        if refusesConnections { result.isConnectable = false }
+        return result
+    }
+
+    /// The device wants no advertisement.
+    mutating func stop() { (wanted, onAir) = (nil, nil) }
+
+    /// Begins to be gone if a fault silences the device; returns `false` if it is gone already, or the radio
+    /// does not work: one that is off is silent as it is, and is not turned on at the end of the fault.
+    mutating func vanish() -> Bool {
+        guard !silent.isEmpty, !isGone, told == .poweredOn else { return false }
+        isGone = true
+        return true
+    }
+
+    /// Notes an event about the radio's state; returns `false` if the device is gone, which does not know it.
+    mutating func hasReported(_ event: RadioEvent) -> Bool {
+        guard !isGone else {
+            hidden.take(event)
+            return false
+        }
+        note(event)
+        return true
+    }
+
+    /// The radio works; returns whether the device has to advertise for the first time since it came back.
+    mutating func resume() -> Bool {
+        defer { isDue = false }
+        return isDue
+    }
+
+    /// The device is on the air again; returns the radio's events of the time in between.
+    mutating func isBack() -> [RadioEvent] {
+        let events = hidden.events
+        // A radio that does not work now advertises when it does.
+        isDue = !events.isEmpty || hidden.isTurnedOff
+        hidden = HiddenStates()
+        isGone = false
+        // The radio may have left the air since the last advertisement.
+        onAir = nil
+        for event in events { note(event) }
+        return events
+    }
+
+    /// Notes an event that is reported to the device.
+    mutating func note(_ event: RadioEvent) {
+        if case .stateChanged(let state) = event { told = state }
+    }
+
+    /// Begins or restarts a change; returns a number for `end`.
+    mutating func begin(_ change: FaultyAdvertisement, by fault: String) -> Int {
+        lastNumber += 1
+        changes.removeAll { $0.fault == fault }
+        changes.append((fault, change, lastNumber))
+        return lastNumber
+    }
+
+    /// Falls silent, or goes on being; returns a number for `end`, and whether it was not silent before.
+    mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
+        lastNumber += 1
+        defer { silent[fault] = lastNumber }
+        return (lastNumber, silent.isEmpty)
+    }
+
+    /// The effects that have ended.
+    struct Ended {
+        /// A change has ended, so the advertisement must be composed again.
+        var isChange = false
+        /// The silence is over.
+        var isSilence = false
+    }
+
+    /// Ends the change of a fault, unless it was restarted after `number`; with `nil` in any case.
+    mutating func end(_ fault: String, number: Int? = nil) -> Ended {
+        var ended = Ended()
+        let count = changes.count
+        changes.removeAll { $0.fault == fault && (number == nil || $0.number == number) }
+        ended.isChange = changes.count < count
+        if let began = silent[fault], number == nil || began == number {
+            silent[fault] = nil
+            ended.isSilence = silent.isEmpty
+        }
+        return ended
+    }
+}

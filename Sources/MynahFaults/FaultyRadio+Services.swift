@@ -1,0 +1,127 @@
+package import MynahCore
+
+// The device's services, advertisements and values on their way to the radio.
+extension FaultyRadio {
+    // MARK: Services
+
+    /// Publishes what faults leave of the services.
+    ///
+    /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
+    package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try machine.check(definitions)
+        machine.services.willPublish(definitions)
+        let shown = machine.shown(definitions)
+        guard !shown.isEmpty else {
+            return PublishedServices(id: machine.services.published(definitions, shown: [], as: nil))
+        }
+        let published = try await wrapped.publish(shown)
+        let id = machine.services.published(definitions, shown: shown, as: published.id)
+        // A fault may have been turned on or off meanwhile.
+        for key in machine.services.keysWithValue { showValue(of: key) }
+        if machine.services.nextChange() != nil { enqueue(.changeServices) }
+        return PublishedServices(id: id, handles: published.handles)
+    }
+
+    package func withdraw(_ id: PublishedServices.ID) async {
+        if let inner = machine.services.withdraw(id) { await wrapped.withdraw(inner) }
+    }
+
+    package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        machine.services.setValue(value, of: attribute)
+        showValue(of: attribute)
+    }
+
+    /// Has the radio answer reads of an attribute by itself if no fault may change them.
+    func showValue(of key: AttributeKey) {
+        let value = machine.shownValue(of: key)
+        inner { $0.setValue(value, of: key) }
+    }
+
+    /// Publishes again each batch that a fault has changed, or no longer changes.
+    ///
+    /// One that the radio refuses is tried again when the radio has recovered, and with the next change.
+    func changeServices() async {
+        var refused: Set<PublishedServices.ID> = []
+        while let (id, batch) = machine.services.nextChange(except: refused) {
+            if let inner = machine.services.willWithdraw(id) {
+                await wrapped.withdraw(inner)
+                // Subscriptions end with the attributes; the radio does not report it.
+                for event in batch.shown.flatMap({ machine.links.ends(of: $0) }) { _ = take(event) }
+            }
+            let shown = machine.shown(batch.services)
+            var inner: PublishedServices.ID?
+            do throws(RadioError) {
+                if !shown.isEmpty { inner = try await wrapped.publish(shown).id }
+            } catch {
+                warn("the services cannot be changed: \(error)")
+                _ = machine.services.changed(id, to: nil, shown: [])
+                refused.insert(id)
+                continue
+            }
+            let isThere = machine.services.changed(id, to: inner, shown: shown)
+            if !isThere, let inner { await wrapped.withdraw(inner) }
+        }
+        for key in machine.services.keysWithValue { showValue(of: key) }
+    }
+
+    // MARK: Advertising
+
+    package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        machine.advertising.wanted = advertisement
+        perform(machine.happened(.advertise, to: nil, at: now))
+        guard machine.advertising.silent.isEmpty, !machine.advertising.isGone else { return .silent }
+        return try await advertise(changed: machine.changed(advertisement))
+    }
+
+    package func stopAdvertising() async {
+        machine.advertising.stop()
+        await wrapped.stopAdvertising()
+    }
+
+    /// Advertises what is wanted with the changes of the faults, unless that is on the air or the radio does
+    /// not work.
+    func advertiseAgain() async {
+        guard let changed = machine.nextAdvertisement else { return }
+        do throws(RadioError) {
+            let report = try await advertise(changed: changed)
+            if machine.advertising.wanted != nil { pass(.advertisingChanged(report)) }
+        } catch {
+            warn("the device cannot advertise the fields of a fault: \(error)")
+        }
+    }
+
+    private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        perform(machine.advertises(changed))
+        do throws(RadioError) {
+            return try await wrapped.advertise(changed)
+        } catch {
+            machine.advertising.onAir = nil
+            throw error
+        }
+    }
+
+    // MARK: Values
+
+    package func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        guard values.held.isUsed || machine.concernsValues(of: attribute) else {
+            return try pass(value, of: attribute, as: delivery, to: centrals)
+        }
+        let whole = HeldValues.Value(
+            attribute: attribute, bytes: value, delivery: delivery, centrals: centrals, due: now)
+        switch machine.send(whole, &values.held) {
+        // Without subscribers there is nothing to count, and errors are the radio's.
+        case .unchanged: return try pass(value, of: attribute, as: delivery, to: centrals)
+        case .refused: return .full
+        case .held(let count, let isFaulty, let actions):
+            perform(actions)
+            let (error, followUp) = values.sendHeld(at: now)
+            perform(followUp)
+            // If a fault applies to the value, the error is not the sender's mistake.
+            if let error, !isFaulty { throw error }
+            if let error { warn("a value that a fault has changed cannot be sent: \(error)") }
+            return .sent(count)
+        }
+    }
+}

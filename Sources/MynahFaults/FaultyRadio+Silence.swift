@@ -1,0 +1,53 @@
+package import MynahCore
+
+// The time in which a device is gone for a fault.
+extension FaultyRadio {
+    func vanish() async {
+        guard machine.advertising.vanish() else { return }
+        do throws(RadioError) {
+            try await wrapped.vanish()
+        } catch {
+            warn("the device cannot fall silent: \(error)")
+            isBack()
+        }
+    }
+
+    func reappear() async {
+        guard machine.advertising.silent.isEmpty else { return }
+        guard machine.advertising.isGone else { return await advertiseAgain() }
+        if !machine.advertising.hidden.isTurnedOff {
+            do throws(RadioError) {
+                try await wrapped.reappear()
+                // It may have been turned off while it came back.
+                if machine.advertising.hidden.isTurnedOff { try await wrapped.setPower(false) }
+            } catch {
+                warn("the device cannot advertise again: \(error)")
+            }
+        }
+        isBack()
+        if machine.services.nextChange() != nil { await changeServices() }
+        await advertiseAgain()
+    }
+
+    /// The device is on the air again, and gets the radio's events of the time in between.
+    private func isBack() {
+        for event in machine.advertising.isBack() { pass(event) }
+    }
+
+    /// Turns Bluetooth off or on.
+    ///
+    /// A device that a fault has silenced stays silent, and is off when it is back.
+    package func setPower(_ isOn: Bool) async throws(RadioError) {
+        guard lower != nil, machine.advertising.isGone else { return try await wrapped.setPower(isOn) }
+        guard machine.advertising.hidden.isTurnedOff == isOn else { return }
+        machine.advertising.hidden.isTurnedOff = !isOn
+        let event = RadioEvent.stateChanged(isOn ? .poweredOn : .poweredOff)
+        machine.advertising.note(event)
+        pass(event)
+    }
+
+    /// Returns when everything has been done that faults began before, such as the end of a silence.
+    package func settle() async {
+        await withCheckedContinuation { enqueue(.finish($0)) }
+    }
+}

@@ -1,0 +1,153 @@
+import MynahCore
+
+/// Values that faults hold up on their way to subscribers: by a delay, or because the link has no room.
+///
+/// A value that waits holds up later ones to the same central, and to no other.
+struct HeldValues: Sendable {
+    /// A value on its way to centrals.
+    struct Value: Hashable, Sendable {
+        var attribute: AttributeKey
+        var bytes: [UInt8]
+        var delivery: Delivery
+        /// The receivers, or `nil` for all.
+        var centrals: [Peer.ID]?
+        /// When it may be sent.
+        var due: Duration
+    }
+
+    /// The fate of a value that is to be sent.
+    enum Fate: Sendable {
+        /// It goes to the radio as it is.
+        case unchanged
+        /// It may not wait, because too many do.
+        case refused
+        /// It is on its way to so many centrals, or to an unknown number.
+        case held(Int?, isFaulty: Bool, [FaultAction])
+    }
+
+    /// Where values of one attribute to one central are reordered.
+    fileprivate struct Place: Hashable {
+        var attribute: AttributeKey
+        var central: Peer.ID?
+    }
+
+    private struct Track: Sendable {
+        /// When the last value went through, and how long after the one before.
+        var last: Duration
+        var gap: Duration?
+        /// The value that waits for the next one.
+        var waiting: Value?
+
+        /// A value goes through; one that is sent twice counts once.
+        mutating func pass(at now: Duration) {
+            if now > last { gap = now - last }
+            last = now
+        }
+    }
+
+    /// How many values wait at most.
+    static let limit = 256
+    /// How long a value waits for the next one if no time between two values is known.
+    static let usualGap = Duration.seconds(1)
+
+    private(set) var values: [Value] = []
+    private var tracks: [Place: Track] = [:]
+    /// Whether a value was refused because too many wait.
+    var isRefused = false
+
+    /// Whether a value to be sent has to pass here, because others wait.
+    var isUsed: Bool { !values.isEmpty || tracks.values.contains { $0.waiting != nil } }
+    /// Whether another value may wait.
+    var hasRoom: Bool { values.count < Self.limit }
+
+    /// Notes that a value may wait that was refused before; returns whether there is one.
+    mutating func makeRoom() -> Bool {
+        guard isRefused, hasRoom else { return false }
+        isRefused = false
+        return true
+    }
+
+    /// Puts a value on its way as the effect of a fault has it.
+    mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
+        var value = value
+        switch effect {
+        case .drop, .disconnect, .vanish: return []
+        case .reorder:
+            if let limit = keepForNext(value, at: now) { return [.wait(until: limit, .stopKeeping(value))] }
+        case .duplicate: add(value, at: now)
+        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
+        case nil: break
+        }
+        add(value, at: now)
+        return value.due > now ? [.wait(until: value.due, .flush)] : []
+    }
+
+    /// Puts a value at the end; one that was to wait for it goes after it.
+    mutating func add(_ value: Value, at now: Duration) {
+        values.append(value)
+        let place = Place(value)
+        guard var track = tracks[place] else {
+            tracks[place] = Track(last: now)
+            return
+        }
+        track.pass(at: now)
+        if var late = track.waiting {
+            late.due = value.due
+            values.append(late)
+            track.waiting = nil
+        }
+        tracks[place] = track
+    }
+
+    /// Keeps a value until the next one of its attribute to its centrals.
+    ///
+    /// Returns the time at which to send it if no next value comes, or `nil` if one is kept already. That
+    /// time is a little more than the time between the last two values.
+    mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
+        let place = Place(value)
+        var track = tracks[place] ?? Track(last: now)
+        guard track.waiting == nil else { return nil }
+        track.pass(at: now)
+        track.waiting = value
+        tracks[place] = track
+        return now + (track.gap ?? Self.usualGap) * 5 / 4
+    }
+
+    /// Puts a value at the end that has waited too long for the next one.
+    mutating func stopKeeping(_ value: Value, at now: Duration) {
+        guard var late = tracks[Place(value)]?.waiting, late == value else { return }
+        tracks[Place(value)]?.waiting = nil
+        late.due = now
+        values.append(late)
+    }
+
+    /// Sends what is due, in order; `send` returns `false` if there is no room.
+    mutating func flush(at now: Duration, _ send: (Value) -> Bool) {
+        var (blocked, isAllBlocked, kept): (Set<Peer.ID>, Bool, [Value]) = ([], false, [])
+        for value in values {
+            let isBlocked =
+                isAllBlocked || (value.centrals.map { !blocked.isDisjoint(with: $0) } ?? !blocked.isEmpty)
+            if !isBlocked, value.due <= now, send(value) { continue }
+            kept.append(value)
+            if let centrals = value.centrals { blocked.formUnion(centrals) } else { isAllBlocked = true }
+        }
+        values = kept
+    }
+
+    /// Forgets what waits for a central whose link has ended.
+    mutating func forget(_ central: Peer.ID) {
+        values.removeAll { $0.centrals == [central] }
+        tracks = tracks.filter { $0.key.central != central }
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        self = HeldValues()
+    }
+}
+
+extension HeldValues.Place {
+    init(_ value: HeldValues.Value) {
+        self.init(attribute: value.attribute, central: value.centrals?.first)
+    }
+}

@@ -1,0 +1,46 @@
+import MynahCore
+
+/// Sends values to a radio when faults no longer hold them up.
+struct ValueSender: Sendable {
+    private let radio: any VanishingRadio
+    var held = HeldValues()
+
+    /// A sender to a radio on whose executor it is called.
+    init(_ radio: any VanishingRadio) {
+        self.radio = radio
+    }
+
+    /// Sends the values that have waited long enough, and warns of one that cannot be sent.
+    mutating func flush(at now: Duration) -> [FaultAction] {
+        let (error, actions) = sendHeld(at: now)
+        return (error.map { [.warn("a value that was held up cannot be sent: \($0)")] } ?? []) + actions
+    }
+
+    /// Sends the values that need not wait any longer; returns the error of one that cannot be sent.
+    mutating func sendHeld(at now: Duration) -> (error: RadioError?, actions: [FaultAction]) {
+        var failure: RadioError?
+        held.flush(at: now) { [radio] value in
+            do throws(RadioError) {
+                return try radio.onOwnExecutor { radio throws(RadioError) in
+                    try radio.send(value.bytes, of: value.attribute, as: value.delivery, to: value.centrals)
+                } != .full
+            } catch {
+                failure = error
+                return true
+            }
+        }
+        return (failure, reportRoom())
+    }
+
+    /// Reports later that values may wait again: the sender may be in the middle of sending.
+    mutating func reportRoom() -> [FaultAction] { held.makeRoom() ? [.work(.reportRoom)] : [] }
+
+    /// Forgets what waits for a central whose link has ended.
+    ///
+    /// With `isLast` no central is connected: without a name a value is for those who are.
+    mutating func forget(_ central: Peer.ID, isLast: Bool) -> [FaultAction] {
+        held.forget(central)
+        if isLast { held.removeAll() }
+        return reportRoom()
+    }
+}

@@ -1,0 +1,32 @@
+import MynahCore
+
+// Calls that a layer of faults makes, whose failures are warnings.
+extension VanishingRadio {
+    /// Ends a central's link for a reason; returns what failed.
+    func end(_ central: Peer.ID, for reason: UInt8) async -> [FaultAction] {
+        do throws(RadioError) {
+            // The radio's own reason, which every radio can give.
+            if reason == FaultEffect.usualReason {
+                await disconnect(central)
+            } else {
+                try await disconnect(central, reason: reason)
+            }
+            return []
+        } catch {
+            return [.warn("a link cannot be ended: \(error)")]
+        }
+    }
+
+    /// Deletes the bonds with devices; returns what failed.
+    func deleteBonds(with addresses: [DeviceAddress]) async -> [FaultAction] {
+        var actions: [FaultAction] = []
+        for address in addresses {
+            do throws(RadioError) {
+                try await forgetBond(with: address)
+            } catch {
+                actions.append(.warn("the bond with \(address) cannot be deleted: \(error)"))
+            }
+        }
+        return actions
+    }
+}

@@ -1,0 +1,22 @@
+package import MynahCore
+
+extension KnownLayouts {
+    /// The layout of a service's data in advertising, or `nil` if the SIG defines none or it is not known
+    /// here.
+    package static func serviceData(of service: BluetoothUUID) -> ValueLayout? {
+        switch service.assignedNumber {
+        // The measurement, as it is broadcast (Cycling Power Service 1.1, 3.2).
+        case 0x1818: all[0x2A63]
+        case 0x1826: fitnessMachineData
+        default: nil
+        }
+    }
+
+    /// Fitness Machine Service 1.0.1, 3.1.
+    private static let fitnessMachineData = ValueLayout([
+        bits(1, .boolean("machineAvailable")),
+        bits(
+            "machineTypes", 2, .boolean("treadmill"), .boolean("crossTrainer"), .boolean("stepClimber"),
+            .boolean("stairClimber"), .boolean("rower"), .boolean("indoorBike")),
+    ])
+}

@@ -1,0 +1,173 @@
+package import MynahCore
+
+/// One entry of a layout: a field of a value, or the bits that say which fields there are.
+package struct LayoutField: Hashable, Sendable {
+    /// How the bytes are read.
+    ///
+    /// Numbers are little-endian, unless the entry says otherwise.
+    package enum Kind: Hashable, Sendable {
+        /// An integer of 1, 2, 3, 4, 6 or 8 octets.
+        case integer(octets: Int, isSigned: Bool)
+        /// An integer with a name for each of the values from 0 on; an empty name is reserved.
+        case enumeration(octets: Int, names: [String])
+        /// IEEE 11073 SFLOAT: a 4-bit exponent and a 12-bit mantissa (Personal Health Devices Transcoding
+        /// White Paper, 2.2.2).
+        case medfloat16
+        /// IEEE 11073 FLOAT: an 8-bit exponent and a 24-bit mantissa.
+        case medfloat32
+        /// IEEE 754 binary32.
+        case float32
+        /// Bits with a meaning each, the least significant first.
+        case bits(octets: Int, [LayoutBit])
+        /// Seven octets: year, month, day, hours, minutes, seconds (org.bluetooth.characteristic.date_time).
+        case dateTime
+        /// UTF-8 up to the end of the value.
+        case utf8
+        /// Bytes up to the end of the value, or as many as a count says.
+        case bytes
+    }
+
+    /// The number of its elements.
+    package enum Count: Hashable, Sendable {
+        case one
+        /// As many as there is room for, up to the end of the value.
+        case rest
+        /// The number that an earlier field has.
+        case field(String)
+    }
+
+    /// The condition under which a value has the field: another field has a certain value.
+    package struct Condition: Hashable, Sendable {
+        /// The name of a field that comes before.
+        package var field: String
+        package var comparison: Comparison
+        package var number: Double
+
+        package init(_ field: String, _ comparison: Comparison, _ number: Double) {
+            self.field = field
+            self.comparison = comparison
+            self.number = number
+        }
+
+        func holds(for other: Double) -> Bool { comparison.holds(other, number) }
+    }
+
+    /// Its name: letters and digits, the first one a small letter.
+    package var name: String
+    package var kind: Kind
+    /// The kind that it has when its bit is set (`LayoutBit.widens`), or `nil` if it has one kind.
+    package var wideKind: Kind?
+    package var count: Count
+    package var condition: Condition?
+    /// The number that the integer 1 means.
+    package var resolution: Resolution
+    /// The unit of the number that people see, or `nil` if it has none.
+    package var unit: String?
+    /// The unit, and the resolution, when its bit is set (`LayoutBit.otherUnit`).
+    package var otherUnit: Unit?
+    package var isBigEndian = false
+
+    /// A unit, and the number that the integer 1 means in it.
+    package struct Unit: Hashable, Sendable {
+        package var name: String
+        package var resolution: Resolution
+
+        package init(_ name: String, _ resolution: Resolution = .one) {
+            self.name = name
+            self.resolution = resolution
+        }
+    }
+
+    package init(
+        _ name: String, _ kind: Kind, wide wideKind: Kind? = nil, _ unit: String? = nil,
+        by resolution: Resolution = .one, or otherUnit: Unit? = nil, count: Count = .one,
+        when condition: Condition? = nil
+    ) {
+        self.name = name
+        self.kind = kind
+        self.wideKind = wideKind
+        self.count = count
+        self.condition = condition
+        self.resolution = resolution
+        self.unit = unit
+        self.otherUnit = otherUnit
+    }
+}
+
+/// The number that the integer 1 means, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
+package struct Resolution: Hashable, Sendable {
+    package var numerator: Int
+    package var denominator: Int
+
+    package init(_ numerator: Int, _ denominator: Int = 1) {
+        self.numerator = numerator
+        self.denominator = denominator
+    }
+
+    package static let one = Resolution(1)
+
+    /// The fraction as a number.
+    var factor: Double { Double(numerator) / Double(denominator) }
+
+    /// The number that an integer means.
+    func number(_ integer: Int) -> Double { number(Double(integer)) }
+
+    /// The number that a whole number means.
+    func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) }
+
+    /// The integer that is nearest to a number.
+    ///
+    /// The result is not finite if the number is not.
+    func integer(_ number: Double) -> Double {
+        (number * Double(denominator) / Double(numerator)).rounded()
+    }
+
+    /// How many decimals tell two neighbours apart.
+    var decimals: Int {
+        var (digits, power) = (0, 1)
+        while power < denominator, digits < 9 {
+            digits += 1
+            power *= 10
+        }
+        return denominator > 1 ? digits : 0
+    }
+}
+
+/// A bit, or a few, of the flags before the fields of a value.
+package enum LayoutBit: Hashable, Sendable {
+    /// The fields are present if the bit is set or, if it is inverted, if the bit is clear.
+    case announces([String], isInverted: Bool)
+    /// The field has its wide kind.
+    case widens(String)
+    /// The fields have their other unit.
+    case otherUnit([String])
+    /// A field of its own: yes or no.
+    case boolean(String)
+    /// Two bits: a field that is yes or no, and whether there is one.
+    case optionalBoolean(String)
+    /// A field of its own: an unsigned number in this many bits.
+    case number(String, width: Int)
+    /// A field of its own, in this many bits, with a name for each of the values from 0 on.
+    case enumeration(String, width: Int, names: [String])
+    /// This many bits that mean nothing.
+    case reserved(Int)
+
+    /// How many bits it takes.
+    var width: Int {
+        switch self {
+        case .announces, .widens, .otherUnit, .boolean: 1
+        case .optionalBoolean: 2
+        case .number(_, let width), .enumeration(_, let width, _), .reserved(let width): width
+        }
+    }
+
+    /// The field that it is, or `nil` if it speaks about others.
+    var field: String? {
+        switch self {
+        case .boolean(let name), .optionalBoolean(let name), .number(let name, _),
+            .enumeration(let name, _, _):
+            name
+        case .announces, .widens, .otherUnit, .reserved: nil
+        }
+    }
+}
