@@ -136,7 +136,7 @@ async function call(method, path, body) {
   const options = { method };
   if (body !== undefined) {
     options.headers = { 'Content-Type': 'application/json' };
-    options.body = typeof body === 'string' ? body : JSON.stringify(body);
+    options.body = JSON.stringify(body);
   }
   const response = await fetch(path, options);
   return read(response);
@@ -145,13 +145,22 @@ async function call(method, path, body) {
 /** The answer of the program, or an error if it refuses. */
 async function read(response) {
   const { ok, status } = response;
-  const answer = await response.json().catch(() => null);
+  const answer = await response.text().then(parse).catch(() => null);
   if (!ok) throw Object.assign(new Error(answer?.detail ?? `status ${status}`), { status });
   return answer;
 }
 
 /** Whether a text is a whole number that a number of JavaScript may not hold. */
-const isRounded = (text) => /^\s*-?\d+\s*$/.test(text) && !Number.isSafeInteger(Number(text));
+const isRounded = (text) =>
+  /^\s*([-+]?\d+|0x[\da-f]+)\s*$/i.test(text) && !Number.isSafeInteger(Number(text));
+
+/** The number in a text, with all its digits; other text as it is. */
+const numberOf = (text) => isNaN(text) || !text.trim() ? text : isRounded(text) ? BigInt(text) : Number(text);
+
+/** Reads JSON with all digits of whole numbers. */
+const parse = (text) => JSON.parse(text, (key, value, context) =>
+  typeof value === 'number' && isRounded(context?.source) ? BigInt(context.source) : value);
+BigInt.prototype.toJSON = function () { return JSON.rawJSON(`${this}`); };
 
 /** Does something that `mynah ctl` could, and notes the line for it; returns the answer, or null if it failed. */
 async function perform(words, method, path, body) {
@@ -518,11 +527,9 @@ function drawVariables({ variables }) {
   keyed($('variables'), items, ([name]) => name, ([name]) => {
     const input = make('input', { ariaLabel: `Variable ${name}`, autocomplete: 'off' });
     const isText = () => typeof state.snapshot.variables[name] === 'string';
-    const value = () => isText() || !input.value.trim() || isNaN(input.value) ? input.value : Number(input.value);
+    const value = () => isText() ? input.value : numberOf(input.value);
     const words = () => ['variable', state.device, name, input.value, isText() ? ['--text'] : []];
-    const body = () => !isText() && isRounded(input.value)
-      ? `{"value":${BigInt(input.value)}}` : { value: value() };
-    const send = () => perform(words(), 'PUT', path('variables', name), body());
+    const send = () => perform(words(), 'PUT', path('variables', name), { value: value() });
     input.addEventListener('keydown', ({ key }) => {
       if (key === 'Enter') send();
       if (key === 'Escape') input.value = state.snapshot.variables[name];
@@ -583,10 +590,11 @@ function breakable(name) {
  * A value that is not there is undefined.
  */
 function createField(field, title, edited) {
-  const { name, kind, unit = '', step, minimum, maximum } = field;
+  const { name, kind, unit = '', step } = field;
+  const [minimum, maximum] = [field.minimum, field.maximum].map(Number);
   const label = `${title}: ${name}${unit && `, ${unit}`}`;
   // The program reads a text as in a profile.
-  const number = (text) => text.trim() === '' ? undefined : isNaN(text) || isRounded(text) ? text : Number(text);
+  const number = (text) => text.trim() === '' ? undefined : numberOf(text);
   const editor = (input, get, set, ...before) => ({
     input, set, get value() { return get(); },
     element: make('div.field', make('span.name', ...breakable(name)), ...before,
@@ -1027,7 +1035,7 @@ function setLink(word, text) {
 function take(frames) {
   const added = [];
   for (const { id, data } of frames) {
-    const event = JSON.parse(data);
+    const event = parse(data);
     const [run, number] = id.split('-');
     if (lastID?.split('-')[0] !== run) {
       if (lastID !== null) {

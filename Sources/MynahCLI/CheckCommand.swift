@@ -65,21 +65,17 @@ struct CheckCommand: StagedCommand {
         guard profile.centralIssueWithBlueZ == nil else {
             return "BlueZ cannot play an app that is a central; --radio bluez says what to choose"
         }
-        return "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; "
+        return "BlueZ \(KnownRadio.bluezVersion) would play \(issues.count.counting("thing")) differently; "
             + "--radio bluez lists \(issues.count == 1 ? "it" : "them")"
     }
 
     private static func summary(of profile: Profile) -> String {
         let characteristics = profile.services.reduce(0) { $0 + $1.characteristics.count }
         let parts =
-            [count(profile.services.count, "service"), count(characteristics, "characteristic")]
-            + (profile.centrals.isEmpty ? [] : [count(profile.centrals.count, "central manager")])
-            + (profile.faults.isEmpty ? [] : [count(profile.faults.count, "fault")])
-            + (profile.scenarios.isEmpty ? [] : [count(profile.scenarios.count, "scenario")])
+            [profile.services.count.counting("service"), characteristics.counting("characteristic")]
+            + (profile.centrals.isEmpty ? [] : [profile.centrals.count.counting("central manager")])
+            + (profile.faults.isEmpty ? [] : [profile.faults.count.counting("fault")])
+            + (profile.scenarios.isEmpty ? [] : [profile.scenarios.count.counting("scenario")])
         return "ok: \(parts.joined(separator: ", "))"
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }

@@ -127,7 +127,8 @@ final class RunOutput: RunObserver, RunKeys {
                     .notice(
                         .init(
                             code: "eventsDropped",
-                            "\(dropped) events were dropped because standard output was not read")))))
+                            dropped.counting("event was", "events were")
+                                + " dropped because standard output was not read")))))
     }
 
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>? {

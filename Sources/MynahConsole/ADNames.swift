@@ -89,7 +89,7 @@ package enum ADNames {
         let others = bits - Set(found.map { OverflowArea.index(of: $0) }).count
         var words = found.map { "\(name(of: $0)) (bit \(OverflowArea.index(of: $0)))" }
         if others > 0 {
-            words.append("\(others)\(words.isEmpty ? "" : " more") \(others == 1 ? "bit" : "bits")")
+            words.append(others.counting(words.isEmpty ? "bit" : "more bit"))
         }
         return "Apple's overflow area: " + (words.isEmpty ? "empty" : words.joined(separator: ", "))
     }

@@ -86,7 +86,7 @@ package enum ControlText {
     }
 
     private static func lost(_ count: Int) -> String {
-        "\(count) earlier event\(count == 1 ? " is" : "s are") not kept any more"
+        count.counting("earlier event is", "earlier events are") + " not kept any more"
     }
 
     /// The line of an event; an event that this version does not know is JSON.
@@ -169,13 +169,12 @@ extension ControlText {
     package static func sent(_ answer: JSON, of attribute: String) -> String {
         let value = value(answer, of: attribute)
         guard let count = answer["sent"]?.integerValue else { return value }
-        return "\(value)  sent to \(count) central\(count == 1 ? "" : "s")"
+        return "\(value)  sent to \(count.counting("central"))"
     }
 
     /// How many events match.
     package static func count(_ answer: JSON) -> String {
-        let count = answer["count"]?.integerValue ?? 0
-        return "\(count) event\(count == 1 ? "" : "s")"
+        (answer["count"]?.integerValue ?? 0).counting("event")
     }
 
     /// The number of an event.

@@ -94,7 +94,7 @@ package struct ScanModel: LiveModel {
     }
 
     private static func more(_ count: Int) -> String {
-        "and \(count) more \(count == 1 ? "device" : "devices")"
+        "and " + count.counting("more device")
     }
 
     /// Hints: the user's next command, and how the scan ends.

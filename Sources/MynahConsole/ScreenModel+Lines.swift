@@ -207,7 +207,8 @@ extension ScreenModel {
     package func summary(width: Int) -> [String] {
         let totals = totals
         let counts = [
-            "\(totals.reads) reads,", "\(totals.writes) writes,", "\(totals.sent) notifications",
+            totals.reads.counting("read") + ",", totals.writes.counting("write") + ",",
+            totals.sent.counting("notification"),
         ]
         // Each name takes a column at least.
         if titles.count <= width {

@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// A part of a screen: items of one kind, of which a low terminal shows only some.
 struct ScreenSection {
     /// The noun for its items.
@@ -21,7 +23,7 @@ struct ScreenSection {
             lines += item
             hidden -= 1
         }
-        return lines + ["and \(hidden) more \(hidden == 1 ? noun.one : noun.many)"]
+        return lines + ["and " + hidden.counting("more " + noun.one, "more " + noun.many)]
     }
 
     /// Divides rows between sections: each gets the same number, and what one does not need goes to the

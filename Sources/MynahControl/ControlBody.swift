@@ -67,10 +67,8 @@ package struct ControlBody: Sendable {
     package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
         guard let value = self[key] else { return nil }
         guard let number = Self.whole(value), range.contains(number) else {
-            let bounds =
-                range.upperBound == .max
-                ? "\(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw Self.wrong(key, "a whole number, \(bounds)", value)
+            throw Self.wrong(
+                key, "a whole number, from \(range.lowerBound) to \(range.upperBound)", value)
         }
         return number
     }

@@ -57,7 +57,8 @@ struct MarkReport {
         JUnitReport(
             cases.map { each in
                 .init(
-                    each.name, troubles: each.errors.map { .failure($0) }, output: "\(each.events) events")
+                    each.name, troubles: each.errors.map { .failure($0) },
+                    output: each.events.counting("event"))
             }
         ).text
     }

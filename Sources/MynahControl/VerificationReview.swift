@@ -38,7 +38,7 @@ struct VerificationReview {
     /// The problem, or `nil` if everything is as expected.
     func problem(from start: UInt64, in journal: Journal) async -> ControlProblem? {
         if let match = verification.match, !verification.expectation.holds(matched) {
-            let came = matched == 1 ? "1 event" : "\(matched) events"
+            let came = matched.counting("event")
             // Events that match are the reason if there are too many, and not if there are too few.
             return problem(
                 "\(Self.text(match)) matched \(came); expected \(verification.expectation.text)",
@@ -54,8 +54,8 @@ struct VerificationReview {
         if lost > 0, isSpoiltByLoss {
             return problem(
                 """
-                \(lost) events are not kept any more, so they cannot be counted; set a mark, or begin at a \
-                later event
+                \(lost.counting("event is", "events are")) not kept any more, and cannot be counted; set a \
+                mark, or begin at a later event
                 """,
                 .array([]))
         }

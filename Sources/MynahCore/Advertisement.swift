@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// The contents and the interval of a device's advertising, before a radio encodes them.
 public struct Advertisement: Hashable, Sendable {
     /// The local name, or `nil` if none is advertised.
@@ -151,8 +153,8 @@ extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
     package var description: String {
         """
-        \(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are \
-        left in the \(payload)
+        \(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) \
+        \(available == 1 ? "is" : "are") left in the \(payload)
         """
     }
 }

@@ -12,7 +12,7 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Whether one number compares so with another.
-    package func holds(_ one: Double, _ other: Double) -> Bool {
+    package func holds<Number: Comparable>(_ one: Number, _ other: Number) -> Bool {
         switch self {
         case .equal: one == other
         case .notEqual: one != other

@@ -114,7 +114,7 @@ extension RadioCapabilities {
             (
                 false,
                 """
-                \(name) does not answer writes of more than \(length) bytes with 0x0D, because \
+                \(name) does not answer writes of more than \(length.counting("byte")) with 0x0D, because \
                 \(subject) has writeWithoutResponse
                 """
             )

@@ -190,7 +190,9 @@ final class CentralPlayer {
         case .readyToWrite: room.signal()
         case .missed(let count):
             events.warn(
-                "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
+                "eventsMissed",
+                count.counting("event was", "events were")
+                    + " dropped because too many waited until the app ran")
         case .connectionEvent(let event, let peripheral):
             report(event == .peerConnected ? .peerConnected : .peerDisconnected, peripheral) {
                 .link(.init($0))

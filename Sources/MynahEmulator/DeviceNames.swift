@@ -73,7 +73,8 @@ public struct DeviceNames: Sendable {
                 message: "\"\(name)\" fits \"\(other.label)\" (\(other.file)) and the phone \"\(name)\"")
         }
         if !isDevice, let peripheral = try peripheral(named: name) { return peripheral }
-        return .device(try device(named: name, or: phones.compactMap(\.phone)))
+        return .device(
+            try device(named: name, or: phones.compactMap(\.phone), devices.flatMap(\.peripherals)))
     }
 
     /// The peripheral of an app's profile with a name; `nil` if there is none.
@@ -90,18 +91,27 @@ public struct DeviceNames: Sendable {
     }
 
     /// The device that a name is for: what events call it, or its file's stem.
-    public func device(named name: String) throws(Problem) -> Device { try device(named: name, or: []) }
+    public func device(named name: String) throws(Problem) -> Device {
+        try device(named: name, or: [], [])
+    }
 
-    /// The device that a name is for; `others` are names of phones, which may be meant too.
-    private func device(named name: String, or others: [String]) throws(Problem) -> Device {
+    /// The device that a name is for; phones and peripherals with these names may be meant too.
+    private func device(
+        named name: String, or phones: [String], _ peripherals: [String]
+    ) throws(Problem) -> Device {
         let found = devices.filter { $0.label == name || $0.stem == name }
         guard let first = found.first else {
-            let names = devices.flatMap { [$0.label, $0.stem] + $0.peripherals } + others
+            if case .peripheral(_, let app)? = try peripheral(named: name) {
+                throw Problem(
+                    message: "\"\(name)\" is a peripheral of \"\(app.label)\", and no device of the run; "
+                        + "mynah ctl forget \"\(app.label)\" --peripheral \"\(name)\" forgets it")
+            }
+            let names = devices.flatMap { [$0.label, $0.stem] } + peripherals + phones
             let hint =
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
                 ?? (devices.isEmpty
                     ? "; there are no devices" : "; the devices are \(Self.list(devices.map(\.label)))")
-                + (others.isEmpty ? "" : ", and the phones \(Self.list(others))")
+                + (phones.isEmpty ? "" : ", and the phones \(Self.list(phones))")
             throw Problem(message: "there is no device \"\(name)\"\(hint)")
         }
         guard found.count == 1 else {

@@ -136,7 +136,9 @@ final class DevicePlayer {
         case .willRestoreState(let state): restore(state)
         case .missed(let count):
             events.warn(
-                "eventsMissed", "\(count) events were dropped because too many waited until the app ran")
+                "eventsMissed",
+                count.counting("event was", "events were")
+                    + " dropped because too many waited until the app ran")
         case .channelOpened(let channel, let central): link.opened(channel, by: central)
         case .connected, .mtuChanged, .advertisingChanged: break
         }

@@ -68,18 +68,18 @@ extension EventMatch {
 
     private static func comparisons(
         _ key: String, _ members: [JSON.Member]
-    ) throws(Problem) -> [(Comparison, Double)] {
+    ) throws(Problem) -> [(Comparison, ExactNumber)] {
         if members.isEmpty {
             throw Problem(message: "\(key) has no comparison; write one, as in {\">=\": 60}")
         }
-        var comparisons: [(Comparison, Double)] = []
+        var comparisons: [(Comparison, ExactNumber)] = []
         for member in members { comparisons.append(try comparison(key, member)) }
         return comparisons
     }
 
     private static func comparison(
         _ key: String, _ member: JSON.Member
-    ) throws(Problem) -> (Comparison, Double) {
+    ) throws(Problem) -> (Comparison, ExactNumber) {
         guard let comparison = Comparison(ordering: member.key) else {
             throw Problem(
                 message:
@@ -89,11 +89,9 @@ extension EventMatch {
                     """
             )
         }
-        switch member.value {
-        case .integer(let number): return (comparison, Double(number))
-        case .unsigned(let number): return (comparison, Double(number))
-        case .number(let number): return (comparison, number)
-        default: throw Problem(message: "\(key) is compared with a number, not with \(member.value.text)")
+        guard let number = ExactNumber(member.value) else {
+            throw Problem(message: "\(key) is compared with a number, not with \(member.value.text)")
         }
+        return (comparison, number)
     }
 }

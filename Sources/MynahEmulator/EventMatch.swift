@@ -23,11 +23,11 @@ public struct EventMatch: Hashable, Sendable {
         /// The event is about this attribute.
         case of(AttributeName)
         /// The field of this key is a number that compares so with this one.
-        case compares(String, Comparison, Double)
+        case compares(String, Comparison, ExactNumber)
         /// The value has a field of this name that equals this.
         case field(String, equals: String)
         /// The value has a field of this name, a number that compares so with this one.
-        case fieldCompares(String, Comparison, Double)
+        case fieldCompares(String, Comparison, ExactNumber)
         /// The value has fields.
         case hasFields
 
@@ -98,7 +98,7 @@ public struct EventMatch: Hashable, Sendable {
         else { return nil }
         let end = word[sign...].prefix(2).hasSuffix("=") ? 2 : 1
         guard let comparison = Comparison(ordering: String(word[sign...].prefix(end))),
-            let number = Double(word[sign...].dropFirst(end)), number.isFinite
+            let number = ExactNumber(word[sign...].dropFirst(end))
         else { return nil }
         let key = String(word[..<sign])
         return field(key).map { .fieldCompares($0, comparison, number) } ?? .compares(key, comparison, number)
@@ -185,15 +185,11 @@ public struct EventMatch: Hashable, Sendable {
             event.payload.value.map(pattern.matches) ?? false
         case .of(let name): event.payload.attribute?.elements.map { name.names($0) } ?? false
         case .compares(let key, let comparison, let number):
-            switch event[key] {
-            case .integer(let value)?: comparison.holds(Double(value), number)
-            case .number(let value)?: comparison.holds(value, number)
-            default: false
-            }
+            event[key].flatMap { ExactNumber($0) }.map { comparison.holds($0, number) } ?? false
         case .field(let name, let expected):
             event.value(ofField: name).map { isEqual($0, to: expected) } ?? false
         case .fieldCompares(let name, let comparison, let number):
-            event.value(ofField: name)?.number.map { comparison.holds($0, number) } ?? false
+            event.value(ofField: name)?.exact.map { comparison.holds($0, number) } ?? false
         case .hasFields: event.payload.valueFields != nil
         }
     }

@@ -87,7 +87,8 @@ struct PeripheralWork {
         let failure = try await failure { () async throws(RequestError) in
             let value = try await peripheral.readValue(for: characteristic)
             guard let psm = Self.psm(in: value) else {
-                let message = "\(own.psm.text) has no PSM: its value has \(value.count) bytes, not 2"
+                let length = value.count.counting("byte")
+                let message = "\(own.psm.text) has no PSM: its value has \(length), not 2"
                 throw .failed(RadioError(.channelRefused, message))
             }
             opened = try await peripheral.openL2CAPChannel(psm)

@@ -66,7 +66,7 @@ package enum FaultCondition: Hashable, Sendable {
     /// A constant.
     package enum Constant: Hashable, Sendable {
         /// A number.
-        case number(Double)
+        case number(ExactNumber)
         /// Text, which is equal or not; it is not ordered.
         case text(String)
     }

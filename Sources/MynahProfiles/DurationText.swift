@@ -14,6 +14,8 @@ public enum DurationText {
     /// The longest that is taken: a year, so that sums of durations cannot overflow.
     static let maximum: Duration = .seconds(366 * 24 * 3600)
 
+    private static let tooLong = Problem(message: "is longer than a year; the maximum is \(maximum.text)")
+
     /// The regular expression of a number and a unit, without the spaces around them.
     package static let pattern = "[0-9]+(\\.[0-9]{1,9})? *(\(units.joined(separator: "|")))"
 
@@ -37,11 +39,14 @@ public enum DurationText {
                 message: "has the unknown unit \(Words.quote(unit)); units are \(Words.list(units))")
         }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let whole = Int64(parts[0]),
-            parts.count < 2 || (1...9).contains(parts[1].count)
-        else {
+        guard parts.count <= 2, !parts.contains(where: \.isEmpty) else {
             throw Problem(message: "must be a duration such as 100 ms, not \(Words.quote(text))")
         }
+        guard parts.count < 2 || parts[1].count <= 9 else {
+            throw Problem(message: "has at most nine decimals, unlike \(Words.quote(text))")
+        }
+        // It has nothing but digits.
+        guard let whole = Int64(parts[0]) else { throw tooLong }
         var fraction: Int64 = 0
         var divisor: Int64 = 1
         if parts.count == 2 {
@@ -52,11 +57,11 @@ public enum DurationText {
             for _ in parts[1] { divisor *= 10 }
         }
         let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
-        guard !overflow, Duration.nanoseconds(product) <= maximum else {
-            throw Problem(message: "is longer than a year")
-        }
+        guard !overflow else { throw tooLong }
         // The product of both can exceed 64 bits; its quotient is below the unit's own length.
         let nanoseconds = divisor.dividingFullWidth(fraction.multipliedFullWidth(by: scale)).quotient
-        return .nanoseconds(product) + .nanoseconds(nanoseconds)
+        let duration = Duration.nanoseconds(product) + .nanoseconds(nanoseconds)
+        guard duration <= maximum else { throw tooLong }
+        return duration
     }
 }

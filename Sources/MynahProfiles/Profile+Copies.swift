@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 extension Profile {
     /// This many copies of an accessory: `NAME 1`, `NAME 2` and so on, each with values of its own.
@@ -41,8 +42,8 @@ extension Profile {
         throw refusal(
             name, name.utf8.count - room.count,
             """
-            the \(room.payload) has room for a name of \(room.count) bytes; shorten it, leave something else \
-            out, or write localName: \"\"
+            the \(room.payload) has room for a name of \(room.count.counting("byte")); shorten it, leave \
+            something else out, or write localName: \"\"
             """, at: advertising?.marks["localName"] ?? nameMark)
     }
 
@@ -52,7 +53,7 @@ extension Profile {
         ProfileIssues([
             issue(
                 .error, at: mark,
-                "the copy's name \"\(name)\" is \(excess) byte\(excess == 1 ? "" : "s") too long: \(reason)")
+                "the copy's name \"\(name)\" is \(excess.counting("byte")) too long: \(reason)")
         ])
     }
 }

@@ -64,12 +64,16 @@ final class ControlSession: Sendable {
     /// Listens, unless no client could be served.
     private static func start(_ server: HTTPServer) async throws(ControlError) -> String {
         let address = try await server.start().description
-        guard server.hasRoom else {
+        if let problem = server.lackOfFiles {
             await server.stop()
-            throw ControlError(
-                .unavailable, "the limit of open files leaves none for a client", remedy: OpenFiles.remedy)
+            throw ControlError(.unavailable, problem, remedy: OpenFiles.remedy)
         }
         return address
+    }
+
+    /// The error if no client would be served now, or `nil` if one would.
+    var lackOfFiles: RadioError? {
+        server.withLock { $0 }?.lackOfFiles.map { RadioError(.unreachable, $0, remedy: OpenFiles.remedy) }
     }
 
     /// Another history begins: its events are numbered from 1.

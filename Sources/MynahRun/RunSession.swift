@@ -170,7 +170,9 @@ package final class RunSession: Sendable {
         }
         defer { events.clockMoved() }
         // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
-        return await Task(executorPreference: clock.taskExecutor) { [self] in await start() }.value
+        let failure = await Task(executorPreference: clock.taskExecutor) { [self] in await start() }.value
+        // The devices of the run have files too.
+        return failure ?? control?.lackOfFiles
     }
 
     /// The control API, for requests from this process; `nil` if none is planned.

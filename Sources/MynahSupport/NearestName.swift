@@ -7,15 +7,15 @@ public enum NearestName {
     /// is ignored.
     ///
     /// Few means one for every three letters, or one if the word has more letters than that. The first of
-    /// equally
-    /// near candidates wins. A word longer than any name is near none.
+    /// equally near candidates wins. A word longer than any name is near none. The word itself is no
+    /// candidate: a caller that refuses it does not mean it.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= longest else { return nil }
         let letters = Array(word.lowercased().unicodeScalars)
         let limit = min(max(1, letters.count / 3), letters.count - 1)
         guard limit > 0 else { return nil }
         var best: (name: String, edits: Int)?
-        for candidate in candidates {
+        for candidate in candidates where candidate != word {
             let other = Array(candidate.lowercased().unicodeScalars)
             guard abs(other.count - letters.count) <= limit else { continue }
             let edits = distance(letters, other)

@@ -24,28 +24,44 @@ package enum OpenFiles {
         return !overflows && needed < UInt64(limit)
     }
 
-    /// Whether the limit leaves this many beside one more.
-    package static func leaves(_ count: UInt64) -> Bool {
+    /// Why the limit does not leave this many beside one more, which `user` needs; `nil` if it does.
+    package static func problem(of user: String, leaving count: UInt64) -> String? {
+        guard let limit else { return nil }
         let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { return false }
-        close(copy)
-        return leaves(count, beside: copy)
+        // Without a free number the next would be the limit.
+        let next = copy >= 0 ? copy : Int32(clamping: limit)
+        if copy >= 0 { close(copy) }
+        guard !leaves(count, beside: next) else { return nil }
+        return problem(of: user, needing: Int(next) + 1 + Int(min(count, 1 << 32)), of: limit)
     }
 
     /// Why a command would not come far, as a sentence without its full stop; `nil` if it has enough.
+    ///
+    /// It takes all numbers that are free, so nothing else may run yet.
     package static var problem: String? {
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }
         while copies.count < needed {
             let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else {
-                let reason = String(cString: strerror(errno))
-                return
-                    "the program needs \(needed) open files beside those it has, and gets \(copies.count): "
-                    + "\(reason); \(remedy)"
+                let code = errno
+                guard code == EMFILE, let limit else {
+                    return "the program cannot open \(needed) files: \(String(cString: strerror(code)))"
+                }
+                // The others are open already, some of them perhaps with numbers beyond the limit.
+                var (least, number) = (limit - copies.count + needed, limit)
+                while number < least {
+                    if fcntl(Int32(clamping: number), F_GETFD) >= 0 { least += 1 }
+                    number += 1
+                }
+                return problem(of: "the program", needing: least, of: limit) + "; \(remedy)"
             }
             copies.append(copy)
         }
         return nil
+    }
+
+    private static func problem(of user: String, needing needed: Int, of limit: Int) -> String {
+        "\(user) needs a limit of at least \(needed) open files, and it is \(limit)"
     }
 }

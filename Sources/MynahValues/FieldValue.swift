@@ -26,6 +26,15 @@ package enum FieldValue: Hashable, Sendable {
         }
     }
 
+    /// The number with all its digits, or `nil` if it is none; yes is 1.
+    package var exact: ExactNumber? {
+        switch self {
+        case .integer(let integer), .named(let integer, _): ExactNumber(integer)
+        case .unsigned(let integer): ExactNumber(integer)
+        case .number, .boolean, .text, .bytes, .list: number.map { ExactNumber($0) }
+        }
+    }
+
     /// As JSON: bytes as hex, a number without its name, and `null`, `"inf"` and `"-inf"` for what is not a
     /// number and the infinities.
     package var json: JSON {

@@ -163,7 +163,7 @@ extension ValueLayout {
             if case .enumeration(_, _, let known) = bit { names = known }
             let number = try Self.integer(field, names)
             guard (0..<(1 << width)).contains(number) else {
-                throw Self.outside(field, "0", "\(1 << width - 1)", "\(width) bits")
+                throw Self.outside(field, "0", "\(1 << width - 1)", width.counting("bit"))
             }
             return UInt64(number)
         case .reserved: return 0

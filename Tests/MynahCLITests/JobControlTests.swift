@@ -94,7 +94,7 @@ import Testing
         } else {
             terminal.type("kill -TERM %1; wait %1\n")
         }
-        #expect(try await terminal.output.line(containing: "1 reads, 0 writes") != nil)
+        #expect(try await terminal.output.line(containing: "1 read, 0 writes") != nil)
         terminal.type("echo status$((40+$?))\n")
         #expect(try await terminal.output.line(containing: "status40") != nil)
         terminal.type("exit\n")

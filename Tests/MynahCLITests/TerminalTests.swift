@@ -18,7 +18,7 @@ import Testing
         stage.program.child.send(SIGINT)
         #expect(try await stage.program.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
-        #expect(try await terminal.output.line(containing: "1 reads, 0 writes, 0 notifications") != nil)
+        #expect(try await terminal.output.line(containing: "1 read, 0 writes, 0 notifications") != nil)
         await stage.expectNothingIsLeft()
     }
 

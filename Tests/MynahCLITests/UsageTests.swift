@@ -94,7 +94,7 @@ import Testing
         (
             ["APP", "--state", "terminated", "--state-dir", "x"],
             "needs an app with a restoreIdentifier and a background mode"
-        ), (["ACCESSORY", "--at", "1s=quit"], "--at needs a profile with app:"),
+        ), (["ACCESSORY", "--at", "1s=quit"], "--at 1s=quit needs a profile with app:"),
         (
             ["ACCESSORY", "--at", "1s=poweredOff", "--radio", "bluez"],
             "choose --radio virtual, netsim or hci:"

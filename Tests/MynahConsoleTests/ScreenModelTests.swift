@@ -296,7 +296,7 @@ import Testing
 
     @Test func `the summary names as many devices as fit, and breaks no name`() {
         let model = model(Self.straps)
-        #expect(self.model(["HRM"]).summary(width: 80) == ["HRM: 1 reads, 0 writes, 0 notifications"])
+        #expect(self.model(["HRM"]).summary(width: 80) == ["HRM: 1 read, 0 writes, 0 notifications"])
         #expect(
             model.summary(width: 40) == [
                 "Strap 1, Strap 2, Strap 3 and 27 more:", "  30 reads, 0 writes, 0 notifications",

@@ -48,8 +48,18 @@ import Testing
             "\"within\" has no unit; write 2 us, 2 ms, 2 s, 2 min or 2 h"
         ),
         (#"{"match": "write", "within": "11 min"}"#, "\"within\" is 11 min; at most 10 min are allowed"),
-        (#"{"match": "write", "since": -1}"#, "\"since\" must be a whole number, 0 or more, not -1"),
-        (#"{"match": "write", "since": null}"#, "\"since\" must be a whole number, 0 or more, not null"),
+        (
+            #"{"match": "write", "since": -1}"#,
+            "\"since\" must be a whole number, from 0 to \(Int.max), not -1"
+        ),
+        (
+            #"{"match": "write", "since": 9223372036854775808}"#,
+            "\"since\" must be a whole number, from 0 to \(Int.max), not 9223372036854775808"
+        ),
+        (
+            #"{"match": "write", "since": null}"#,
+            "\"since\" must be a whole number, from 0 to \(Int.max), not null"
+        ),
     ])
     func `a wrong body is refused with the reason`(body: String, reason: String) async {
         let problem = await thrown { () throws(ControlProblem) in

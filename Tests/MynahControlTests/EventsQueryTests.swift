@@ -41,7 +41,7 @@ import Testing
         arguments: [
             ([("sicne", "1")], "unknown query parameter \"sicne\"; did you mean \"since\"?"),
             ([("since", "1"), ("since", "2")], "the member \"since\" is repeated"),
-            ([("since", "x")], "\"since\" must be a whole number, 0 or more, not \"x\""),
+            ([("since", "x")], "\"since\" must be a whole number, from 0 to \(Int.max), not \"x\""),
             ([("since", "7")], "there is no event 7 yet, the next event is 6"),
             ([("last", "0")], "\"last\" must be a whole number, from 1 to 10000, not 0"),
             ([("last", "1"), ("since", "7")], "there is no event 7 yet, the next event is 6"),

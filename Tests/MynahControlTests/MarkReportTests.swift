@@ -37,7 +37,7 @@ import Testing
                 <testsuites><testsuite name="mynah" tests="2" failures="1" errors="0">
                 <testcase classname="mynah" name="first"><failure message="a &lt; b"/>\
                 <system-out>2 events</system-out></testcase>
-                <testcase classname="mynah" name="second"><system-out>1 events</system-out></testcase>
+                <testcase classname="mynah" name="second"><system-out>1 event</system-out></testcase>
                 </testsuite></testsuites>
 
                 """)

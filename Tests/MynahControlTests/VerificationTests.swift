@@ -74,7 +74,10 @@ import Testing
         ),
         (#"{"match": "read", "never": false}"#, "\"never\" may only be true; leave it out instead"),
         (#"{"match": "read", "never": 1}"#, "\"never\" must be true or false, not 1"),
-        (#"{"match": "read", "exactly": -1}"#, "\"exactly\" must be a whole number, 0 or more, not -1"),
+        (
+            #"{"match": "read", "exactly": -1}"#,
+            "\"exactly\" must be a whole number, from 0 to \(Int.max), not -1"
+        ),
         (#"{"match": "read", "exatcly": 1}"#, "unknown member \"exatcly\"; did you mean \"exactly\"?"),
         (#"{"match": "read", "since": 7}"#, "there is no event 7 yet, the next event is 6"),
     ])

@@ -243,6 +243,21 @@ import Testing
             #expect(error.message == message)
         }
     }
+
+    @Test func `a peripheral of an app is no device`() throws {
+        let watch = DeviceNames.Device(label: "Watch", file: "w.yaml", isApp: true, peripherals: ["Band"])
+        let names = DeviceNames([watch])
+        #expect(try names.meaning(of: "Band") == .peripheral("Band", of: watch))
+        func problem(_ name: String) -> String? {
+            #expect(throws: DeviceNames.Problem.self) { try names.device(named: name) }?.message
+        }
+        #expect(
+            problem("Band") == """
+                "Band" is a peripheral of "Watch", and no device of the run; mynah ctl forget "Watch" \
+                --peripheral "Band" forgets it
+                """)
+        #expect(problem("Bnad") == "there is no device \"Bnad\"; the devices are \"Watch\"")
+    }
 }
 
 @Suite struct EventMatchFieldsTests {
@@ -272,6 +287,21 @@ import Testing
             time: WallTime(microseconds: 0), name: .notified,
             fields: [.init("tick", .integer(9_007_199_254_740_993))])
         #expect(try EventMatch(parsing: "notified tick=\(text)").matches(event) == isTaken)
+    }
+
+    @Test(arguments: [
+        (">9007199254740992", true), (">9007199254740993", false), ("<9007199254740993", false),
+        (">=9007199254740993", true), ("<=9007199254740992", false), (">9007199254740991.5", true),
+        ("<18446744073709551615", true), ("<1e30", true),
+    ])
+    func `great whole numbers are ordered digit by digit`(text: String, isTaken: Bool) throws {
+        let event = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .notified,
+            fields: [.init("tick", .integer(9_007_199_254_740_993))])
+        #expect(try EventMatch(parsing: "notified tick\(text)").matches(event) == isTaken)
+        let largest = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .notified, fields: [.init("tick", .unsigned(.max))])
+        #expect(try EventMatch(parsing: "notified tick>18446744073709551614").matches(largest))
     }
 
     @Test(arguments: [

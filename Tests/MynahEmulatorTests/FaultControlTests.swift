@@ -252,6 +252,7 @@ import Testing
                 characteristics:
                   - {uuid: 2A37, properties: [read], value: {hex: 01}}
             faults:
+              - {name: exact, on: read, when: power > 9007199254740992, value: {hex: DD}}
               - {name: strong, on: read, when: power > 200, value: {hex: FF}}
               - {name: booting, on: read, when: mode == "boot", value: {hex: EE}}
             """
@@ -261,6 +262,9 @@ import Testing
         #expect(try await read("2A37") == .success([0xEE]))
         try await emulator.setVariable("power", to: .number(201), in: "Test")
         #expect(try await read("2A37") == .success([0xFF]))
+        // A Double has not all digits of this one.
+        try await emulator.setVariable("power", to: .whole(9_007_199_254_740_993), in: "Test")
+        #expect(try await read("2A37") == .success([0xDD]))
         try await emulator.setVariable("power", to: .number(1), in: "Test")
         try await emulator.setVariable("mode", to: .text("run"), in: "Test")
         let fields =

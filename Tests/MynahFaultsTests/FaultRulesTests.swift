@@ -127,12 +127,12 @@ import Testing
 
     @Test("a condition is asked for at each operation that nth selects")
     func conditions() {
-        let condition = FaultCondition.variable("power", .above, .number(100))
+        let condition = FaultCondition.variable("power", .above, .number(.whole(100)))
         var rules = FaultRules([Self.fault(.init(nth: .every(2), when: condition))], seed: 1)
         var (asked, power) = (0, 50)
         let holds: FaultRules.Holds = { condition, _ in
             asked += 1
-            return condition == .variable("power", .above, .number(100)) && power > 100
+            return condition == .variable("power", .above, .number(.whole(100))) && power > 100
         }
         #expect(Self.applied(&rules, reads: 4, holds: holds) == [])
         power = 150

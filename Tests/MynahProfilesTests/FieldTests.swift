@@ -97,6 +97,8 @@ import Testing
             ("{layout: [{n: uint64}], fields: {n: 18446744073709551615}}", "FFFFFFFFFFFFFFFF"),
             ("{layout: [{n: uint64}], fields: {n: 9223372036854775809}}", "0100000000000080"),
             ("{layout: [{n: sint64}], fields: {n: -9223372036854775808}}", "0000000000000080"),
+            ("{layout: [{n: sint64}], fields: {n: 9223372036854775807}}", "FFFFFFFFFFFFFF7F"),
+            ("{layout: [{n: sint64}], fields: {n: 9223372036854775806}}", "FEFFFFFFFFFFFF7F"),
             // A float is the nearest one.
             ("{layout: [{n: float32}], fields: {n: 18446744073709551617}}", "0000805F"),
             (
@@ -218,6 +220,10 @@ import Testing
                 "3001", "{layout: [{n: sint64}], fields: {n: -9223372036854775809}}",
                 "52: n must be between -9223372036854775808 and 9223372036854775807, which sint64 holds, not "
                     + "-9223372036854775809"
+            ),
+            (
+                "3001", "{layout: [{a: uint8}, {b: uint8, when: a == 256}]}",
+                "55: a is never 256: it is 0 to 255 (uint8)"
             ),
             ("3001", "{layout: [{a: utf8, unit: s}]}", "36: unit has no effect: a is not a number"),
             (

@@ -69,6 +69,33 @@ import Testing
         #expect(rules.map(\.storesValue) == [false, true, true, true, true])
     }
 
+    @Test func `a comparison that every number passes is taken, and so is each limit`() throws {
+        let rules = try Self.reactions(
+            """
+            on:
+              write:
+                - {match: {opcode: 255, level: {">=": 65535}}, error: 0x80}
+                - {match: {opcode: {"<": 256}}, advertise: on}
+            """
+        ).write
+        #expect(rules.count == 2)
+    }
+
+    @Test func `a rule compares whole numbers digit by digit`() {
+        let fields = [NamedField("count", .integer(9_007_199_254_740_993))]
+        let variables = Variables([
+            "below": .whole(9_007_199_254_740_992), "equal": .whole(9_007_199_254_740_993),
+        ])
+        func holds(_ operand: ValueMatch.Condition.Operand) -> Bool {
+            var match = ValueMatch()
+            match.conditions = [.init(field: "count", comparison: .above, operand: operand)]
+            return match.matches([], fields, variables)
+        }
+        #expect(holds(.variable("below")) && holds(.number(.whole(9_007_199_254_740_992))))
+        #expect(!holds(.variable("equal")) && !holds(.number(.whole(9_007_199_254_740_993))))
+        #expect(holds(.number(ExactNumber(-0.5))) && !holds(.number(ExactNumber(1e300))))
+    }
+
     @Test func `a rule sets variables to a number, a text, a field or a variable`() throws {
         let rule = try #require(
             try Self.reactions("on: {write: [{set: {power: level, mode: 'fast'}}]}").write.first)
@@ -129,6 +156,19 @@ import Testing
         ("on: {write: [{match: {opcode: x}, error: 0x80}]}", "opcode must be a number"),
         ("on: {write: [{match: {opcode: {'=>': 1}}, error: 0x80}]}", "known are <, <=, > and >="),
         ("on: {write: [{match: {hex: 0}, error: 0x80}]}", "hex must be hexadecimal digits"),
+        (
+            "on: {write: [{match: {opcode: 300}, error: 0x80}]}",
+            "opcode is never 300: it is 0 to 255 (uint8)"
+        ),
+        ("on: {write: [{match: {opcode: -1}, error: 0x80}]}", "opcode is never -1: it is 0 to 255 (uint8)"),
+        (
+            "on: {write: [{match: {opcode: 1, level: {'>': 65535}}, error: 0x80}]}",
+            "level is never > 65535: it is 0 to 65535 (uint16)"
+        ),
+        (
+            "on: {write: [{match: {opcode: {'<': 0}}, error: 0x80}]}",
+            "opcode is never < 0: it is 0 to 255 (uint8)"
+        ),
         ("on: {write: [{set: {pwer: 1}}]}", "unknown variable \"pwer\"; did you mean \"power\"?"),
         ("on: {write: [{set: {power: levl}}]}", "did you mean \"level\"?"),
         ("on: {write: [{answer: {generate: heart-rate}}]}", "an answer is hex, text, base64 or fields"),

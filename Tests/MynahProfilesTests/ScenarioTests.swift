@@ -155,6 +155,14 @@ import Testing
             "await: notified, of: 2A37, fields: {hartRate: 72}", 37,
             "unknown field \"hartRate\" of 2A37; did you mean \"heartRate\"?"
         ),
+        (
+            "await: notified, of: 2A37, fields: {heartRate: 70000}", 48,
+            "heartRate is never 70000: it is 0 to 65535 (uint16)"
+        ),
+        (
+            "await: notified, of: 2A37, fields: {heartRate: {'>=': 65536}}", 55,
+            "heartRate is never >= 65536: it is 0 to 65535 (uint16)"
+        ),
         ("await: mtu.changed, of: 2A37", 25, "mtu.changed is about no attribute; remove of"),
         ("await: app.suspended", 8, "app.suspended never happens: no app plays the device; add app"),
         ("await: peripheral.connected", 8, "peripheral.connected never happens: the profile has no central"),

@@ -71,7 +71,12 @@ import Testing
         let needs = "needs a profile with app:, and no profile here has one"
         #expect(
             try misuse([RunRig.lock], .auto) { plan, _ in plan.state = .background } == "--state \(needs)")
-        #expect(try misuse([RunRig.lock], .auto, actions: ["1s=background"]) == "--at \(needs)")
+        for action in ["1s=background", "1s=settingsOff"] {
+            #expect(
+                try misuse([RunRig.lock], .auto, actions: ["2s=poweredOff", action])
+                    == "--at \(action) \(needs); accessories have forget, poweredOff, poweredOn, "
+                    + RangeChange.words.joined(separator: ", "))
+        }
         #expect(try misuse([RunRig.lock], .bluez, hasStateDirectory: true) == "--state-dir \(needs)")
         #expect(
             try misuse([RunRig.app], .auto) { plan, _ in plan.state = .terminated }?

@@ -15,6 +15,11 @@ import Testing
         #expect(NearestName.of(word, among: ["battery", "heart-rate"]) == nil)
     }
 
+    @Test func `nobody is asked whether they meant what they wrote`() {
+        #expect(NearestName.of("Band", among: ["Band"]) == nil)
+        #expect(NearestName.of("Band", among: ["Band", "band"]) == "band")
+    }
+
     @Test func `neighbours that changed places are one edit`() {
         #expect(NearestName.of("ab", among: ["ba"]) == "ba")
         #expect(NearestName.of("ab", among: ["cd"]) == nil)

@@ -135,9 +135,8 @@ struct RecordCommand: StagedCommand {
         case .listening: return
         case .began: missing = "its attributes were not all discovered"
         case .asking(let rest):
-            let reads = rest.reads == 1 ? "1 value was" : "\(rest.reads) values were"
-            let subscriptions =
-                rest.subscriptions == 1 ? "1 characteristic" : "\(rest.subscriptions) characteristics"
+            let reads = rest.reads.counting("value was", "values were")
+            let subscriptions = rest.subscriptions.counting("characteristic")
             missing = "\(reads) not read, and \(subscriptions) not subscribed to"
             if rest.needSecurity {
                 let reason =

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The checks of the way to bluetoothd and of what it reports.
 extension Doctor {
@@ -111,7 +112,7 @@ extension Doctor {
         guard active > 0 else { return Finding(id, .fine, "none") }
         return Finding(
             id, .loss,
-            "\(active) advertisement\(active == 1 ? "" : "s") of other programs on \(adapter.name)",
+            active.counting("advertisement") + " of other programs on \(adapter.name)",
             meaning: "They share the radio's time and address with the device.",
             remedy: "end the other programs; `bluetoothctl show` counts the sets (ActiveInstances)")
     }

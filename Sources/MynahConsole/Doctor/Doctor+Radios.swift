@@ -52,7 +52,7 @@ extension Doctor {
             return Finding("profile", .fine, "\(profile.file) plays as it is")
         }
         let counts = [(errors.count, "error"), (warnings.count, "warning")].filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+            .map { $0.0.counting($0.1) }
         let place = first.mark.map { "\(profile.file):\($0.line):\($0.column)" } ?? profile.file
         return Finding(
             "profile", errors.isEmpty ? .loss : .stop,

@@ -53,8 +53,7 @@ package struct DoctorReport: Sendable {
 
     private var summary: String {
         func count(_ verdict: Finding.Verdict, _ one: String, _ many: String) -> String {
-            let number = findings.count { $0.verdict == verdict }
-            return "\(number) \(number == 1 ? one : many)"
+            findings.count { $0.verdict == verdict }.counting(one, many)
         }
         let isUnknown = unknownCount > 0
         let unknown = "\(count(.unknown, "check", "checks")) could not be made"

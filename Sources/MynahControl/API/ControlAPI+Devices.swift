@@ -47,11 +47,19 @@ extension ControlAPI {
     }
 
     func addDevice(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
-        let body = try call.body()
+        let body: ControlBody
+        do throws(ControlProblem) {
+            body = try call.body()
+        } catch {
+            let bytes = call.request.body
+            let isJSON = (try? JSON(parsing: bytes)) != nil
+            throw !isJSON && Self.isYAML(String(decoding: bytes, as: UTF8.self)) ? Self.noYAML : error
+        }
         let profile: ProfileSource
         switch body["profile"] {
         case .object(let members)?: profile = .object(.object(members))
         case .string(let path)?:
+            guard !Self.isYAML(path) else { throw Self.noYAML }
             guard !path.utf8.contains(0) else { throw ControlProblem(400, "a path has no NUL character") }
             profile = .file(try profiles.resolve(path, isTrusted: call.request.isUnixSocket))
         case nil:
@@ -67,6 +75,18 @@ extension ControlAPI {
         let label = try await run.add(profile, seed: try body.seed("seed"))
         return try await response(for: try device(named: label), status: 201)
     }
+
+    /// Whether a text is a profile itself.
+    private static func isYAML(_ text: String) -> Bool {
+        text.split { $0.isWhitespace || $0 == "{" }.contains { $0.hasPrefix("mynah:") }
+    }
+
+    private static let noYAML = ControlProblem(
+        400,
+        """
+        a profile in YAML is added by its file's path, as in {"profile": "lock.yaml"}, or as JSON, as in \
+        {"profile": {"mynah": 1, "name": "Lock"}}
+        """)
 
     func removeDevice(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         try await run.remove(try device(call))

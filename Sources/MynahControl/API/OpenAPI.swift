@@ -144,7 +144,15 @@ enum OpenAPI {
                 .string(pattern: "^0x(0?[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f])$"), .word(ATTError.names),
             ])
         ),
-        ("Fields", .object([], isClosed: false)),
+        ("Fields", .object([], others: .any)),
+        // JSON of any form in a request.
+        (
+            "Written",
+            .either([
+                .null, .bool, .writtenNumber, .string(), .array(.named("Written")),
+                .object([], others: .written),
+            ])
+        ),
         ("Duration", .string(pattern: "^\(DurationText.pattern)$")),
         (
             "Match",
@@ -154,8 +162,8 @@ enum OpenAPI {
                     [
                         .init(
                             "event", .word(DeviceEvent.Name.allCases.map(\.rawValue)), isRequired: true),
-                        .init("fields", .named("Fields")),
-                    ], isClosed: false),
+                        .init("fields", .object([], others: .written)),
+                    ], others: .written),
             ])
         ),
         (
@@ -192,7 +200,7 @@ enum OpenAPI {
                     .init("seq", .integer(1...Int.max), isRequired: true),
                     .init("event", .string(), isRequired: true),
                     .init("fields", .named("Fields")),
-                ], isClosed: false)
+                ], others: .any)
         ),
         (
             "Events",
@@ -256,19 +264,19 @@ enum OpenAPI {
                 .init("phone", .string()),
                 .init("advertising", .named("Advertising"), isRequired: true),
                 .init("centrals", .array(.named("Central")), isRequired: true),
-                .init("variables", .object([], isClosed: false), isRequired: true),
+                .init("variables", .object([], others: .any), isRequired: true),
                 .init("faults", .array(.named("Fault")), isRequired: true),
                 .init("scenarios", .array(.named("Scenario")), isRequired: true),
                 .init("attributes", .array(.named("Value")), isRequired: true),
             ])
         ),
-        ("Problem", .object(problem, isClosed: false)),
+        ("Problem", .object(problem, others: .any)),
         (
             "WaitProblem",
             .object(
                 problem + [
                     .init("nearest", .array(.named("Nearest"), longest: 3), isRequired: true),
-                    .init("seen", .object([], isClosed: false), isRequired: true),
+                    .init("seen", .object([], others: .any), isRequired: true),
                     .init("lost", .integer(1...Int.max)),
                 ])
         ),
@@ -291,7 +299,7 @@ enum OpenAPI {
                     .init("seq", .integer(1...Int.max), isRequired: true),
                     .init("event", .string(), isRequired: true),
                     .init("differs", .array(.string()), isRequired: true),
-                ], isClosed: false)
+                ], others: .any)
         ),
         (
             "Report",

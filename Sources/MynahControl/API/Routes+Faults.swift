@@ -15,7 +15,7 @@ extension Route {
             "POST", "/v1/devices/{device}/faults", .addFault,
             "Adds a fault, written as in a profile, until the faults are reset",
             body: Body(
-                schema: .object([.init("name", .string(), isRequired: true)], isClosed: false),
+                schema: .object([.init("name", .string(), isRequired: true)], others: .written),
                 example: .object([
                     .init("name", "gone"), .init("on", "write"), .init("of", "180D/2A39"),
                     .init("nth", .integer(3)), .init("do", "disconnect"), .init("reason", "0x13"),

@@ -21,7 +21,7 @@ extension Route {
             "GET", "/v1/openapi.json", .getOpenAPI, "This document",
             answers: [
                 200: Answer(
-                    "An OpenAPI 3.1 document", .object([], isClosed: false),
+                    "An OpenAPI 3.1 document", .object([], others: .any),
                     example: .object([.init("openapi", "3.1.0")]))
             ]),
         Route(
@@ -45,7 +45,7 @@ extension Route {
             "POST", "/v1/devices", .addDevice, "Adds a device and plays it",
             body: Body(
                 schema: .object([
-                    .init("profile", .either([.object([], isClosed: false), .string()]), isRequired: true),
+                    .init("profile", .either([.object([], others: .written), .string()]), isRequired: true),
                     .init("seed", seed),
                 ]), example: .object([.init("profile", "profiles/lock.yaml")])),
             answers: [201: Answer("The device", .named("Device"), example: Examples.device)]),
@@ -85,7 +85,8 @@ extension Route {
             body: Body(
                 schema: .object([
                     .init("hex", .named("Bytes")), .init("text", .string()),
-                    .init("fields", .named("Fields")), .init("notify", .bool), .init("to", .string()),
+                    .init("fields", .object([], others: .written)), .init("notify", .bool),
+                    .init("to", .string()),
                 ]), example: .object([.init("hex", "0048"), .init("notify", .bool(true))])),
             answers: [
                 200: Answer(
@@ -103,7 +104,7 @@ extension Route {
             "PUT", "/v1/devices/{device}/variables/{name}", .setVariable,
             "Sets a variable, until the device is reset",
             body: Body(
-                schema: .object([.init("value", .either([.number, .string()]), isRequired: true)]),
+                schema: .object([.init("value", .either([.writtenNumber, .string()]), isRequired: true)]),
                 example: .object([.init("value", .integer(150))])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
@@ -165,7 +166,7 @@ extension Route {
             body: Body(
                 schema: .object([
                     .init("hex", .named("Bytes")), .init("text", .string()),
-                    .init("fields", .named("Fields")), .init("error", .named("ATTError")),
+                    .init("fields", .object([], others: .written)), .init("error", .named("ATTError")),
                 ]), example: .object([.init("hex", "0048")]), isRequired: false),
             answers: [200: .empty])
     ]

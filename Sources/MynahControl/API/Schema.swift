@@ -11,17 +11,31 @@ indirect enum Schema: Hashable, Sendable {
     /// A whole number within bounds.
     case integer(ClosedRange<Int>)
     case number
+    /// A number that a request brings.
+    ///
+    /// The parser refuses a whole number whose digits it would round, and takes 1e30. JSON Schema cannot tell
+    /// them apart, so the document has the bounds of 64 bits for both.
+    case writtenNumber
     case bool
     /// This value alone.
     case constant(JSON)
     case array(Schema, longest: Int? = nil)
-    /// An object with these members alone.
-    case object([Property], isClosed: Bool = true)
+    /// An object with these members, and others.
+    case object([Property], others: Others = .refused)
     /// One of several.
     case either([Schema])
     case null
     /// A schema of the document's components.
     case named(String)
+
+    /// The members of an object that its schema does not name.
+    enum Others: Hashable, Sendable {
+        case refused
+        /// Of any kind, in an answer.
+        case any
+        /// Any JSON that the parser takes, in a request.
+        case written
+    }
 
     /// A member of an object.
     struct Property: Hashable, Sendable {
@@ -55,27 +69,36 @@ indirect enum Schema: Hashable, Sendable {
                 .init("maximum", .integer(range.upperBound)),
             ])
         case .number: .object([.init("type", "number")])
+        case .writtenNumber:
+            .object([
+                .init("type", "number"), .init("minimum", .integer(.min)),
+                .init("maximum", .unsigned(.max)),
+            ])
         case .bool: .object([.init("type", "boolean")])
         case .constant(let value): .object([.init("const", value)])
         case .array(let items, let longest):
             .object(
                 [.init("type", "array"), .init("items", items.json)]
                     + (longest.map { [.init("maxItems", .integer($0))] } ?? []))
-        case .object(let properties, let isClosed): Self.object(properties, isClosed)
+        case .object(let properties, let others): Self.object(properties, others)
         case .either(let schemas): .object([.init("anyOf", .array(schemas.map(\.json)))])
         case .null: .object([.init("type", "null")])
         case .named(let name): .object([.init("$ref", .string("#/components/schemas/\(name)"))])
         }
     }
 
-    private static func object(_ properties: [Property], _ isClosed: Bool) -> JSON {
+    private static func object(_ properties: [Property], _ others: Others) -> JSON {
         let required = properties.filter(\.isRequired).map { JSON.string($0.name) }
         var members: [JSON.Member] = [
             .init("type", "object"),
             .init("properties", .object(properties.map { .init($0.name, $0.schema.json) })),
         ]
         if !required.isEmpty { members.append(.init("required", .array(required))) }
-        if isClosed { members.append(.init("additionalProperties", .bool(false))) }
+        switch others {
+        case .refused: members.append(.init("additionalProperties", .bool(false)))
+        case .any: break
+        case .written: members.append(.init("additionalProperties", Self.named("Written").json))
+        }
         return .object(members)
     }
 }

@@ -17,7 +17,8 @@ struct SchemaCheck {
             value == constant ? [] : ["\(place): \(value.text) is not \(constant.text)"]
         case .null: value == .null ? [] : ["\(place): \(value.text) is not null"]
         case .bool: value.boolValue == nil ? ["\(place): \(value.text) is not a Boolean"] : []
-        case .number: isNumber(value) ? [] : ["\(place): \(value.text) is not a number"]
+        case .number, .writtenNumber:
+            isNumber(value) ? [] : ["\(place): \(value.text) is not a number"]
         case .integer(let range):
             value.integerValue.map(range.contains) == true
                 ? [] : ["\(place): \(value.text) is not a whole number in \(range)"]
@@ -27,7 +28,7 @@ struct SchemaCheck {
                 ? [] : ["\(place): \(value.text) is not in \(words)"]
         case .string(let pattern, _): textFaults(value, pattern, place)
         case .array(let items, let longest): arrayFaults(value, items, longest, place)
-        case .object(let properties, let isClosed): objectFaults(value, properties, isClosed, place)
+        case .object(let properties, let others): objectFaults(value, properties, others, place)
         case .either(let schemas):
             schemas.contains { faults(of: value, in: $0, at: place).isEmpty }
                 ? [] : schemas.flatMap { faults(of: value, in: $0, at: place) }
@@ -63,7 +64,7 @@ struct SchemaCheck {
     }
 
     private func objectFaults(
-        _ value: JSON, _ properties: [Schema.Property], _ isClosed: Bool, _ place: String
+        _ value: JSON, _ properties: [Schema.Property], _ others: Schema.Others, _ place: String
     ) -> [String] {
         guard case .object(let members) = value else { return ["\(place): \(value.text) is not an object"] }
         let missing = properties.filter { property in
@@ -72,7 +73,8 @@ struct SchemaCheck {
         return missing.map { "\(place): \($0.name) is missing" }
             + members.flatMap { member -> [String] in
                 guard let property = properties.first(where: { $0.name == member.key }) else {
-                    return isClosed && !allowsMore ? ["\(place): \(member.key) is not declared"] : []
+                    return others == .refused && !allowsMore
+                        ? ["\(place): \(member.key) is not declared"] : []
                 }
                 return faults(of: member.value, in: property.schema, at: "\(place).\(member.key)")
             }

@@ -168,8 +168,10 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// Whether a connection would be served now.
-    package var hasRoom: Bool { OpenFiles.leaves(options.descriptorReserve) }
+    /// Why no connection would be served now, as a sentence without its full stop; `nil` if one would.
+    package var lackOfFiles: String? {
+        OpenFiles.problem(of: "a client of the control API", leaving: options.descriptorReserve)
+    }
 
     /// Why a connection is not served, or `nil` if it is, and then it is counted.
     private func refusal(of channel: any Channel) -> String? {

@@ -130,7 +130,7 @@ extension VariableValue {
         switch (self, constant) {
         case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)
         case (_, .number(let other)):
-            number.map { comparison.holds($0, other) } ?? (comparison == .notEqual)
+            exact.map { comparison.holds($0, other) } ?? (comparison == .notEqual)
         case (.number, .text), (.integer, .text), (.unsigned, .text): comparison == .notEqual
         }
     }

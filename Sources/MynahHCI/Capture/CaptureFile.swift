@@ -240,7 +240,8 @@ public final class CaptureFile: Sendable {
         reports.warn(
             RadioWarning(
                 "packetsMissing",
-                "\(count) packets are missing from the capture, because \(name) was not read in time"))
+                count.counting("packet is", "packets are")
+                    + " missing from the capture, because \(name) was not read in time"))
     }
 
     /// Takes nothing any more; returns how many packets are lost with it.

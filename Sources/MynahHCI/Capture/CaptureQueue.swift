@@ -62,7 +62,9 @@ struct CaptureQueue: Sendable {
         }
         var comment: String?
         if missing > 0 {
-            comment = "\(missing) packets are missing before this one: the capture was not read"
+            comment =
+                missing.counting("packet is", "packets are")
+                + " missing before this one: the capture was not read"
             unreported += missing
             missing = 0
         }

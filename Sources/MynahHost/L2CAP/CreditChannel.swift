@@ -75,7 +75,7 @@ struct CreditChannel: Sendable {
     /// The peer gives credits; none at all, or more than 65535 together, it may not (4.24, 10.1).
     mutating func credited(_ count: UInt16) throws(Violation) {
         guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
-            throw Violation(reason: "it gave \(count) credits, and \(sendCredits) were left")
+            throw Violation(reason: "it gave \(count.counting("credit")), and \(sendCredits) were left")
         }
         sendCredits += Int(count)
     }

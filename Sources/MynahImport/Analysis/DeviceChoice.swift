@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// Chooses the device to import among those of a capture.
 struct DeviceChoice {
@@ -89,8 +90,8 @@ struct DeviceChoice {
         }
         throw ImportProblem(
             """
-            the capture shows no connection, only advertisements of \(advertisers.count) devices; record a \
-            connection, or choose an advertiser with --device ADDRESS:\(Self.list(advertisers))
+            the capture shows no connection, only advertisements of \(advertisers.count.counting("device")); \
+            record a connection, or choose an advertiser with --device ADDRESS:\(Self.list(advertisers))
             """)
     }
 
@@ -124,7 +125,7 @@ struct DeviceChoice {
     private static func list(_ candidates: [Candidate]) -> String {
         let lines = candidates.prefix(listed).map { candidate -> String in
             let count = candidate.device.server.table.services.count
-            let services = count == 0 ? "advertises" : "\(count) service\(count == 1 ? "" : "s")"
+            let services = count == 0 ? "advertises" : count.counting("service")
             return "\n  \(candidate.label)  \(candidate.name ?? "(no name)")  \(services)"
         }
         let rest = candidates.count - lines.count

@@ -152,13 +152,15 @@ struct CaptureRecords {
         if shortenedCount > 0 {
             warnings.append(
                 """
-                \(Self.packets(shortenedCount)) recorded in part \(shortenedCount == 1 ? "is" : "are") left \
-                out; on Android, set the Bluetooth HCI snoop log to Enabled, not Filtered
+                \(shortenedCount.counting("packet")) recorded in part \
+                \(shortenedCount == 1 ? "is" : "are") left out; on Android, set the \
+                Bluetooth HCI snoop log to Enabled, not Filtered
                 """)
         }
         if unknownCount > 0 {
-            let rest = unknownCount == 1 ? "is no HCI packet and is" : "are not HCI packets and are"
-            warnings.append("\(Self.packets(unknownCount)) \(rest) left out")
+            warnings.append(
+                unknownCount.counting(
+                    "packet is no HCI packet and is", "packets are not HCI packets and are") + " left out")
         }
         return warnings
     }
@@ -188,6 +190,4 @@ struct CaptureRecords {
         }
         return ImportProblem("it has no packets; \(remedy)")
     }
-
-    private static func packets(_ count: Int) -> String { count == 1 ? "1 packet" : "\(count) packets" }
 }

@@ -1,4 +1,5 @@
 import MynahHCI
+import MynahSupport
 
 /// Apple's PacketLogger: a length, a time in seconds and microseconds, a type and a packet without its type.
 enum PacketLoggerReader {
@@ -37,8 +38,8 @@ enum PacketLoggerReader {
             guard count >= headerLength else {
                 throw ImportProblem(
                     """
-                    a record says that it has \(count) bytes, and each has at least 9; the file is damaged: \
-                    record or copy it again
+                    a record says that it has \(count.counting("byte")), and each has at least 9; the file \
+                    is damaged: record or copy it again
                     """, at: start)
             }
             guard let seconds: UInt32 = cursor.integer(), let microseconds: UInt32 = cursor.integer(),

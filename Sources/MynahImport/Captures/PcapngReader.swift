@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// pcapng (IETF draft-ietf-opsawg-pcapng).
 enum PcapngReader {
     private struct Interface {
@@ -45,7 +47,7 @@ enum PcapngReader {
             guard length >= 12, length % 4 == 0, !isPacket || length <= longestPacketBlock else {
                 throw ImportProblem(
                     """
-                    a block says that it has \(length) bytes, which no such block has; the \
+                    a block says that it has \(length.counting("byte")), which no such block has; the \
                     file is damaged: record or copy it again
                     """, at: start + 4)
             }

@@ -206,7 +206,7 @@ struct ProfileText {
 
     private mutating func write(_ values: [ImportedProfile.RecordedValue], _ initial: [UInt8]?) {
         guard let first = values.first else { return }
-        let count = values.count == 1 ? "1 value was sent" : "\(values.count) values were sent"
+        let count = values.count.counting("value was sent", "values were sent")
         if let recordingFile {
             let first = initial.map { ", initial: \(Self.hex($0))" } ?? ""
             add(4, "value: {generate: recorded, file: \(Self.quoted(recordingFile))\(first)}", count)

@@ -67,8 +67,8 @@ package struct RecordingText: Sendable {
         self.lines = lines
         note = end.map { end in
             """
-            the recording ends after \(end / 1_000_000) s: \(leftOut) values more would make it larger than \
-            \(maximumSize >> 20) MiB
+            the recording ends after \(end / 1_000_000) s: with \(leftOut.counting("value")) more it would \
+            be larger than \(maximumSize >> 20) MiB
             """
         }
     }

@@ -61,8 +61,7 @@ extension FaultSelection {
         switch condition {
         case .appState(let state)?: members.append(.init("when", .string(state)))
         case .variable(let name, let comparison, .number(let number))?:
-            let number = VariableValue.number(number).json.text
-            members.append(.init("when", .string("\(name) \(comparison.rawValue) \(number)")))
+            members.append(.init("when", .string("\(name) \(comparison.rawValue) \(number.json.text)")))
         case .variable(let name, let comparison, .text(let text))?:
             members.append(.init("when", .string("\(name) \(comparison.rawValue) \"\(text)\"")))
         case nil: break

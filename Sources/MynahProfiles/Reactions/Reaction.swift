@@ -58,7 +58,7 @@ package struct ValueMatch: Hashable, Sendable {
 
         /// The other side of a comparison.
         package enum Operand: Hashable, Sendable {
-            case number(Double)
+            case number(ExactNumber)
             /// A text, the name of a number, or a truth.
             case text(String)
             case variable(String)
@@ -82,26 +82,17 @@ extension ValueMatch.Condition {
     fileprivate func holds(for fields: [NamedField]?, _ variables: Variables) -> Bool {
         guard let value = fields?.first(where: { $0.name == field })?.value else { return false }
         switch operand {
-        case .number(let number): return value.number.map { comparison.holds($0, number) } ?? false
+        case .number(let number): return value.exact.map { comparison.holds($0, number) } ?? false
         case .text(let text): return comparison == .equal && value.isNamed(text)
         case .variable(let name):
-            switch variables[name] {
-            case .integer(let integer)? where comparison == .equal: return value.integer == integer
-            case .unsigned(let integer)? where comparison == .equal: return value == .unsigned(integer)
-            case .number?, .integer?, .unsigned?:
-                guard let number = value.number, let other = variables[name]?.number else { return false }
-                return comparison.holds(number, other)
-            case .text(let text)?: return comparison == .equal && value.isNamed(text)
-            case nil: return false
-            }
+            if case .text(let text)? = variables[name] { return comparison == .equal && value.isNamed(text) }
+            guard let number = value.exact, let other = variables[name]?.exact else { return false }
+            return comparison.holds(number, other)
         }
     }
 }
 
 extension FieldValue {
-    /// The whole number that it is written as, or `nil` if it is written otherwise.
-    fileprivate var integer: Int? { if case .integer(let integer) = self { integer } else { nil } }
-
     /// Whether a text is its text, its name, its truth or its bytes.
     fileprivate func isNamed(_ text: String) -> Bool {
         switch self {

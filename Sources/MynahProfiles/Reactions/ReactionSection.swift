@@ -189,19 +189,28 @@ struct ReactionSection {
 
     private func conditions(_ node: YAMLNode, _ field: FieldReader) -> [ValueMatch.Condition] {
         guard case .mapping = node else {
-            return operand(node, field).map {
-                [.init(field: field.name, comparison: .equal, operand: $0)]
-            } ?? []
+            return condition(.equal, node, field).map { [$0] } ?? []
         }
         return WrittenComparison.read(node, field.name, reader).compactMap { written in
             guard field.shape.isNumber else {
                 reader.error(at: written.key, "\(field.name) is \(field.shape.typeName), which has no order")
                 return nil
             }
-            return operand(written.value, field).map {
-                .init(field: field.name, comparison: written.comparison, operand: $0)
-            }
+            return condition(written.comparison, written.value, field)
         }
+    }
+
+    private func condition(
+        _ comparison: Comparison, _ node: YAMLNode, _ field: FieldReader
+    ) -> ValueMatch.Condition? {
+        guard let operand = operand(node, field) else { return nil }
+        if case .number(let number) = operand,
+            let problem = field.shape.problem(of: field.name, comparison, number)
+        {
+            reader.error(at: node, problem)
+            return nil
+        }
+        return .init(field: field.name, comparison: comparison, operand: operand)
     }
 
     /// A number, a name or a text of the field, or a variable.
@@ -221,7 +230,7 @@ struct ReactionSection {
         }
         if shape.isNumber, shape.names.isEmpty {
             guard let written = field.written(text, name, node) else { return nil }
-            return field.scaled(written, name, node).map { .number($0.number) }
+            return field.scaled(written, name, node).map { .number(ExactNumber($0.number)) }
         }
         if !shape.names.isEmpty, !shape.names.contains(text) {
             let known = shape.names.filter { !$0.isEmpty } + scope.variables.names

@@ -1,3 +1,4 @@
+package import MynahCore
 package import MynahSupport
 
 /// A part of a device's own state: a number or a text.
@@ -20,6 +21,16 @@ package enum VariableValue: Hashable, Sendable {
         case .number(let number): number
         case .integer(let integer): Double(integer)
         case .unsigned(let integer): Double(integer)
+        case .text: nil
+        }
+    }
+
+    /// The number with all its digits, or `nil` if it is a text.
+    package var exact: ExactNumber? {
+        switch self {
+        case .number(let number): ExactNumber(number)
+        case .integer(let integer): ExactNumber(integer)
+        case .unsigned(let integer): ExactNumber(integer)
         case .text: nil
         }
     }

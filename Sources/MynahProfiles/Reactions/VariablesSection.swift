@@ -93,8 +93,13 @@ extension VariableValue {
 
 extension WrittenNumber {
     /// The number of a text that has no unit.
-    static func decimal(_ text: String) -> Double? {
-        WrittenNumber(text).flatMap { $0.unit == nil ? $0.number : nil }
+    static func decimal(_ text: String) -> ExactNumber? {
+        WrittenNumber(text).flatMap { $0.unit == nil ? $0.exact : nil }
+    }
+
+    /// The number with all its digits.
+    private var exact: ExactNumber {
+        integer.map { ExactNumber($0) } ?? unsigned.map { ExactNumber($0) } ?? ExactNumber(number)
     }
 }
 

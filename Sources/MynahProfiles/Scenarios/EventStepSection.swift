@@ -143,7 +143,7 @@ struct EventStepSection {
                         at: written.value, "\(name) is compared with a number, not with \(Words.quote(text))")
                     return nil
                 }
-                return .init(written.comparison.rawValue, .number(number))
+                return .init(written.comparison.rawValue, number.json)
             })
     }
 
@@ -156,10 +156,31 @@ struct EventStepSection {
             return reader.error(at: node, "the fields of \(text) are not known; compare its value")
         }
         let known = layouts.flatMap(\.names)
-        for (key, _) in reader.members(node, "fields") {
-            guard let field = key.scalar?.string, !known.contains(field) else { continue }
-            reader.error(
-                at: key, Words.unknown("field \(Words.quote(field)) of \(text)", field, among: known))
+        for (key, value) in reader.members(node, "fields") {
+            guard let field = key.scalar?.string else { continue }
+            if known.contains(field) {
+                checkCanHold(value, field, layouts.compactMap { FieldShape(field, in: $0) })
+            } else {
+                reader.error(
+                    at: key, Words.unknown("field \(Words.quote(field)) of \(text)", field, among: known))
+            }
+        }
+    }
+
+    /// Notes the comparisons of a field that hold in no layout of its value.
+    private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldShape]) {
+        var comparisons = [(Comparison.equal, node)]
+        if case .mapping(let mapping) = node {
+            comparisons = mapping.compactMap { sign, value in
+                sign.scalar.flatMap { Comparison(ordering: $0.string) }.map { ($0, value) }
+            }
+        }
+        for (comparison, operand) in comparisons {
+            guard let number = operand.scalar.flatMap({ WrittenNumber.decimal($0.string) }) else { continue }
+            let problems = shapes.map { $0.problem(of: field, comparison, number) }
+            if let problem = problems.first ?? nil, !problems.contains(nil) {
+                reader.error(at: operand, problem)
+            }
         }
     }
 

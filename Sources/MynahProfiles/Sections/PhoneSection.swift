@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The section `phone`: what the phone is that an app is on.
 ///
@@ -254,7 +255,8 @@ enum PhoneMediaSection {
         if media.index > 0, media.index >= media.tracks.count {
             reader.error(
                 at: fields.mark(of: index),
-                "index is \(media.index), and the queue has \(media.tracks.count) tracks, from 0 on")
+                "index is \(media.index), and the queue has \(media.tracks.count.counting("track")), "
+                    + "from 0 on")
         }
         return media
     }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The section `services`.
 struct ServicesSection {
@@ -251,7 +252,7 @@ struct ServicesSection {
         if let ordinal, found.indices.contains(ordinal - 1) { return found[ordinal - 1] }
         if ordinal == nil, found.count == 1 { return found[0] }
         let choices = found.count == 1 ? ["\(uuid)"] : found.indices.map { "\(uuid)~\($0 + 1)" }
-        let count = "\(found.count) service\(found.count == 1 ? "" : "s") with UUID \(uuid)"
+        let count = found.count.counting("service") + " with UUID \(uuid)"
         let missing = ordinal.map { ", so no \(uuid)~\($0)" } ?? ""
         reader.error(at: node, "the profile has \(count)\(missing); include \(Words.list(choices, "or"))")
         return nil

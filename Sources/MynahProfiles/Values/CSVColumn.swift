@@ -42,7 +42,7 @@ struct CSVColumn: Hashable, Sendable {
                 continue
             }
             guard let column, cells.indices.contains(column) else {
-                throw Problem(message: "has only \(cells.count) columns in line \(index + 1)")
+                throw Problem(message: "has only \(cells.count.counting("column")) in line \(index + 1)")
             }
             guard let number = Double(cells[column]), number.isFinite else {
                 if isFirst { continue }

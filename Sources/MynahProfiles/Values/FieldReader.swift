@@ -42,9 +42,7 @@ struct FieldReader {
         guard let written = written(text, name, node),
             let (number, unit) = scaled(written, name, node)
         else { return nil }
-        if let integer = written.unsigned, written.unit == nil, shape.holdsUnsigned {
-            return (.unsigned(integer), unit)
-        }
+        if let exact = shape.exact(written) { return (exact, unit) }
         let limits = shape.limits(in: unit)
         let isFloat = if case .float = shape.kind { true } else { false }
         // Half a step beyond a limit is rounded to it.

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 import MynahValues
 
 /// The values that a field of a layout takes: their kind, and the limits and units of a number.
@@ -73,14 +74,43 @@ struct FieldShape: Hashable, Sendable {
         }
     }
 
-    /// Whether it takes whole numbers that an `Int` does not hold.
-    var holdsUnsigned: Bool { kind == .integer(bits: 64, isSigned: false) && step(in: nil) == 1 }
+    /// The whole number itself, if the type has 64 bits and holds it: a `Double` has 53.
+    func exact(_ written: WrittenNumber) -> FieldValue? {
+        guard case .integer(bits: 64, let isSigned) = kind, step(in: nil) == 1, written.unit == nil else {
+            return nil
+        }
+        if let integer = written.integer, isSigned || integer >= 0 { return .integer(integer) }
+        return isSigned ? nil : written.unsigned.map { .unsigned($0) }
+    }
+
+    /// Why no integer of the type compares so with a number, or `nil` if one can, or if the type is another.
+    func problem(of name: String, _ comparison: Comparison, _ number: ExactNumber) -> String? {
+        let holds = [nil, otherUnit?.name].contains { canBe(comparison, number.double, in: $0) }
+        guard width != nil, !holds else { return nil }
+        let limits = limits(in: nil)
+        let (lower, upper) = (NumberText.ofLimit(limits.lowerBound), NumberText.ofLimit(limits.upperBound))
+        let sign = comparison == .equal ? "" : comparison.rawValue + " "
+        return "\(name) is never \(sign)\(number.json.text): it is \(lower) to \(upper) (\(typeName))"
+    }
+
+    /// Whether an integer of the type, in a unit of the field, can compare so with a number.
+    private func canBe(_ comparison: Comparison, _ number: Double, in unit: String?) -> Bool {
+        let limits = limits(in: unit)
+        // The largest of 64 bits is in no `Double`, and rounded to the number after it.
+        let largest = width == 0x1p64 ? limits.upperBound.nextUp : limits.upperBound
+        return switch comparison {
+        case .equal: limits.lowerBound <= number && number <= largest
+        case .notEqual: true
+        case .below, .atMost: comparison.holds(limits.lowerBound, number)
+        case .above, .atLeast: comparison.holds(largest, number)
+        }
+    }
 
     /// The type, as a layout names it.
     var typeName: String {
         switch kind {
         case .integer(let bits, let isSigned):
-            bits < 8 ? "\(bits) bits" : "\(isSigned ? "sint" : "uint")\(bits)"
+            bits < 8 ? bits.counting("bit") : "\(isSigned ? "sint" : "uint")\(bits)"
         case .float(let name, _): name
         case .boolean: "true or false"
         case .text: "text"

@@ -193,6 +193,9 @@ struct LayoutSection {
             reader.error(at: node, "when compares a number, and \(name) is not a number")
             return nil
         }
+        if let problem = shape.problem(of: name, comparison, ExactNumber(number)) {
+            reader.error(at: node, problem)
+        }
         return LayoutField.Condition(name, comparison, number)
     }
 

@@ -59,7 +59,7 @@ package struct DeviceReader: Sendable {
         let requests = Self.requests(to: try await peripheral.discoverAll())
         state.withLock { $0 = .asking(Missing(requests)) }
         let missing = Missing(requests)
-        say("reading \(missing.reads) values, and subscribing to \(missing.subscriptions)")
+        say("reading \(missing.reads.counting("value")), and subscribing to \(missing.subscriptions)")
         var refused = try await perform(requests)
         let isPaired = refused.isEmpty ? false : await pair()
         if isPaired { refused = try await perform(refused) }

@@ -90,6 +90,13 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
 
+    /// The error of a run that has no app.
+    package var lacksApp: String {
+        let others = UserAction.words.filter { UserAction($0)?.isAboutRadio == true } + RangeChange.words
+        return "--at \(text) needs a profile with app:, and no profile here has one; accessories have "
+            + others.joined(separator: ", ")
+    }
+
     /// Whether it turns Bluetooth off or on.
     package var setsPower: Bool {
         if case .action(let action) = effect { action.setsPower } else { false }

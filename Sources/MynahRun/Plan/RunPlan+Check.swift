@@ -1,5 +1,6 @@
 import MynahCore
 package import MynahProfiles
+import MynahSupport
 
 // Mistakes that are known before a radio is looked for.
 extension RunPlan {
@@ -74,17 +75,14 @@ extension RunPlan {
             return RadioMaker.noPowerOfBlueZ.description
         }
         if radios.adapters.count > groups.count, !isServer {
-            let needed = "\(groups.count) radio\(groups.count == 1 ? "" : "s")"
+            let needed = groups.count.counting("radio")
             return "--adapter is given \(radios.adapters.count) times for \(needed)"
         }
         guard !hasPhone else { return state?.problem(with: profiles, hasStateDirectory: hasStateDirectory) }
-        let options = [
-            ("--state", state != nil), ("--at", actions.contains { $0.isOfApp }),
-            ("--state-dir", hasStateDirectory && radio == .bluez),
-        ]
-        return options.first { $0.1 }.map {
-            "\($0.0) needs a profile with app:, and no profile here has one"
-        }
+        let needs = "needs a profile with app:, and no profile here has one"
+        if state != nil { return "--state \(needs)" }
+        if let action = actions.first(where: \.isOfApp) { return action.lacksApp }
+        return hasStateDirectory && radio == .bluez ? "--state-dir \(needs)" : nil
     }
 }
 

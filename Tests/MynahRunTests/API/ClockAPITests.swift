@@ -50,7 +50,7 @@ import Testing
         (#"{"by": 5}"#, "\"by\" must be text, not 5"),
         (#"{"by": "soon"}"#, "\"by\" must be a duration such as 100 ms, not \"soon\""),
         (#"{"by": "-5 s"}"#, "\"by\" is -5 s, and time does not go back"),
-        (#"{"by": "600000 min"}"#, "\"by\" is longer than a year"),
+        (#"{"by": "600000 min"}"#, "\"by\" is longer than a year; the maximum is 8784 h"),
         (#"{"to": "5 s"}"#, "unknown member \"to\"; known are by"),
     ])
     func `an advance that is no time is refused`(body: String, problem: String) async throws {

@@ -22,6 +22,11 @@ import Testing
         await rig.stop()
     }
 
+    private static let noYAML = """
+        a profile in YAML is added by its file's path, as in {"profile": "lock.yaml"}, or as JSON, as in \
+        {"profile": {"mynah": 1, "name": "Lock"}}
+        """
+
     @Test(arguments: [
         ("GET /v1/devices/Lokc", "", 404, #"there is no device "Lokc"; did you mean "Lock"?"#),
         ("GET /v1/devices?x=1", "", 400, #"unknown query parameter "x"; there are none"#),
@@ -66,6 +71,10 @@ import Testing
             #""localName" has a control character in it; "" advertises no name"#
         ),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
+        ("POST /v1/devices", "mynah: 1\nname: Lock\n", 400, noYAML),
+        ("POST /v1/devices", ##"{"profile": "# Mine\nmynah: 1\nname: Lock\n"}"##, 400, noYAML),
+        ("POST /v1/devices", #"{"profile": "{mynah: 1, name: Lock}"}"#, 400, noYAML),
+        ("POST /v1/devices", "name: Lock", 400, "the body is not JSON: a value is expected at byte 0"),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
         (
             "PUT /v1/devices/Lock/values/2A39", "{}", 400,

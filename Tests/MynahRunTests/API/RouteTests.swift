@@ -30,7 +30,8 @@ import Testing
         switch schema {
         case .named(let name): [name]
         case .array(let items, _): names(in: items)
-        case .object(let properties, _): properties.flatMap { names(in: $0.schema) }
+        case .object(let properties, let others):
+            properties.flatMap { names(in: $0.schema) } + (others == .written ? ["Written"] : [])
         case .either(let schemas): schemas.flatMap(names)
         default: []
         }
@@ -167,6 +168,50 @@ import Testing
             used.formUnion(more)
         }
         #expect(Set(OpenAPI.schemas.map(\.name)) == used)
+    }
+
+    /// A schema of the document, and those that it leads to; each component once.
+    private static func schemas(in schema: JSON, _ seen: inout Set<String>) -> [JSON] {
+        if let name = schema["$ref"]?.stringValue?.split(separator: "/").last.map(String.init) {
+            guard seen.insert(name).inserted else { return [] }
+            return schemas(in: document["components"]?["schemas"]?[name] ?? .null, &seen)
+        }
+        var inner = schema["anyOf"]?.arrayValue ?? []
+        if case .object(let properties)? = schema["properties"] { inner += properties.map(\.value) }
+        inner += [schema["items"], schema["additionalProperties"]].compactMap { $0 }
+        return [schema] + inner.flatMap { schemas(in: $0, &seen) }
+    }
+
+    @Test func `each number that a request may have has bounds`() {
+        var seen: Set<String> = []
+        for (path, method, operation) in Self.operations {
+            let content = operation["requestBody"]?["content"]?["application/json"]
+            for schema in Self.schemas(in: content?["schema"] ?? .null, &seen) {
+                // A keyword that is missing allows any value.
+                let needed: [String] =
+                    switch schema["type"]?.stringValue {
+                    case "number", "integer": ["minimum", "maximum"]
+                    case "object": ["additionalProperties"]
+                    case "array": ["items"]
+                    default: []
+                    }
+                for key in needed { #expect(schema[key] != nil, "\(method) \(path): \(schema.text)") }
+            }
+        }
+        #expect(seen.contains("Written") && seen.contains("Match"))
+    }
+
+    @Test(arguments: [
+        "-18446744073709551616", "-9223372036854775809", "-9223372036854775808", "0", "9223372036854775807",
+        "9223372036854775808", "18446744073709551615", "18446744073709551616", "18446744073709551617",
+    ])
+    func `the document allows the whole numbers that the parser takes`(digits: String) throws {
+        let bounds = ["minimum", "maximum"].compactMap { Schema.writtenNumber.json[$0]?.text }
+            .compactMap { Int128($0) }
+        try #require(bounds.count == 2)
+        let isAllowed = (bounds[0]...bounds[1]).contains(try #require(Int128(digits)))
+        let body = Array(#"{"fields": {"list": [{"number": \#(digits)}]}}"#.utf8)
+        #expect(((try? ControlBody.object(parsing: body)) != nil) == isAllowed)
     }
 
     @Test func `every operation declares an error, and each body has an example`() {

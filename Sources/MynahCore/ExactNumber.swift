@@ -1,0 +1,58 @@
+package import MynahSupport
+
+/// A number for comparisons that keeps all digits of a whole one: a `Double` has 53 bits of them.
+package enum ExactNumber: Hashable, Sendable, Comparable {
+    /// Any whole number of the program has at most 64 bits.
+    case whole(Int128)
+    /// Every other number.
+    case fraction(Double)
+
+    /// The same number.
+    package init(_ number: Double) {
+        self = Int128(exactly: number).map { .whole($0) } ?? .fraction(number)
+    }
+
+    /// The same number.
+    package init(_ number: some FixedWidthInteger) { self = .whole(Int128(number)) }
+
+    /// The number in a text, or `nil` if it has none, or none that is finite.
+    package init?(_ text: some StringProtocol) {
+        if let whole = Int128(text) {
+            self = .whole(whole)
+        } else if let number = Double(text), number.isFinite {
+            self.init(number)
+        } else {
+            return nil
+        }
+    }
+
+    /// The number of JSON, or `nil` if that is none.
+    package init?(_ json: JSON) {
+        switch json {
+        case .integer(let number): self.init(number)
+        case .unsigned(let number): self.init(number)
+        case .number(let number): self.init(number)
+        case .null, .bool, .string, .array, .object: return nil
+        }
+    }
+
+    /// The nearest number of its type.
+    package var double: Double {
+        switch self {
+        case .whole(let number): Double(number)
+        case .fraction(let number): number
+        }
+    }
+
+    /// As JSON.
+    package var json: JSON {
+        guard case .whole(let number) = self else { return .number(double) }
+        if let number = Int(exactly: number) { return .integer(number) }
+        return UInt64(exactly: number).map { .unsigned($0) } ?? .number(double)
+    }
+
+    package static func < (one: ExactNumber, other: ExactNumber) -> Bool {
+        if case (.whole(let one), .whole(let other)) = (one, other) { return one < other }
+        return one.double < other.double
+    }
+}
