@@ -9,7 +9,7 @@ extension PeripheralManager {
     /// - Parameters:
     ///   - services: The services to publish.
     ///   - name: The GAP device name.
-    ///   - advertisement: What to advertise, or `nil` for the name and the UUIDs of the primary services.
+    ///   - advertisement: The advertisement, or `nil` for the name and the UUIDs of the primary services.
     ///   - radio: A radio that has not been started.
     ///
     /// Throws what `Phone.start`, `add` and `startAdvertising` throw.

@@ -14,7 +14,7 @@ enum KnownRadio: String, CaseIterable {
     /// only.
     static let bluezVersion = BlueZVersion.oldest
 
-    /// Its capabilities, as far as they are known without it.
+    /// The radio's capabilities, as far as they are known without it.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
@@ -30,7 +30,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// Its advertising for a phone and its apps.
+    /// The advertising report for a phone and its apps.
     func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
         let omitted = phone.omitted.flatMap { $0 }
         guard let advertisement = phone.advertisement else {
@@ -44,7 +44,7 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// Its advertising for an advertisement, with these capabilities.
+    /// The advertising report for an advertisement, with these capabilities.
     func report(
         _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
     ) throws(AdvertisementError) -> AdvertisingReport {

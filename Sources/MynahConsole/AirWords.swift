@@ -29,8 +29,8 @@ package enum AirWords {
         return words.map { PrintableText.of($0) }
     }
 
-    /// Whether it is described as a whole: flags, service UUIDs, names and the TX power have words of their
-    /// own.
+    /// Returns whether a structure is described as a whole: flags, service UUIDs, names and the TX power have
+    /// words of their own.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
         !(0x01...0x0A).contains(structure.type.rawValue)
     }

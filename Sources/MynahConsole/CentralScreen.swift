@@ -36,7 +36,7 @@ struct CentralScreen: Sendable {
             device = PrintableText.of(link.peripheral.title ?? link.central?.description ?? "")
         }
 
-        /// Its cause, its device and its app.
+        /// The cause, the device and the app, in one line.
         var text: String { cause + (device.isEmpty ? "" : " of \(device)") + ", for \(app)" }
     }
 

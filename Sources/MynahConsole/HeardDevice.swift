@@ -7,7 +7,7 @@ package import MynahSupport
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()
-    /// Its advertising data as it was heard last; empty if it was not.
+    /// The advertising data as it was received last; empty if there was none.
     package private(set) var data: [UInt8] = []
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?

@@ -29,7 +29,7 @@ struct ScreenAir {
         AirWords.of(whole, among: known, naming: true)
     }
 
-    /// Its words, and below them the bytes.
+    /// The advertisement's words, and below them the bytes.
     func lines(among known: [BluetoothUUID], width: Int) -> [String] {
         func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
             let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more

@@ -12,11 +12,11 @@ package struct ScreenModel: LiveModel {
         var phone: String?
         var radio = ""
         var state = "starting"
-        /// Its address on the air; `nil` if the radio does not report it.
+        /// The device's address on the air, or `nil` if the radio does not report it.
         var address: DeviceAddress?
         var air: ScreenAir?
 
-        /// Its name for the screen; a phone's own, and the names of its apps.
+        /// The device's name for the screen; a phone's own, and the names of its apps.
         var title: String { PrintableText.of(phone.map { "\($0): \(name)" } ?? name) }
 
         /// Whether its radio is gone, and with it what was on the air.

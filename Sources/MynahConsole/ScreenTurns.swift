@@ -84,7 +84,7 @@ package struct ScreenTurns: Sendable {
         if case .shown = state { true } else { false }
     }
 
-    /// It was drawn: the next draw if the content changes by itself.
+    /// Notes that the screen was drawn; returns the next draw if the content changes by itself.
     package mutating func drawn(isMoving: Bool) -> Plan? { isMoving ? plan(.slow) : nil }
 
     /// The terminal is the shell's from now on: whether the screen is left.

@@ -13,7 +13,7 @@ package struct ControlledDevice: Sendable {
         self.emulator = emulator
     }
 
-    /// Its name in events.
+    /// The device's name in events.
     var label: String { names.label }
 }
 
@@ -29,7 +29,7 @@ package enum ProfileSource: Sendable {
 package protocol ControlledRun: Sendable {
     /// The radios that it may use, as `ready` names them.
     var radios: [String] { get }
-    /// Its devices in the order in which they were added.
+    /// The devices, in the order in which they were added.
     var devices: [ControlledDevice] { get }
     /// The numbers of the requests that tests answer; `nil` if no test can.
     var requestNumbers: RequestNumbers? { get }

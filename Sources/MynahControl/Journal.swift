@@ -12,7 +12,7 @@ package import MynahSupport
 package final class Journal: Sendable {
     /// One event of a device.
     package struct Entry: Hashable, Sendable {
-        /// Its number: the first event of a run has 1.
+        /// The event's number: the first event of a run has 1.
         package let seq: UInt64
         /// The event, which has `device`.
         package let event: DeviceEvent
@@ -60,7 +60,7 @@ package final class Journal: Sendable {
         let key: UInt64
         /// The number that it waits for.
         let seq: UInt64
-        /// Whether it goes on after a change that is no event as well.
+        /// `true` if the waiter also wants to know of changes that are no events.
         let noticesChanges: Bool
         /// Takes whether there is an event with this number or a higher one.
         let continuation: CheckedContinuation<Bool, Never>

@@ -26,7 +26,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The number of JSON, or `nil` if that is none.
+    /// The number of JSON, or `nil` if the JSON is not a number.
     package init?(_ json: JSON) {
         switch json {
         case .integer(let number): self.init(number)

@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 
 extension EmulatedDevice {
-    /// Its services that the system lets it publish, in their order.
+    /// The services that the system lets the device publish, in their order.
     ///
     /// iOS keeps some for itself, and a service that includes a missing one is missing too.
     var allowedServices: [ServiceDefinition] {

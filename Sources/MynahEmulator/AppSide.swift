@@ -5,13 +5,13 @@ import MynahProfiles
 
 /// Work that a woken app does although no event of its wake caused it; the value is in its event.
 enum ExtraneousWork: String {
-    /// It writes to a peripheral.
+    /// The app writes to a peripheral.
     case write
-    /// It asks for a connection.
+    /// The app asks for a connection.
     case connect
-    /// It begins a scan.
+    /// The app begins a scan.
     case scan
-    /// It begins to advertise.
+    /// The app begins to advertise.
     case advertise
 }
 
@@ -23,7 +23,7 @@ struct AppSide {
     var app: App?
     /// Whether the app gets what waited while it did not run, and may be out of date.
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
-    /// Whether it was launched and has not received the Bluetooth state.
+    /// `true` if the app was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
     /// The data that its code has stored, or `nil` before its first launch.
     var saved: SavedIdentifiers?
@@ -61,7 +61,7 @@ struct AppSide {
         saved?.stopped.contains(activity) == true
     }
 
-    /// Its user starts or stops something, which its code remembers for later launches.
+    /// Notes what the user starts or stops in the app, which the app's code remembers for later launches.
     mutating func setWanted(_ activity: SavedIdentifiers.Activity, _ isWanted: Bool) {
         guard isStopped(activity) == isWanted, var new = saved else { return }
         if isWanted { new.stopped.remove(activity) } else { new.stopped.insert(activity) }

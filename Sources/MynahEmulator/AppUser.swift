@@ -36,7 +36,7 @@ struct AppUser {
         return false
     }
 
-    /// Its user starts or stops its scans; what the user stops stays stopped over launches.
+    /// Starts or stops the app's scans for its user; what the user stops stays stopped over launches.
     private func setScanning(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
         guard player.device.centrals.contains(where: { $0.scan != nil }) else {
@@ -46,7 +46,7 @@ struct AppUser {
         for central in player.centrals { central.setScanning(isWanted) }
     }
 
-    /// Its user starts or stops advertising; what the user stops stays stopped over launches.
+    /// Starts or stops the app's advertising for its user; what the user stops stays stopped over launches.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
         player.appSide.setWanted(.advertising, isWanted)
@@ -60,7 +60,7 @@ struct AppUser {
         }
     }
 
-    /// Its user allows or denies it to use Bluetooth, or the phone forbids it.
+    /// Changes the app's permission to use Bluetooth: the user allows or denies it, or the phone forbids it.
     private func setAuthorization(_ new: BluetoothAuthorization) {
         guard app?.access.usesAccessorySetup != true else {
             return events.warn(

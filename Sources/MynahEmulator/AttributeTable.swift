@@ -69,7 +69,7 @@ struct AttributeTable {
         if !entry.asked.isEmpty { isAsking = true }
     }
 
-    /// Whether it has an attribute.
+    /// Returns whether the table has an attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
     /// An attribute as its events have it; empty if it is unknown.

@@ -76,7 +76,7 @@ final class CentralPlayer {
     /// Whether its app's code runs; the answer holds until the next call that is waited for.
     private var isAppRunning: Bool { player.appSide.app?.access.isRunning == true }
 
-    /// Its app's process has started.
+    /// Begins with the app's process, which has started.
     func launched(_ app: App) throws(RadioError) {
         peripherals = [:]
         beginLaunch()
@@ -89,7 +89,7 @@ final class CentralPlayer {
             restoreIdentifier: central.restoreIdentifier, options: options, sink: link)
     }
 
-    /// Its app's process is gone.
+    /// Ends with the app's process, which is gone.
     func ended(byUser isQuit: Bool) {
         manager = nil
         beginLaunch()
@@ -132,7 +132,7 @@ final class CentralPlayer {
         report(nil)
     }
 
-    /// Its app's user starts or stops the scan.
+    /// Starts or stops the scan for the app's user.
     func setScanning(_ isWanted: Bool) {
         act { $0.userWants(isWanted, into: &$1) }
     }

@@ -55,7 +55,7 @@ struct CentralScript {
         var saved: PeripheralIdentifier?
         /// The device that was discovered since the plan began.
         var discovered: PeripheralIdentifier?
-        /// Whether it has been connected since the app scans.
+        /// `true` if the app has connected the device since it scans.
         var hasConnected = false
         /// Whether the app has given up because the device has lost its bond.
         var hasLostBond = false
@@ -72,7 +72,7 @@ struct CentralScript {
             saved == device || discovered == device || plan.isPending(device)
         }
 
-        /// Whether it takes a device that was discovered.
+        /// Returns whether the script wants a device that was discovered.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
             return connects ? !plan.isTrying || plan.isScanning : saved == nil

@@ -44,7 +44,7 @@ struct ChannelTalk {
 }
 
 extension PlayerLink {
-    /// Its app publishes its channel, unless it has none.
+    /// Publishes the app's channel, if it has one.
     func publishChannel() {
         emulator.enqueue { [index] in await $0.publishChannel(of: index) }
     }

@@ -13,9 +13,9 @@ public struct DeviceEvent: Hashable, Sendable {
     package var device: String?
     /// The event's name.
     public var name: Name
-    /// Its fields, as values.
+    /// The event's fields, as values.
     package var payload: EventPayload
-    /// Whether it has waited while its app did not run, and may not hold any more.
+    /// `true` if the event has waited while its app did not run, and may not hold any more.
     package var isQueued: Bool
     /// The members of an event that was read and that this version has no fields for, and those of its value.
     private var others: [JSON.Member] = []
@@ -64,7 +64,7 @@ public struct DeviceEvent: Hashable, Sendable {
 
     // MARK: JSON
 
-    /// Its fields as JSON has them, in their order, without those of its value.
+    /// The event's fields as JSON has them, in their order, without those of its value.
     public var fields: [JSON.Member] { fields(payload.members(of: name), others) }
 
     private func fields(_ members: [JSON.Member], _ others: [JSON.Member]) -> [JSON.Member] {

@@ -10,9 +10,9 @@ public struct DeviceNames: Sendable {
 
     /// A device of the run.
     public struct Device: Hashable, Sendable {
-        /// Its name in events.
+        /// The device's name in events.
         public var label: String
-        /// Its profile's file, whose stem is another name of it.
+        /// The profile's file, whose stem is another name of the device.
         public var file: String
         /// Whether an app plays it.
         public var isApp: Bool

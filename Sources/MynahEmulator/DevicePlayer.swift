@@ -51,7 +51,7 @@ final class DevicePlayer {
         forgetWrites()
     }
 
-    /// It is the phone itself, whose services are published when the radio starts.
+    /// Begins as the phone itself, whose services are published when the radio starts.
     func beginAsPhone() async {
         manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
         stage.take(.done)
@@ -207,21 +207,21 @@ final class DevicePlayer {
         stage.take(state.advertisement == device.requestedAdvertisement ? .done : .missing)
     }
 
-    /// Its attributes are called what they were called before.
+    /// Replaces the keys of the attributes, whose names stay the same.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         link.emulator.enqueue { await $0.rekeyFaults(mapping) }
         forgetWrites()
     }
 
-    /// Its values are as they were at its start, but for static ones that were set since.
+    /// Sets the values to those of the start, but for static ones that were set since.
     func forgetWrites() {
         table = device.memory
         reactions.begin()
         requests.behaviors?.begin()
     }
 
-    /// Its app's process is gone.
+    /// Ends what needs the app's process, which is gone.
     func ended(byUser isQuit: Bool) {
         for central in centrals { central.ended(byUser: isQuit) }
         ticks.stop()

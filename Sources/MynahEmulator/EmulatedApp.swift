@@ -5,7 +5,7 @@ public import MynahProfiles
 
 /// The app that plays a device, and the phone that it is on.
 public struct EmulatedApp: Sendable {
-    /// Its name, background modes and other properties.
+    /// The app's name, background modes and other properties.
     public var description: AppDescription
     /// The state it starts in.
     public var startState: Profile.App.StartState

@@ -3,9 +3,10 @@ public import MynahProfiles
 
 /// A device ready to be played: what is published and advertised, and what its attributes hold.
 public struct EmulatedDevice: Sendable {
-    /// Its name for people.
+    /// The device's name for people.
     public var name: String
-    /// Its name in events; a different one if another device of the run has the same name (`DeviceLabels`).
+    /// The device's name in events; a different one if another device of the run has the same name
+    /// (`DeviceLabels`).
     public var label: String
     /// How the radio presents it.
     public var identity: DeviceIdentity
@@ -23,9 +24,9 @@ public struct EmulatedDevice: Sendable {
     var psm: AttributeKey?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
-    /// Its faults, as its profile declares them.
+    /// The faults, as the profile declares them.
     package var faults: [ProfileFault] = []
-    /// Its scenarios.
+    /// The scenarios, as the profile declares them.
     package var scenarios: [Profile.Scenario] = []
     /// The seed of its generated values and of its faults.
     var seed: UInt64 = 0
@@ -33,14 +34,14 @@ public struct EmulatedDevice: Sendable {
     package var requestNumbers: RequestNumbers?
     /// The rules of its characteristics, by their positions.
     var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
-    /// Its services that do more than keep their values.
+    /// The services that do more than keep their values.
     var behaviors: [BehavingService] = []
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
     /// A test's changes of the advertisement.
     var change = AdvertisingChange()
 
-    /// Whether it plays a peripheral too.
+    /// `true` if the device plays a peripheral, perhaps beside a central.
     var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }
 
     init(

@@ -21,7 +21,7 @@ struct ParameterRequests {
 }
 
 extension PlayerLink {
-    /// Its app asks a central for a connection latency.
+    /// Asks a central for a connection latency, as the app does.
     func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
         emulator.enqueue { [index] in await $0.requestParameters(.init(latency), of: central, for: index) }
     }

@@ -70,7 +70,7 @@ public actor Emulator {
     /// The names of its devices in events.
     package var labels: [String] { devices.map(\.label) }
 
-    /// Whether it has not started, or is starting.
+    /// `true` if the emulator has not started, or is starting.
     var isStarting: Bool {
         switch state {
         case .idle, .starting: true
@@ -307,7 +307,7 @@ public actor Emulator {
         }
     }
 
-    /// Whether it plays what is meant.
+    /// Returns whether the emulator plays the device that is meant.
     private func concerns(_ target: AppTarget) -> Bool {
         switch target {
         case .named(let label), .phone(let label), .peripheral(_, let label):

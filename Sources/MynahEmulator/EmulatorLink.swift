@@ -74,10 +74,10 @@ extension Emulator {
 /// The sink of a player's central manager: it names the player and leads to it.
 final class CentralLink: CentralManagerSink {
     private let link: PlayerLink
-    /// Its index among the central managers of the app.
+    /// The manager's index among the central managers of the app.
     let number: Int
 
-    /// Whether it is the first of its app.
+    /// `true` for the first central manager of its app.
     var isFirst: Bool { number == 0 }
 
     init(_ link: PlayerLink, _ number: Int) {

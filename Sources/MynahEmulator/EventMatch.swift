@@ -285,7 +285,7 @@ extension DeviceEvent {
 }
 
 extension EventAttribute {
-    /// Its UUIDs and their places among equal ones, or `nil` if it names no characteristic.
+    /// The name's UUIDs and their numbers among equal ones, or `nil` if it names no characteristic.
     fileprivate var elements: [AttributeName.Element]? {
         let uuids = [service, characteristic, descriptor].compactMap { $0 }
         guard uuids.count >= 2 else { return nil }

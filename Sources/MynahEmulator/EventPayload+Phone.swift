@@ -209,7 +209,7 @@ extension EventPayload.Restoration {
 }
 
 extension EventAttribute {
-    /// Its service and characteristic in JSON.
+    /// The characteristic and its service in JSON.
     fileprivate var names: [JSON.Member] {
         EventPayload.attribute(.init(self)).members(of: .confirmed)
     }

@@ -19,7 +19,7 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
     /// The screen is turned on; the app that was on it comes back when its user opens it.
     case screenOn
 
-    /// Whether it turns Bluetooth off, which other programs may use with BlueZ.
+    /// `true` if the change turns Bluetooth off, which other programs may use with BlueZ.
     var setsPower: Bool {
         switch self {
         case .settingsOff, .controlCenterOff, .airplaneMode, .restart: true
@@ -27,6 +27,6 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Its column in the rules for relaunching, or `nil` if they do not name it.
+    /// The change's column in the rules for relaunching, or `nil` if they do not name it.
     var relaunchCause: RelaunchCause? { RelaunchCause(rawValue: rawValue) }
 }

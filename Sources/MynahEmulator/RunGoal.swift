@@ -4,9 +4,9 @@ public struct RunGoal: Sendable {
     public enum End: Hashable, Sendable {
         /// Everything that was waited for has come.
         case reached
-        /// Its time is up.
+        /// The run's time is up.
         case overdue
-        /// It was ended before, and what was waited for had not come.
+        /// The run was ended before what was waited for had come.
         case cutShort
     }
 

@@ -5,13 +5,13 @@ package import MynahLifecycle
 package enum UserAction: Hashable, Sendable {
     /// A step of its life.
     case transition(AppTransition)
-    /// Its user starts what the app advertises, on its own screen.
+    /// The user starts what the app advertises, on the app's own screen.
     case startAdvertising
-    /// Its user stops what the app advertises, on its own screen.
+    /// The user stops what the app advertises, on the app's own screen.
     case stopAdvertising
-    /// Its user starts what the app scans for, on its own screen.
+    /// The user starts what the app scans for, on the app's own screen.
     case startScan
-    /// Its user stops what the app scans for, on its own screen.
+    /// The user stops what the app scans for, on the app's own screen.
     case stopScan
     /// The user opens the alert that was shown last, and with it its app.
     case openAlert
@@ -51,7 +51,7 @@ package enum UserAction: Hashable, Sendable {
     /// The begin of an action with a text.
     package static let alertPrefix = "alert "
 
-    /// Whether it is about the whole radio, and so about an accessory too.
+    /// `true` if the action is about the whole radio, and so about an accessory too.
     package var isAboutRadio: Bool {
         switch self {
         case .setPower, .forget: true
@@ -59,7 +59,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Whether it turns Bluetooth off or on.
+    /// `true` if the action turns Bluetooth off or on.
     package var setsPower: Bool {
         switch self {
         case .setPower: true
@@ -83,7 +83,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Whether it is done on the screen that an app has of its own.
+    /// `true` if the action is done on the screen that an app has of its own.
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
@@ -107,10 +107,10 @@ package enum UserAction: Hashable, Sendable {
     /// Whether the user turns to an app on the screen.
     var opensApp: Bool { self == .transition(.enterForeground) || self == .openAlert }
 
-    /// Whether it is for a whole phone if there is one, rather than for one of its apps.
+    /// `true` if the action is for a whole phone if there is one, rather than for one of its apps.
     package var isForPhone: Bool { isOfPhone || isAboutRadio }
 
-    /// Whether it is about the phone rather than one of its apps.
+    /// `true` if the action is about the phone rather than one of its apps.
     package var isOfPhone: Bool {
         switch self {
         case .openAlert, .dismissAlert, .answerPairing, .phone, .alert: true

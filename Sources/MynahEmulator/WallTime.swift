@@ -5,7 +5,7 @@ package import MynahSupport
 public struct WallTime: Hashable, Sendable {
     /// Microseconds since 1970 began in UTC.
     public var microseconds: Int64
-    /// Whether it is of a run with virtual time, whose times are in UTC for everybody.
+    /// `true` for a run with virtual time, whose times are in UTC for everybody.
     package var isVirtual = false
 
     /// So many microseconds since 1970 began in UTC.

@@ -5,7 +5,7 @@ extension Profile {
     public struct Central: Sendable {
         /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
-        /// Its scan, or `nil` if it never scans.
+        /// The app's scan, or `nil` if it never scans.
         public var scan: Scan?
         /// The ways back to a device: one stage after the other, and those of a stage at once.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
@@ -64,15 +64,15 @@ extension Profile {
             /// The behaviour after every read, write and subscription.
             public enum WhenDone: String, Hashable, Sendable, CaseIterable {
                 case stay
-                /// It cancels the connection, unless it is subscribed to something.
+                /// The app cancels the connection, unless it is subscribed to something.
                 case disconnect
             }
 
             /// The behaviour after a requested connection has ended.
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
-                /// It connects again, which never times out.
+                /// The app connects again, which never times out.
                 case connect
-                /// It uses the ways in `reconnect`.
+                /// The app uses the ways in `reconnect`.
                 case reconnect
                 case nothing
             }
@@ -128,7 +128,7 @@ extension Profile {
             package var target: AttributeName
             /// The value.
             public var value: [UInt8]
-            /// Whether it is a request, which the device answers.
+            /// `true` to write with a request, which the device answers; `false` to write with a command.
             public var withResponse: Bool
             /// The time between two writes on a connection, or `nil` to write once.
             public var every: Duration?

@@ -8,11 +8,11 @@ extension Profile {
         ///
         /// `nil` for the phone that all apps without a name share.
         public var name: String?
-        /// Its own services, in their order.
+        /// The phone's own services, in their order.
         package var services: [PhoneService] = []
-        /// Its Model Number String.
+        /// The Model Number String.
         package var model = PhoneSection.usualModel
-        /// Its battery level, in percent.
+        /// The battery level, in percent.
         package var batteryLevel = 100
         /// The TX power level that it advertises, in dBm, or `nil` for none.
         package var txPower: Int?
@@ -54,15 +54,15 @@ extension Profile {
 
     /// A service of the phone itself.
     package enum PhoneService: String, Hashable, Sendable, CaseIterable {
-        /// Its time.
+        /// The Current Time Service.
         case currentTime = "current-time"
-        /// Its battery level.
+        /// The Battery Service.
         case battery
-        /// Its manufacturer and model.
+        /// The Device Information Service, with manufacturer and model.
         case deviceInformation = "device-information"
-        /// Its notifications.
+        /// The Apple Notification Center Service.
         case ancs
-        /// Its media player.
+        /// The Apple Media Service.
         case ams
     }
 
@@ -86,13 +86,13 @@ extension Profile {
         package var app: String
         /// The name of that app, or `nil` for the last part of its identifier.
         package var appName: String?
-        /// Its title.
+        /// The notification's title.
         package var title = ""
-        /// Its subtitle.
+        /// The notification's subtitle.
         package var subtitle = ""
-        /// Its text.
+        /// The notification's text.
         package var message = ""
-        /// Its category.
+        /// The notification's category.
         package var category = Category.other
         /// When it came, in seconds since 1970, or `nil` for when it is added.
         package var date: Int64?
@@ -100,7 +100,7 @@ extension Profile {
         package var positiveAction: String?
         /// The label of its negative action, or `nil` if it has none.
         package var negativeAction: String?
-        /// Its flags.
+        /// The notification's flags.
         package var flags: Set<Flag> = []
 
         /// A notification of an app.
@@ -151,7 +151,7 @@ extension Profile {
 
         /// The name of the player's app.
         package var name = "Music"
-        /// Whether it plays.
+        /// The state of the player.
         package var state = State.paused
         /// The volume, in percent.
         package var volume = 50

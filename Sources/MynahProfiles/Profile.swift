@@ -5,17 +5,17 @@ package import MynahValues
 public struct Profile: Sendable {
     /// The text or the JSON value that it was read from, to place later issues.
     var origin: ProfileOrigin
-    /// Its name, for messages.
+    /// The profile's name, for messages.
     public var name: String
     /// The GAP name, the appearance and the pairing capabilities.
     public var device: DeviceIdentity
     /// The passkey that a device with a keyboard enters, or `nil` if `run` asks for it.
     public var passkey: UInt32?
-    /// Its advertising, or `nil` if it does not advertise.
+    /// The advertising, or `nil` if the device does not advertise.
     public var advertising: Advertising?
     /// The connection parameters that it requests, or `nil` if it requests none.
     package var parameterRequest: ParameterRequest?
-    /// Its services, included ones before those that include them.
+    /// The services, included ones before those that include them.
     public var services: [Service]
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: App?
@@ -25,11 +25,11 @@ public struct Profile: Sendable {
     public var centrals: [Central]
     /// The device's own state at its start.
     package var variables: Variables
-    /// Its faults.
+    /// The faults, in their order.
     package var faults: [ProfileFault] = []
-    /// Its scenarios.
+    /// The scenarios, in their order.
     package var scenarios: [Scenario] = []
-    /// Its number among the copies of one file, from 1; `nil` if it is no copy.
+    /// The number among the copies of one file, from 1; `nil` if this is no copy.
     package var copy: Int?
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
@@ -55,15 +55,15 @@ public struct Profile: Sendable {
 
     /// A service.
     public struct Service: Sendable {
-        /// Its type.
+        /// The service's type.
         public var uuid: BluetoothUUID
-        /// Whether it is primary.
+        /// `true` for a primary service, `false` for a secondary one.
         public var isPrimary: Bool
         /// The indices of the services it includes; all are smaller than its own.
         public var includes: [Int]
-        /// Its characteristics.
+        /// The characteristics, in order.
         public var characteristics: [Characteristic]
-        /// Its behavior beyond keeping its values, or `nil` if it has none.
+        /// The behavior of the service beyond keeping its values, or `nil` if it has none.
         package var behavior: ServiceBehaviorName?
         /// How many records a glucose meter has stored.
         package var records = ServicesSection.usualRecords
@@ -75,7 +75,7 @@ public struct Profile: Sendable {
 
     /// A characteristic.
     public struct Characteristic: Sendable {
-        /// Its type.
+        /// The characteristic's type.
         public var uuid: BluetoothUUID
         /// The properties.
         public var properties: CharacteristicProperties
@@ -98,7 +98,7 @@ public struct Profile: Sendable {
         package var asked: AskedAccess = []
         /// The rules for writes and subscriptions of centrals.
         package var reactions = Reactions()
-        /// Its descriptors.
+        /// The descriptors, in order.
         public var descriptors: [Descriptor]
         /// The position of its declaration.
         public var mark: SourceMark
@@ -129,13 +129,13 @@ public struct Profile: Sendable {
 
     /// A descriptor.
     public struct Descriptor: Sendable {
-        /// Its type.
+        /// The descriptor's type.
         public var uuid: BluetoothUUID
         /// `read`, `write` or both.
         public var properties: CharacteristicProperties
         /// The security that each use requires.
         public var permissions: AttributePermissions
-        /// Its value.
+        /// The descriptor's value.
         public var value: [UInt8]
         /// The maximum length of a written value.
         public var maximumLength: Int
@@ -157,11 +157,11 @@ public struct Profile: Sendable {
     public struct App: Sendable {
         /// The state an app starts in.
         public enum StartState: String, Hashable, Sendable, CaseIterable {
-            /// It is on the screen.
+            /// The app is on the screen.
             case foreground
-            /// It runs, and has left the screen.
+            /// The app runs, and has left the screen.
             case background
-            /// It is in memory and does not run.
+            /// The app is in memory and does not run.
             case suspended
         }
 
@@ -175,7 +175,7 @@ public struct Profile: Sendable {
             case ask
         }
 
-        /// Its background modes.
+        /// The app's background modes.
         public var backgroundModes: [BackgroundMode] = []
         /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
@@ -183,7 +183,7 @@ public struct Profile: Sendable {
         public var state = StartState.foreground
         /// The time without work in the background before it is suspended.
         public var suspendAfter: Duration = .seconds(5)
-        /// Its work for each event in the background, or `nil` to use all of the allowance.
+        /// How long the app works for each event in the background, or `nil` to use all of the allowance.
         public var taskTime: Duration?
         /// The user's permission to use Bluetooth at its first launch.
         public var authorization = BluetoothAuthorization.allowedAlways
@@ -222,7 +222,7 @@ public struct Profile: Sendable {
         }
     }
 
-    /// Its attributes, for names that lead to them.
+    /// The profile's attributes, for names that lead to them.
     package var attributeTree: AttributeTree {
         AttributeTree(
             of: services, uuid: (\.uuid, \.uuid, \.uuid), characteristics: \.characteristics,

@@ -8,7 +8,7 @@ public protocol ValueGenerator: Sendable {
 
 /// The seed, interval and start time that a run gives one generator.
 public struct GeneratorRun: Hashable, Sendable {
-    /// Its seed.
+    /// The seed of the random numbers.
     public var seed: UInt64
     /// The time between two ticks.
     public var interval: Duration
@@ -28,7 +28,7 @@ public struct GeneratorRun: Hashable, Sendable {
 
 /// A generator's parameters in a profile, before a run gives it a seed.
 public protocol GeneratorDefinition: Sendable {
-    /// Its name, as the value of `generate:`; `fields` if it is made of fields.
+    /// The generator's name, as the value of `generate:`; `fields` if the value is made of fields.
     static var name: String { get }
     /// The longest value it makes, in bytes.
     var maximumLength: Int { get }
@@ -38,7 +38,7 @@ public protocol GeneratorDefinition: Sendable {
 
 /// A definition that reads itself from a profile; each kind is one line of `Generators.all`.
 protocol DeclaredGenerator: GeneratorDefinition {
-    /// Its keys.
+    /// The generator's keys.
     static var table: Section { get }
     /// Reads the keys; `nil` after a problem was noted.
     static func read(_ fields: Fields, _ reader: FormatReader) -> Self?

@@ -4,7 +4,7 @@ import MynahSupport
 package final class Interruption: Sendable {
     /// The end of the run from outside.
     package enum Cause: Sendable {
-        /// Its user, who wants nothing of it to be kept.
+        /// The user interrupts, and wants nothing of the run to be kept.
         case quit
         /// A shutdown or the like: what would be restored is kept.
         case terminated
@@ -35,7 +35,7 @@ package final class Interruption: Sendable {
         state.withLock { if case .interrupted(let cause) = $0 { cause } else { nil } }
     }
 
-    /// Whether it has happened.
+    /// `true` if the interruption has happened.
     package var isInterrupted: Bool {
         state.withLock { if case .interrupted = $0 { true } else { false } }
     }

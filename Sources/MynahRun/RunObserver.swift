@@ -2,7 +2,7 @@ package import MynahEmulator
 
 /// Takes what happens in a run, and shows or keeps it.
 package protocol RunObserver: Sendable {
-    /// Whether it takes events; if nobody does, none are made.
+    /// `true` if the observer wants events; if nobody does, none are made.
     var takesEvents: Bool { get }
 
     /// The run exists: `closed` is to be called when nobody reads any more, which ends the run.

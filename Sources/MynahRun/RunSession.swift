@@ -43,7 +43,7 @@ package final class RunSession: Sendable {
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
 
-        /// Whether it is the phone that the app of a profile is on.
+        /// Returns whether this is the phone that the app of a profile is on.
         func isPhone(of profile: Profile) -> Bool {
             profiles.first.map { RunGroups.areOnOnePhone($0, profile) } ?? false
         }
@@ -87,7 +87,7 @@ package final class RunSession: Sendable {
         let index: Int
         var run: Run
         let emulator: Emulator
-        /// Whether it is being removed: if it is starting, that fails and is no failure of the run.
+        /// Set while the device is being removed: if it is starting, that fails, and the run goes on.
         let isLeaving = Lock(false)
 
         init(

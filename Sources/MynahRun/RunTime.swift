@@ -56,7 +56,7 @@ package struct RunTime: Sendable {
     /// The run stops, for which its time moves without a request.
     func release() { clock.virtual?.release() }
 
-    /// Its sessions are over: the time does not move any more.
+    /// Ends the time, which does not move any more, as its sessions are over.
     package func end() { clock.virtual?.end() }
 }
 

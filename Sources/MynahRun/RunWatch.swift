@@ -5,7 +5,7 @@ import MynahSupport
 /// Ends a run when what `--until` waits for has come, when its scenario has ended, or when `--timeout` is
 /// over.
 final class RunWatch: RunObserver {
-    /// Whether it waits for events.
+    /// `true` if the watch waits for events.
     let takesEvents: Bool
     /// The scenario that the run plays, or `nil` if it plays none.
     let scenario: ScenarioRun?

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// What the library offers for one purpose each: discoveries, values, and a device in one call.
+/// The parts of the library that have one purpose each: discoveries, values, and a device in one call.
 @Suite(.timeLimit(.minutes(15))) struct PurposeSequenceTests {
     /// A central manager that scans, on the rig's phone.
     private func startManager(_ rig: CentralRig) async throws -> CentralManager {
@@ -114,7 +114,7 @@ import Testing
         let (strap, rate) = try await connectedStrap(rig, manager)
         try await strap.setNotifyValue(true, for: rate)
         _ = try await strap.values(of: rate)
-        // What the sequence left would be on the air by now.
+        // A command for what the sequence left would be on the air by now.
         for _ in 1...3 { _ = try await strap.readRSSI() }
         #expect(!rig.sink.words.contains("unsubscribed"))
         let ending = try await strap.values(of: rate)

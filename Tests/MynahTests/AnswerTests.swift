@@ -12,7 +12,7 @@ import Testing
         .read(ReadRequest(central: central.id, attribute: AttributeKey(), offset: offset), central)
     }
 
-    /// What the radio gets for an event that `body` answers.
+    /// The answer that the radio gets to an event, which `body` gives.
     private func answer(_ event: PeripheralEvent, _ body: (DeliveredEvent) -> Bool) -> PendingReply.Outcome? {
         let outcome = Lock<PendingReply.Outcome?>(nil)
         let reply = PendingReply()

@@ -94,7 +94,7 @@ protocol CtlVerb: AsyncParsableCommand {
     var codeOfWrongRequest: ExitCode { get }
     /// How long the answer may take.
     var limit: Duration { get }
-    /// Whether it prints events, whose times are in UTC if the instance has virtual time.
+    /// `true` if the command prints events, whose times are in UTC if the instance has virtual time.
     var printsEvents: Bool { get }
 }
 

@@ -40,7 +40,7 @@ struct CtlScenario: CtlVerb {
         case refused(ControlClient.Response)
         /// With the event of its end.
         case ended(JSON)
-        /// It is not played any more, and its end is not in the journal.
+        /// The scenario is not played any more, and its end is not in the journal.
         case lost
     }
 

@@ -7,7 +7,7 @@ package struct Finding: Hashable, Sendable {
         case loss
         /// A run does not work.
         case stop
-        /// It could not be found out.
+        /// The doctor could not find out.
         case unknown
         /// Another check that is not fine comes first.
         case skipped

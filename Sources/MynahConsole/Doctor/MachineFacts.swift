@@ -5,7 +5,7 @@ package import MynahRun
 /// Something that a probe looked for.
 package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
     case found(Value)
-    /// It could not be found out, for this reason.
+    /// The fact could not be found out, for this reason.
     case unknown(String)
 
     /// The value, or `nil` if it is not known.
@@ -32,10 +32,10 @@ package struct MachineFacts: Hashable, Sendable {
         /// The kernel's Bluetooth.
         package enum Bluetooth: Hashable, Sendable {
             case loaded
-            /// Its module is installed and not loaded.
+            /// The module is installed and not loaded.
             case loadable
             case absent
-            /// It is loaded, and this process gets no Bluetooth socket, for this reason.
+            /// The module is loaded, and this process gets no Bluetooth socket, for this reason.
             case hidden(String)
         }
 
@@ -115,9 +115,9 @@ package struct MachineFacts: Hashable, Sendable {
         /// The issues on Mynah's own host.
         package var hostIssues: [ProfileIssue]
         package var services: [BluetoothUUID]
-        /// Whether it sets an advertising interval.
+        /// `true` if the profile sets an advertising interval.
         package var setsInterval: Bool
-        /// Whether it has `central:`, which BlueZ does not play.
+        /// `true` if the profile has `central:`, which BlueZ does not play.
         package var playsCentrals: Bool
 
         package init(
@@ -208,9 +208,9 @@ package struct BlueZFacts: Hashable, Sendable {
         /// The oldest supported version.
         package var oldest: String
         package var isSupported: Bool
-        /// Whether it offers several ATT channels if main.conf does not say how many.
+        /// `true` if this bluetoothd offers several ATT channels when main.conf does not say how many.
         package var offersManyChannels: Bool
-        /// Whether it sends advertising data that some kernels refuse.
+        /// `true` if this bluetoothd sends advertising data that some kernels refuse.
         package var overfillsAdvertisingData: Bool
 
         package init(

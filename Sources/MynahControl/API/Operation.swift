@@ -10,7 +10,7 @@ enum Operation: String, CaseIterable, Sendable {
     case answerRequest
     case listEvents, mark, wait, verify, reset
 
-    /// Whether it has to do with the devices and their time.
+    /// `true` if the operation has to do with the devices and their time.
     var takesPart: Bool {
         switch self {
         case .getHealth, .getOpenAPI, .getMetrics: false

@@ -38,7 +38,7 @@ struct HTTPParts {
 }
 
 extension HTTPField {
-    /// Whether it cannot end its line, or the head, early: a value may come from a profile.
+    /// `true` if the text cannot end its line, or the head, early: a value may come from a profile.
     fileprivate var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
             && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }

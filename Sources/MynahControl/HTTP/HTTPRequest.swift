@@ -62,7 +62,7 @@ package struct HTTPRequest: Hashable, Sendable {
     package var headers: [HTTPField]
     /// The body; empty while only the head is checked.
     package var body: [UInt8]
-    /// Whether it came over a Unix socket, whose users may name files.
+    /// `true` if the request came over a Unix socket, whose users may name files.
     package var isUnixSocket: Bool
 
     /// A request.

@@ -5,7 +5,7 @@ import MynahCore
 struct AskedRequests<Instant: Comparable & Sendable> {
     /// A request for which a central waits.
     struct Request {
-        /// Its number in the run.
+        /// The request's number in the run.
         let id: Int
         let access: Access
         /// The attribute that it was asked for.

@@ -169,7 +169,7 @@ final class RequestAsker {
         fail(asked.endAll(), end)
     }
 
-    /// Its device is being removed: all requests end, and later ones get 0x0E at once.
+    /// Ends all requests because the device is being removed; later ones get 0x0E at once.
     func endForGood() {
         isOver = true
         endAll(.ended)

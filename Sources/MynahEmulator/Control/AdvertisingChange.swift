@@ -3,7 +3,7 @@ package import MynahCore
 
 /// A change of what a device advertises; `nil` keeps what its profile says.
 package struct AdvertisingChange: Hashable, Sendable {
-    /// Whether it advertises.
+    /// `true` to advertise, `false` to stop, `nil` to leave it as it is.
     package var isOn: Bool?
     /// The local name; empty for none.
     package var localName: String?

@@ -8,13 +8,13 @@ package import MynahValues
 package struct DeviceSnapshot: Hashable, Sendable {
     /// A connected central.
     package struct Central: Hashable, Sendable {
-        /// Its name in events.
+        /// The central's name in events.
         package var name: String
         /// The ATT_MTU of its link, or `nil` if it is not known yet.
         package var mtu: Int?
         /// Whether its link is encrypted, or `nil` if the radio does not report it.
         package var isEncrypted: Bool?
-        /// Whether it is bonded.
+        /// `true` if the central is bonded.
         package var isBonded: Bool
         /// The paths of the attributes that it is subscribed to, or `nil` if the radio does not name
         /// subscribers.
@@ -23,9 +23,9 @@ package struct DeviceSnapshot: Hashable, Sendable {
 
     /// A scenario.
     package struct Scenario: Hashable, Sendable {
-        /// Its name.
+        /// The scenario's name.
         package var name: String
-        /// Whether it is played now.
+        /// `true` if the scenario is played now.
         package var isPlaying: Bool
     }
 
@@ -33,17 +33,17 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package struct Attribute: Hashable, Sendable {
         /// The name that leads to it alone, such as `180D/2A37`.
         package var path: String
-        /// Its attribute handle, or `nil` if it is not published or the radio does not report it.
+        /// The attribute handle, or `nil` if the attribute is not published or the radio does not report it.
         package var handle: AttributeHandle?
         /// The names of its properties.
         package var properties: [String]
-        /// Its value now, or `nil` if its app has no process, and so no memory.
+        /// The value now, or `nil` if the device's app has no process, and so no memory.
         package var value: [UInt8]?
         /// The layout of its value, or `nil` if it is not known.
         package var layout: ValueLayout?
     }
 
-    /// Its name in events.
+    /// The device's name in events.
     package var device: String
     /// The name of its radio.
     package var radio: String
@@ -61,13 +61,13 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var advertising: AdvertisingReport
     /// The connected centrals.
     package var centrals: [Central]
-    /// Its variables.
+    /// The device's variables.
     package var variables: Variables
-    /// Its faults, in the order of its profile and then of their addition.
+    /// The device's faults, in the order of its profile and then of their addition.
     package var faults: [DeviceFault]
-    /// Its scenarios, in the order of its profile.
+    /// The device's scenarios, in the order of its profile.
     package var scenarios: [Scenario]
-    /// Its attributes, in attribute order.
+    /// The device's attributes, in attribute order.
     package var attributes: [Attribute]
 
     /// The snapshot as one JSON object, with the names that events have.

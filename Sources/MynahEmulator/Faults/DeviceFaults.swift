@@ -6,9 +6,9 @@ package import MynahSupport
 
 /// A fault of a playing device at one moment.
 package struct DeviceFault: Hashable, Sendable {
-    /// Its name.
+    /// The fault's name.
     package var name: String
-    /// Whether it is off.
+    /// `true` if the fault is off.
     package var isOff: Bool
     /// How often it was applied since it was turned on.
     package var applied: Int
@@ -125,7 +125,7 @@ struct FaultOwners: Sendable {
 }
 
 extension VariableValue {
-    /// Whether it compares so with a constant; a number and a text are never equal.
+    /// Returns whether a comparison with a constant holds; a number and a text are never equal.
     func compares(_ comparison: Comparison, with constant: FaultCondition.Constant) -> Bool {
         switch (self, constant) {
         case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)

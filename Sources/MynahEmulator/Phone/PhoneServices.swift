@@ -74,7 +74,7 @@ extension Profile.PhoneService {
         }
     }
 
-    /// Its characteristics: all but the Device Information need an encrypted link.
+    /// The characteristics of a service: all but the Device Information need an encrypted link.
     fileprivate func characteristics(
         of phone: Profile.PhoneDescription, _ clockStart: Int64
     ) -> [PhoneCharacteristic] {

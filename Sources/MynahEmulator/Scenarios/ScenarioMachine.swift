@@ -22,7 +22,7 @@ struct ScenarioMachine {
     /// The state of the step that is played.
     private enum Stage {
         case idle
-        /// It waits for an event, and for a time if that is limited.
+        /// The scenario waits for an event, and for a time if that is limited.
         case awaiting(isLimited: Bool)
         case pausing
         case carryingOut
@@ -45,7 +45,7 @@ struct ScenarioMachine {
         self.scenario = scenario
     }
 
-    /// Whether it is over.
+    /// `true` if the scenario is over.
     var isOver: Bool { if case .ended = stage { true } else { false } }
 
     // MARK: Inputs
@@ -165,7 +165,7 @@ struct ScenarioMachine {
 }
 
 extension DeviceEvent {
-    /// Its fields in words.
+    /// The fields in words.
     fileprivate var words: String {
         fields.map { "\($0.key) \($0.value.stringValue ?? $0.value.text)" }.joined(separator: ", ")
     }

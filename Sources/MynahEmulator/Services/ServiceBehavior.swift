@@ -32,7 +32,7 @@ protocol ServiceBehavior: Sendable {
     ) -> [ServiceEffect]
     /// A central has unsubscribed.
     mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID)
-    /// It is due.
+    /// Does what is due.
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
     /// A central's link has ended.
     mutating func disconnected(_ central: Peer.ID)

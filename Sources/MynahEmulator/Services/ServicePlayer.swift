@@ -46,7 +46,7 @@ final class ServicePlayer {
         }
     }
 
-    /// Its behaviors begin anew, and tell their subscribers.
+    /// Begins the behaviors anew, which tell their subscribers.
     func restart() {
         for index in services.indices {
             let state = state(of: index)

@@ -6,7 +6,7 @@ struct StoredRecord: Hashable, Sendable {
     /// The user-facing time: the base time and its offset, in seconds since 1970; `nil` if it is not known.
     let time: Int64?
     let measurement: [UInt8]
-    /// Its context, if the measurement says that one follows.
+    /// The measurement's context, if the measurement says that one follows.
     let context: [UInt8]?
 
     /// Returns `nil` if the measurement is too short to have its sequence number and times.

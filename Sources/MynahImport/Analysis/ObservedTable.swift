@@ -29,7 +29,7 @@ struct ObservedTable {
     struct Reading: Hashable {
         /// The first value.
         var value: [UInt8]
-        /// Whether it is all of the value.
+        /// `true` if these bytes are all of the value.
         var isWhole: Bool
         /// When its first part was read.
         var time: Int64

@@ -67,7 +67,7 @@ struct ImportedProfile {
         var notes: [String] = []
     }
 
-    /// Its name for people.
+    /// The profile's name for people.
     var name: String
     /// The GAP device name, if it is known.
     var deviceName: String?

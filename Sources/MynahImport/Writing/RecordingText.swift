@@ -73,7 +73,7 @@ package struct RecordingText: Sendable {
         }
     }
 
-    /// Whether it has no line.
+    /// `true` if the recording has no line.
     package var isEmpty: Bool { lines.isEmpty }
 
     /// All lines in one text.

@@ -9,7 +9,7 @@ import MynahCore
 struct SentValues {
     /// A value that came after a write, in microseconds after the response to it.
     struct Answer: Hashable {
-        /// Its place in the server's list.
+        /// The characteristic's index in the server's list.
         var place: Int
         var handle: AttributeHandle
         var value: [UInt8]

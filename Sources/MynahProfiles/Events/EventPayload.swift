@@ -381,7 +381,7 @@ extension EventPayload {
         package var isInBackground: Bool?
         /// Why it was terminated or is not relaunched, or what happened to its phone.
         package var reason: String?
-        /// Its permission to use Bluetooth.
+        /// The app's permission to use Bluetooth.
         package var authorization: String?
 
         package init(reason: String? = nil, authorization: String? = nil) {

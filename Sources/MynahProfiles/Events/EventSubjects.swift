@@ -74,7 +74,7 @@ package struct EventPeripheral: Hashable, Sendable {
     package var identifier: BluetoothUUID?
     package var address: DeviceAddress?
     package var name: String?
-    /// Its name in the profile.
+    /// The device's name in the profile.
     package var alias: String?
 
     package init(
@@ -87,7 +87,7 @@ package struct EventPeripheral: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// Its name for people: the profile's, else its own, else its address; `nil` if it has none.
+    /// The device's name for people: the profile's, else its own, else its address; `nil` if there is none.
     package var title: String? { alias ?? name ?? address?.description }
 }
 

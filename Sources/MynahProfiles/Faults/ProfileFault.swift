@@ -48,14 +48,14 @@ package struct ProfileFault: Hashable, Sendable {
 
 /// The device that faults are declared for.
 package struct FaultScope: Sendable {
-    /// Its attributes.
+    /// The device's attributes.
     let index: AttributeIndex
     var tree: AttributeTree { index.tree }
     /// Whether an app plays it.
     package var isApp: Bool
-    /// Its advertisement, or `nil` if it does not advertise.
+    /// The device's advertisement, or `nil` if it does not advertise.
     package var advertisement: Advertisement?
-    /// Its variables, which conditions compare.
+    /// The device's variables, which conditions compare.
     package var variables: Variables
     /// A characteristic or a descriptor, or `nil` for a service.
     package var attribute: @Sendable (AttributeTree.Position) -> Attribute?

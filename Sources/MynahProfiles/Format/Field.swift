@@ -66,9 +66,9 @@ protocol DeclaredField: Sendable {
 
 /// The table of a section's fields, in the order in which they are usually written.
 struct Section: Sendable {
-    /// Its name in the schema.
+    /// The section's name in the schema.
     let name: String
-    /// Its name in messages.
+    /// The section's name in messages.
     let what: String
     let fields: [any DeclaredField]
     let keys: [String]

@@ -14,7 +14,7 @@ package struct Reaction: Hashable, Sendable {
     package var notified: [AttributeTree.Position] = []
     /// The error that the request gets; the value is not stored then.
     package var error: ATTError?
-    /// Whether it ends the link.
+    /// `true` if the reaction ends the link.
     package var disconnects = false
     /// Whether the device advertises from now on, or `nil` if that does not change.
     package var advertises: Bool?
@@ -145,7 +145,7 @@ extension Reaction {
 }
 
 extension Reaction.Operand {
-    /// Its value, or `nil` if the value that was written lacks the field.
+    /// The operand's value, or `nil` if the value that was written lacks the field.
     func value(_ variables: Variables, _ written: [NamedField]) -> VariableValue? {
         switch self {
         case .constant(let value): value

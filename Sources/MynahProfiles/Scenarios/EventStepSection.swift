@@ -234,7 +234,7 @@ struct EventStepSection {
 }
 
 extension EventCatalog.Entry {
-    /// Whether it may be about an attribute.
+    /// `true` if the event may be about an attribute.
     var hasAttribute: Bool { fields.contains("characteristic") }
 }
 

@@ -3,7 +3,7 @@ package import MynahSupport
 extension Profile {
     /// Steps that the device plays, and the events that it expects meanwhile: a test in a file.
     package struct Scenario: Hashable, Sendable {
-        /// Its name, which no other scenario of the profile has.
+        /// The scenario's name, which no other scenario of the profile has.
         package var name: String
         /// At least one step.
         package var steps: [ScenarioStep]

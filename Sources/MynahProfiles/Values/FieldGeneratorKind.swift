@@ -8,7 +8,7 @@ enum FieldGeneratorKind: String, CaseIterable {
     /// The schema of a generator.
     static var schema: Schema { .oneOf(allCases.map(\.table.schema)) }
 
-    /// Its keys.
+    /// The generator's keys.
     var table: Section { Self.tables[self] ?? Section(rawValue, []) }
 
     private static let tables = Dictionary(
@@ -57,7 +57,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         }
     }
 
-    /// Whether it makes values of this kind.
+    /// Returns whether the generator makes values of this kind.
     func suits(_ shape: FieldShape) -> Bool {
         switch self {
         case .constant, .list: true

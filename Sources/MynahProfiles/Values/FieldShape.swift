@@ -66,7 +66,7 @@ struct FieldShape: Hashable, Sendable {
         isList = entry.count != .one && kind != .text && kind != .bytes
     }
 
-    /// Whether it takes a number.
+    /// `true` if the field takes a number.
     var isNumber: Bool {
         switch kind {
         case .integer, .float: true

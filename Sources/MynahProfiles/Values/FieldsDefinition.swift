@@ -20,7 +20,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// Its value, or `nil` if it is generated.
+        /// The field's value, or `nil` if it is generated.
         var constant: FieldValue? {
             switch self {
             case .constant(let value): return value

@@ -11,7 +11,7 @@ struct FieldsSection {
         "layout", .node("list of `layoutField`", .ref("layout")),
         doc: "Its fields in order; the SIG's characteristics have theirs.")
     static let table = Section("value", what: "a value", [fields, layout])
-    /// It only describes what is written.
+    /// The keys of a value that only describes what is written.
     static let layoutTable = Section("value", [layout.needed])
     /// The fields of an attribute whose layout is known.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
@@ -40,10 +40,10 @@ struct FieldsSection {
         return forms == [fields.name] || words.contains(layout.name) && forms.count <= 1
     }
 
-    /// Whether it only describes what is written.
+    /// Returns whether a node only describes what is written.
     static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == [layout.name] }
 
-    /// Whether it has a layout of its own.
+    /// Returns whether a node has a layout of its own.
     static func hasLayout(_ node: YAMLNode) -> Bool { words(of: node).contains(layout.name) }
 
     private static func words(of node: YAMLNode) -> [String] {

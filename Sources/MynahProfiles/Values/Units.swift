@@ -74,7 +74,7 @@ struct WrittenNumber: Hashable, Sendable {
     var unsigned: UInt64?
     /// The unit, or `nil` if none is written.
     var unit: String?
-    /// Whether it is whole, was written without a fraction, and has other digits than `number`.
+    /// `true` if the text is a whole number, written without a fraction, with other digits than `number`.
     var isRounded = false
 
     /// Returns `nil` if the text does not begin with a number.

@@ -10,7 +10,7 @@ enum YAMLNode: Sendable {
 
     struct Scalar: Sendable {
         var string: String
-        /// Whether it is written without quotes and block indicators.
+        /// `true` if the node is written without quotes and block indicators.
         var isPlain = true
         var mark: SourceMark?
     }

@@ -5,7 +5,7 @@ package import MynahSupport
 
 /// The device that a phone connects to, and the way it does.
 package struct ConnectPlan: Sendable {
-    /// Its address, its name, or a prefix of either.
+    /// The device's address or name, or a prefix of either.
     package var device: String
     /// Time limit for finding the device, for connecting, and for each answer until its services are known;
     /// `nil` for no limit to connecting, and for 30 s for an answer.

@@ -7,7 +7,7 @@ package import MynahSupport
 
 /// The device that a phone records, and for how long.
 package struct RecordPlan: Sendable {
-    /// Its address, its name, or a prefix of either.
+    /// The device's address or name, or a prefix of either.
     package var device: String
     /// How long to record the values that it sends; `nil` until it is interrupted.
     package var timeout: Duration?

@@ -22,7 +22,7 @@ package struct ScanSession: Sendable {
     package struct End: Sendable {
         /// The error that ended it, or `nil`.
         package var failure: RadioError?
-        /// Whether it has listened.
+        /// `true` if the session has scanned.
         package var hasListened: Bool
     }
 

@@ -5,11 +5,11 @@ package import MynahCore
 package struct Sighting: Sendable {
     /// The PDU that was heard.
     package var report: ScanReport
-    /// Its advertising data and scan response together, each as it was heard last.
+    /// The advertising data and scan response together, each as it was received last.
     package var advertisement: AdvertisementData
-    /// Its advertising data as it was heard last.
+    /// The advertising data as it was received last.
     package var data: [UInt8]
-    /// Its scan response as it was heard last.
+    /// The scan response as it was received last.
     package var scanResponse: [UInt8]
     /// Whether a central may connect.
     package var isConnectable: Bool

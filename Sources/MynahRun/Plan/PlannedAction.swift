@@ -12,7 +12,7 @@ package struct PlannedAction: Hashable, Sendable {
 
     /// The change.
     package enum Effect: Hashable, Sendable {
-        /// Its user does something with an app.
+        /// The user does something with an app.
         case action(UserAction)
         /// A device is somewhere else.
         case range(RangeChange)
@@ -85,7 +85,7 @@ package struct PlannedAction: Hashable, Sendable {
         }
     }
 
-    /// Whether it is about an app, and not about a radio or where a device is.
+    /// `true` if the action is about an app, and not about a radio or where a device is.
     package var isOfApp: Bool {
         if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
@@ -97,7 +97,7 @@ package struct PlannedAction: Hashable, Sendable {
             + others.joined(separator: ", ")
     }
 
-    /// Whether it turns Bluetooth off or on.
+    /// `true` if the action turns Bluetooth off or on.
     package var setsPower: Bool {
         if case .action(let action) = effect { action.setsPower } else { false }
     }
@@ -107,13 +107,13 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { action.isOfPeripheral } else { false }
     }
 
-    /// Whether it is about where a device is.
+    /// `true` if the action is about where a device is.
     package var isRange: Bool {
         if case .range = effect { true } else { false }
     }
 
-    /// Whether it is something for the devices of this radio: without a name Bluetooth is the phone's, if
-    /// there is one.
+    /// Returns whether the action is for the devices of this radio: without a name Bluetooth is the phone's,
+    /// if there is one.
     package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
         guard case .action(let action) = effect else { return false }
         return isPhone || action.isAboutRadio && (name != nil || !hasPhone)
@@ -160,7 +160,7 @@ package struct PlannedAction: Hashable, Sendable {
         return isOfPhone && device.isApp ? .phone(of: device.label) : .named(device.label)
     }
 
-    /// Whether it is for a phone rather than for an app, if there is a phone.
+    /// `true` if the action is for a phone rather than for an app, if there is a phone.
     private var isOfPhone: Bool {
         if case .action(let action) = effect { action.isForPhone } else { false }
     }

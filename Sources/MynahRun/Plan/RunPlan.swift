@@ -36,7 +36,7 @@ package struct RunPlan: Sendable {
     package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API; `nil` if none is served.
     package var control: ControlPlan?
-    /// Whether it is there to serve the control API, and is ready without a device.
+    /// `true` if the run serves the control API, and is ready without a device.
     package var isServer = false
 
     /// A run of these profiles, until it is interrupted; `version` is the program's.
@@ -74,7 +74,7 @@ package struct RunPlan: Sendable {
         }
     }
 
-    /// Whether it turns Bluetooth off or on.
+    /// `true` if a planned action turns Bluetooth off or on.
     var setsPower: Bool { planned.contains(where: \.action.setsPower) }
 
     /// Whether an app of it is a central, which BlueZ does not play.

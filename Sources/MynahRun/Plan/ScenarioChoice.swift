@@ -11,7 +11,7 @@ package struct ScenarioChoice: Hashable, Sendable {
 
     /// The device that plays it, as events call it.
     package let device: String
-    /// Its name in the profile of the device.
+    /// The scenario's name in the profile of the device.
     package let name: String
 
     /// Finds a scenario by its name, or if several devices have one of this name by `DEVICE:NAME`.
