@@ -1,3 +1,4 @@
+package import MynahCore
 package import MynahSupport
 
 /// The content of one field of a value, in the unit that people see.

@@ -213,7 +213,10 @@ struct ClientRig {
 
     @Test func `a client takes what a server sends, and nothing else`() {
         for opcode in [0x01, 0x03, 0x13, 0x1B, 0x1D, 0x23] as [UInt8] { #expect(ATTClient.takes(opcode)) }
-        for opcode in [0x02, 0x12, 0x1E, 0x52, 0xD2, 0x53] as [UInt8] { #expect(!ATTClient.takes(opcode)) }
+        // An odd opcode that is not assigned is a request that the server does not support.
+        for opcode in [0x02, 0x12, 0x1E, 0x52, 0xD2, 0x53, 0x25, 0x3F, 0xBF] as [UInt8] {
+            #expect(!ATTClient.takes(opcode))
+        }
     }
 
     @Test(arguments: [("03 0502", 517), ("03 B900", 185), ("03 0500", 23), ("01 02 0000 06", 23)])

@@ -44,9 +44,10 @@ struct ATTClient {
     /// Whether a request is under way.
     var isAwaiting: Bool { asked != nil }
 
-    /// Whether a PDU is for a client: responses, notifications and indications have odd opcodes without the
-    /// command bit.
-    static func takes(_ opcode: UInt8) -> Bool { opcode & 0x41 == 0x01 }
+    /// Whether a PDU is for a client: a response, a notification or an indication.
+    ///
+    /// Any other is for the server, which answers an unknown request.
+    static func takes(_ opcode: UInt8) -> Bool { ATTOpcode.isOfServer(opcode) }
 
     /// Takes a procedure; `done` is called once, in the call in which it ends.
     mutating func add<Procedure: GATTProcedure>(
