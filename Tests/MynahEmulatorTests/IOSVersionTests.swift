@@ -110,8 +110,8 @@ import Testing
             text: """
                 mynah: 1
                 name: Test
-                app: {iOS: 26, accessorySetup: [{serviceUUID: 180D}]}
-                central: {restoreIdentifier: door, scan: {}}
+                app: {iOS: 26, backgroundModes: [bluetooth-central], accessorySetup: [{serviceUUID: 180D}]}
+                central: {restoreIdentifier: door, scan: {services: [180D]}}
                 """, file: "relaunch.yaml")
         #expect(profile.warnings.isEmpty)
     }

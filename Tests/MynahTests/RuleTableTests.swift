@@ -80,6 +80,24 @@ import Testing
             "later phones put the TX power after the Flags, as captured",
             "the TX power comes after the Flags in the background too, as captured",
         ],
+        103: [
+            "a cause that forbids a relaunch is kept over runs, until the user opens the app",
+            "an app that begins as terminated is relaunched unless a restart of the phone forbids it",
+        ],
+        104: [
+            "before iOS 18 the app asks for its permission, and has no picker",
+            "an accessory is bonded without a question, and its bond is deleted with it",
+        ],
+        105: ["an app with accessories sees and connects no other device"],
+        106: [
+            "each of two accessories is picked by its name",
+            "the picker is shown by an app on the screen, with Bluetooth on",
+        ],
+        107: ["an accessory is bonded without a question, and its bond is deleted with it"],
+        108: ["accessories are those of the next run"],
+        109: ["an app with accessories is relaunched where iOS excepts it"],
+        110: ["in the background Nearby Info is beside the overflow area, as captured"],
+        111: ["UUIDs that are changed in the background wait for the foreground"],
     ]
 
     private static let tree = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
