@@ -160,7 +160,7 @@ const numberOf = (text) => isNaN(text) || !text.trim() ? text : isRounded(text) 
 /** Reads JSON with all digits of whole numbers. */
 const parse = (text) => JSON.parse(text, (key, value, context) =>
   typeof value === 'number' && isRounded(context?.source) ? BigInt(context.source) : value);
-BigInt.prototype.toJSON = function () { return JSON.rawJSON(`${this}`); };
+BigInt.prototype.toJSON = function () { return JSON.rawJSON?.(`${this}`) ?? `${this}`; };
 
 /** Does something that `mynah ctl` could, and notes the line for it; returns the answer, or null if it failed. */
 async function perform(words, method, path, body) {

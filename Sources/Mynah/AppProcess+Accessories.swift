@@ -111,6 +111,11 @@ extension AppAccess {
     /// Whether it uses AccessorySetupKit, and has no accessory yet.
     package var awaitsAccessory: Bool { look { app, _ in app.awaitsAccessory } ?? false }
 
+    /// The address of an accessory, or `nil` if the app does not have it.
+    package func address(ofAccessory identifier: PeripheralIdentifier) -> DeviceAddress? {
+        look { app, _ in app.accessories?.all.first { $0.identifier == identifier }?.address } ?? nil
+    }
+
     /// Its accessories, the first that was picked first.
     package var accessories: [PeripheralIdentifier] {
         look { app, _ in app.accessories?.all.map(\.identifier) ?? [] } ?? []

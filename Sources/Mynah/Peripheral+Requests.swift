@@ -356,7 +356,8 @@ extension Peripheral {
         return values ?? AsyncStream { $0.finish() }
     }
 
-    private func setNotify(
+    /// Subscribes or unsubscribes, for the program or for a sequence.
+    func setNotify(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
         let delivery: Delivery? =

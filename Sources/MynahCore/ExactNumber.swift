@@ -55,4 +55,13 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         if case (.whole(let one), .whole(let other)) = (one, other) { return one < other }
         return one.double < other.double
     }
+
+    /// A value that is not a number is neither below nor above any number, nor equal to it, as with `Double`.
+    package static func <= (one: ExactNumber, other: ExactNumber) -> Bool {
+        if case (.whole(let one), .whole(let other)) = (one, other) { return one <= other }
+        return one.double <= other.double
+    }
+
+    package static func >= (one: ExactNumber, other: ExactNumber) -> Bool { other <= one }
+    package static func > (one: ExactNumber, other: ExactNumber) -> Bool { other < one }
 }

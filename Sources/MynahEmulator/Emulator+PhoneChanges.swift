@@ -141,9 +141,9 @@ extension Emulator {
             guard let app = player.device.app, let access = player.appSide.app?.access else { continue }
             switch access.state {
             case .foreground, .background, .suspended: noteRuns(player)
-            case .terminated:
+            case .terminated, .quit:
                 if let cause = relaunchCause(of: app) { player.forbidRelaunch(after: cause) }
-            case .notRunning, .quit: break
+            case .notRunning: break
             }
         }
     }

@@ -114,7 +114,7 @@ enum RoomLimits {
         "MynahCore.AssignedNumberTables": 1041,
         "MynahDBus.DBusConnection": 607,
         "MynahEmulator.CentralPlayer": 473,
-        "MynahEmulator.Emulator": 1635,
+        "MynahEmulator.Emulator": 1638,
         "MynahHost.ATTServer": 496,
         "MynahHost.GATTServer": 421,
         "MynahHost.LinkDriver": 485,

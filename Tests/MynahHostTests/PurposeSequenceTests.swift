@@ -124,6 +124,20 @@ import Testing
         await stop(rig, manager)
     }
 
+    @Test func `a sequence that is made right after another was left has the values`() async throws {
+        let rig = try await CentralRig(starts: false)
+        let manager = try await startManager(rig)
+        let (strap, rate) = try await connectedStrap(rig, manager)
+        for round in 1...20 as ClosedRange<UInt8> {
+            // Dropping a sequence gives up its subscription, while the next one is made.
+            let values = try await strap.values(of: rate)
+            _ = try await rig.device.send([round], of: rig.rate.key, as: .asSubscribed, to: nil)
+            #expect(await values.first { _ in true } == [round])
+        }
+        try await until("the last one is given up") { await strap.characteristic("2A37")?.delivery == nil }
+        await stop(rig, manager)
+    }
+
     @Test func `values end with the connection, and a refused subscription gives none`() async throws {
         let rig = try await CentralRig(starts: false)
         let manager = try await startManager(rig)

@@ -71,6 +71,23 @@ import Testing
         #expect(log.events(.accessoryAdded).map { $0.string("as") } == ["Strap"])
     }
 
+    @Test func `settings that are turned off end what a quit left to an app with accessories`() async throws {
+        let log = try await Self.play(
+            26,
+            [
+                "1s=Strap:accessory", "3s=Strap:outOfRange", "6s=Setup:quit", "7s=Setup:settingsOff",
+                "8s=Setup:poweredOn", "10s=Strap:inRange",
+            ])
+        #expect(log.events(.appNotRelaunched).map { $0.string("by") } == ["settingsOff"])
+        #expect(!log.events(.appLaunched).contains { $0["inBackground"] == .bool(true) })
+    }
+
+    @Test func `a device is picked once, until it is removed`() async throws {
+        let log = try await Self.play(18, ["1s=Strap:accessory", "4s=Strap:accessory"])
+        #expect(log.events(.accessoryAdded).count == 1)
+        #expect(Self.warnings(log) == ["accessoryNotAdded"])
+    }
+
     @Test func `before iOS 18 the app asks for its permission, and has no picker`() async throws {
         let log = try await Self.play(17, ["1s=Strap:accessory"])
         #expect(Self.warnings(log) == ["accessoryNotAdded"])

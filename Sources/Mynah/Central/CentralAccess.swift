@@ -244,8 +244,9 @@ struct PeripheralAccess: Sendable {
         return look { state, _ in
             state.purposes.readValues(of: key, subscribes: subscribes) {
                 link.enqueue { phone in
-                    guard phone.central.manager(manager)?.purposes.isLeft(key) == true else { return }
-                    try? await peripheral.setNotifyValue(false, for: characteristic)
+                    guard phone.central.manager(manager)?.purposes.leave(key) == true else { return }
+                    try? await peripheral.setNotify(false, for: characteristic)
+                    phone.central.manager(manager)?.purposes.left(key)
                 }
             }
         }
@@ -267,9 +268,7 @@ struct PeripheralAccess: Sendable {
             let peripheral = manager.asked[address]
             peripheral?.take(.subscription(handle, delivery))
             if delivery == nil, let peripheral {
-                manager.purposes.finishValues {
-                    $0 == .init(peripheral: peripheral.identifier, handle: handle)
-                }
+                manager.purposes.unsubscribed(.init(peripheral: peripheral.identifier, handle: handle))
             }
             phone.central.preservation.save(manager, on: phone)
         }

@@ -54,19 +54,19 @@ final class KeptTables {
         }
 
         mutating func note(_ answer: [RemoteService], to asked: Services) {
+            count += answer.count - (services[asked]?.count ?? 0)
             services[asked] = answer
-            count += answer.count
             types.formUnion(answer.filter(\.isPrimary).map(\.uuid))
         }
 
         mutating func note(_ answer: [RemoteCharacteristic], of service: RemoteService) {
+            count += answer.count - (characteristics[service]?.count ?? 0)
             characteristics[service] = answer
-            count += answer.count
         }
 
         mutating func note(_ answer: [RemoteDescriptor], of characteristic: RemoteCharacteristic) {
+            count += answer.count - (descriptors[characteristic]?.count ?? 0)
             descriptors[characteristic] = answer
-            count += answer.count
         }
     }
 

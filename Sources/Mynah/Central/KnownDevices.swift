@@ -98,10 +98,11 @@ final class KnownDevices {
         return peripheral
     }
 
-    /// Those that are connected or waited for are not forgotten.
+    /// Those that are connected or waited for, and accessories of apps, are not forgotten.
     private func isInUse(on phone: isolated Phone) -> (DeviceAddress) -> Bool {
         let ledger = phone.central.connections.ledger
-        return { ledger.concerns($0) }
+        let accessories = phone.apps.compactMap(\.accessories)
+        return { address in ledger.concerns(address) || accessories.contains { $0.contains(address) } }
     }
 
     // MARK: New information

@@ -18,15 +18,29 @@ struct PurposeReaders {
     private var values: [(of: Characteristic, readers: EventReaders<[UInt8]>)] = []
     /// The characteristics whose subscription was made for a sequence, and ends with the last one.
     private var owned: Set<Characteristic> = []
+    /// The characteristics whose subscription is being given up, because the last sequence of it is gone.
+    private var leaving: Set<Characteristic> = []
 
     /// Whether nobody reads what a scan discovers, which still is the manager's.
     func readsNothing(of scan: UInt64) -> Bool { scan == self.scan && discoveries.isEmpty }
 
-    /// Whether the subscription to a characteristic was made for sequences that are all gone.
-    func isLeft(_ characteristic: Characteristic) -> Bool {
-        owned.contains(characteristic)
-            && !values.contains { $0.of == characteristic && !$0.readers.isEmpty }
+    /// Gives up a subscription that was made for sequences, if they are all gone; returns whether they are.
+    mutating func leave(_ characteristic: Characteristic) -> Bool {
+        let isRead = values.contains { $0.of == characteristic && !$0.readers.isEmpty }
+        guard !isRead, owned.remove(characteristic) != nil else { return false }
+        leaving.insert(characteristic)
+        return true
     }
+
+    /// Notes that a subscription is off, and ends its sequences.
+    ///
+    /// Those that were made after the subscription was given up are for the next one.
+    mutating func unsubscribed(_ characteristic: Characteristic) {
+        if leaving.remove(characteristic) == nil { finishValues { $0 == characteristic } }
+    }
+
+    /// Notes that giving up a subscription is over, whether or not it was answered.
+    mutating func left(_ characteristic: Characteristic) { leaving.remove(characteristic) }
 
     /// Adds a reader of what the scan discovers; `onCancel` is called when its sequence was dropped.
     mutating func readDiscoveries(onCancel: @escaping @Sendable () -> Void) -> AsyncStream<Discovery> {
@@ -39,7 +53,7 @@ struct PurposeReaders {
     mutating func readValues(
         of characteristic: Characteristic, subscribes: Bool, onCancel: @escaping @Sendable () -> Void
     ) -> AsyncStream<[UInt8]> {
-        if subscribes { owned.insert(characteristic) }
+        if subscribes || leaving.contains(characteristic) { owned.insert(characteristic) }
         let index = values.firstIndex { $0.of == characteristic } ?? values.count
         if index == values.count { values.append((characteristic, EventReaders(missed: nil))) }
         return values[index].readers.add(onCancel: onCancel)
@@ -57,6 +71,7 @@ struct PurposeReaders {
         case .valueUpdated(let update):
             let source = Characteristic(peripheral: update.peripheral.identifier, handle: update.handle)
             values.first { $0.of == source }?.readers.yield(update.value)
+        case .stateChanged(let state) where state != .poweredOn: finishValues { _ in true }
         case .disconnected(let peripheral, _): finishValues { $0.peripheral == peripheral.identifier }
         case .servicesChanged(let peripheral, let range, _):
             finishValues { $0.peripheral == peripheral.identifier && range.contains($0.handle) }

@@ -29,6 +29,9 @@ extension Emulator {
             throw .unknown("peripheral", name, of: label, among: names)
         }
         guard isWanted else { return try await remove(name, of: central, access) }
+        if let device = central.device(of: name), access.accessories.contains(device) {
+            throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
+        }
         try await pick(name, for: central, app.accessorySetup, access)
     }
 
@@ -105,7 +108,7 @@ extension Emulator {
         guard let device = central.device(of: name), access.accessories.contains(device) else {
             throw .conflict("\(name) is no accessory of \(central.player.device.label)")
         }
-        if let address = central.address(of: name) {
+        if let address = central.address(of: name) ?? access.address(ofAccessory: device) {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
         }
         // It may have been removed meanwhile.
