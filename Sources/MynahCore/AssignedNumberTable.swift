@@ -12,13 +12,22 @@ struct AssignedNumberTable: Sendable {
         self.parts = parts
     }
 
-    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
-
     /// The name of a number.
     func name(of number: UInt16) -> String? {
         for part in parts {
-            let name = part.withUTF8Buffer { Self.name(of: number, in: $0) }
-            if let name { return name }
+            // Halves the text, from line's start to line's start.
+            let lines = Lines(part)
+            var low = 0
+            var high = lines.count
+            while low < high {
+                let start = lines.start(of: low + (high - low) / 2, notBefore: low)
+                let end = lines.end(of: start)
+                let found = lines.number(at: start)
+                if found == number {
+                    return String(decoding: lines.name(from: start, to: end), as: UTF8.self)
+                }
+                if found < number { low = end + 1 } else { high = start }
+            }
         }
         return nil
     }
@@ -26,7 +35,7 @@ struct AssignedNumberTable: Sendable {
     /// The number of a name, in any way of writing it.
     func number(named text: String) -> UInt16? {
         guard let identifier = AssignedIdentifier.bytes(of: text) else { return nil }
-        if let number = number(of: identifier) { return number }
+        if let number = number(of: identifier[...]) { return number }
         var rest = identifier[...]
         for prefix in ["org-bluetooth-\(kind)-", "gap-", "gatt-"] where rest.starts(with: prefix.utf8) {
             rest = rest.dropFirst(prefix.utf8.count)
@@ -39,65 +48,81 @@ struct AssignedNumberTable: Sendable {
     /// Every name's identifier.
     var identifiers: [String] {
         parts.flatMap { part in
-            part.withUTF8Buffer { table in
-                table.split(separator: Self.newline).map { line in
-                    String(decoding: Array(AssignedIdentifier(line.dropFirst(5))), as: UTF8.self)
-                }
+            let lines = Lines(part)
+            var identifiers: [String] = []
+            var start = 0
+            while start < lines.count {
+                let end = lines.end(of: start)
+                let name = AssignedIdentifier(lines.name(from: start, to: end))
+                identifiers.append(String(decoding: Array(name), as: UTF8.self))
+                start = end + 1
             }
+            return identifiers
         }
     }
 
-    private static let newline = UInt8(ascii: "\n")
-
-    private func number(of identifier: some Collection<UInt8>) -> UInt16? {
+    private func number(of identifier: ArraySlice<UInt8>) -> UInt16? {
+        guard let first = identifier.first else { return nil }
         for part in parts {
-            let number: UInt16? = part.withUTF8Buffer { table in
-                var rest = table[...]
-                while let line = Self.nextLine(of: &rest) {
-                    // Upper case differs from lower in one bit; digits do not have it, or both do.
-                    guard line.count > 5, line[line.startIndex + 5] | 0x20 == identifier.first else {
-                        continue
-                    }
-                    let name = AssignedIdentifier(line.dropFirst(5))
-                    if name.elementsEqual(identifier) { return Self.number(at: line.startIndex, in: table) }
+            let lines = Lines(part)
+            var start = 0
+            while start < lines.count {
+                let end = lines.end(of: start)
+                // Upper case differs from lower in one bit; digits do not have it, or both do.
+                if end - start > 5, lines[start + 5] | 0x20 == first,
+                    AssignedIdentifier(lines.name(from: start, to: end)).elementsEqual(identifier)
+                {
+                    return lines.number(at: start)
                 }
-                return nil
+                start = end + 1
             }
-            if let number { return number }
         }
         return nil
     }
+}
 
-    private static func nextLine(of rest: inout Bytes) -> Bytes? {
-        guard !rest.isEmpty else { return nil }
-        // memchr, since every name of a long table is passed on the way to a late one.
-        let length = UnsafeBufferPointer(rebasing: rest).withMemoryRebound(to: CChar.self) { bytes -> Int in
-            guard let base = bytes.baseAddress, let end = memchr(base, Int32(newline), bytes.count) else {
-                return bytes.count
-            }
-            return UnsafeRawPointer(end) - UnsafeRawPointer(base)
+/// The bytes of a table, read by pointer: every line is passed on the way to a late name, and a debug build
+/// makes a call of each step through a collection.
+private struct Lines {
+    let base: UnsafePointer<UInt8>
+    let count: Int
+
+    /// The lines of a constant, which stays where it is.
+    init(_ part: StaticString) {
+        base = part.utf8Start
+        count = part.utf8CodeUnitCount
+    }
+
+    subscript(position: Int) -> UInt8 { base[position] }
+
+    /// The position of the newline that ends a line, or of the table's end.
+    func end(of start: Int) -> Int {
+        guard let end = memchr(base + start, Int32(Self.newline), count - start) else { return count }
+        return UnsafeRawPointer(end) - UnsafeRawPointer(base)
+    }
+
+    /// The position of the line that a position is in.
+    func start(of position: Int, notBefore low: Int) -> Int {
+        var start = position
+        while start > low, base[start - 1] != Self.newline { start -= 1 }
+        return start
+    }
+
+    /// The number at a line's start: four hexadecimal digits.
+    func number(at start: Int) -> UInt16 {
+        var number: UInt16 = 0
+        var position = start
+        while position < start + 4 {
+            number = number << 4 | UInt16(Hex.value(ofDigit: base[position]) ?? 0)
+            position += 1
         }
-        let line = rest.prefix(length)
-        rest = rest.dropFirst(length + 1)
-        return line
+        return number
     }
 
-    /// Halves the text, from line's start to line's start.
-    private static func name(of number: UInt16, in table: UnsafeBufferPointer<UInt8>) -> String? {
-        var low = 0
-        var high = table.count
-        while low < high {
-            var start = low + (high - low) / 2
-            while start > low, table[start - 1] != newline { start -= 1 }
-            let end = table[start...].firstIndex(of: newline) ?? table.count
-            let found = Self.number(at: start, in: table)
-            if found == number { return String(decoding: table[(start + 5)..<end], as: UTF8.self) }
-            if found < number { low = min(end + 1, high) } else { high = start }
-        }
-        return nil
+    /// The name after the number and its space.
+    func name(from start: Int, to end: Int) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: base + start + 5, count: end - start - 5)
     }
 
-    private static func number(at start: Int, in table: UnsafeBufferPointer<UInt8>) -> UInt16 {
-        table[start..<(start + 4)].reduce(0) { $0 << 4 | UInt16(Hex.value(ofDigit: $1) ?? 0) }
-    }
+    private static var newline: UInt8 { 0x0A }
 }

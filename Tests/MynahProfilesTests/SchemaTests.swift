@@ -6,7 +6,9 @@ import Glibc
 @testable import MynahProfiles
 
 @Suite struct SchemaTests {
-    private let validator = SchemaValidator(root: ProfileFormat.schema)
+    // One for all cases: a debug build takes a tenth of a second to make the schema.
+    private static let validator = SchemaValidator(root: ProfileFormat.schema)
+    private var validator: SchemaValidator { Self.validator }
 
     @Test("the published schema is the one that the tables of the format make")
     func published() {
