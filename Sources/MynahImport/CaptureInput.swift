@@ -1,4 +1,4 @@
-import Glibc
+import MynahSupport
 
 /// Reads the file to import.
 package enum CaptureInput {
@@ -7,41 +7,25 @@ package enum CaptureInput {
 
     /// The bytes of a regular file.
     package static func contents(of path: String) throws(ImportProblem) -> [UInt8] {
-        // A pipe that nobody writes to must not be waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw ImportProblem("cannot be read: \(reason)") }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw ImportProblem("cannot be read: \(reason)") }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR: throw ImportProblem("is a folder; name a capture in it")
-        default: throw ImportProblem("is not a regular file; write it to a file first")
+        let kind: InputFile.Kind
+        do throws(InputFile.Problem) {
+            let file = try InputFile(path)
+            kind = file.kind
+            // Before memory is taken for it.
+            if kind == .regular, file.size > maximumSize { throw .tooLarge }
+            if kind == .regular { return try file.read(atMost: maximumSize) }
+        } catch .tooLarge {
+            throw tooLarge
+        } catch {
+            throw ImportProblem("cannot be read: \(error.reason)")
         }
-        guard status.st_size <= maximumSize else { throw tooLarge }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(status.st_size))
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw ImportProblem("cannot be read: \(reason)") }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
-            guard bytes.count <= maximumSize else { throw tooLarge }
-        }
+        throw ImportProblem(
+            kind == .directory
+                ? "is a folder; name a capture in it" : "is not a regular file; write it to a file first")
     }
 
     private static var tooLarge: ImportProblem {
         ImportProblem(
             "is larger than \(maximumSize >> 20) MiB; cut it, as in editcap -A TIME -B TIME FILE PART.pcapng")
-    }
-
-    private static var reason: String {
-        switch errno {
-        case ENOENT: "there is no such file"
-        case EACCES: "this user may not read it"
-        default: String(cString: strerror(errno))
-        }
     }
 }

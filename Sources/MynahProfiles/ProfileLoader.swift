@@ -95,36 +95,15 @@ public enum ProfileLoader {
     }
 
     private static func contents(of path: String, isRegular: Bool = false) throws(ProfileIssues) -> [UInt8] {
-        // A pipe that nobody writes to is empty, and would block here; one with a writer is waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw issue(path, "cannot be read: \(reason())") }
-        defer { close(descriptor) }
-        _ = fcntl(descriptor, F_SETFL, 0)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw issue(path, "cannot be read: \(reason())") }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw issue(path, "is a folder; name a profile in it")
+        let kind: InputFile.Kind
+        do throws(InputFile.Problem) {
+            let file = try InputFile(path)
+            kind = file.kind
+            if kind == .regular || kind == .other && !isRegular { return try file.prefix(maximumSize + 1) }
+        } catch {
+            throw issue(path, "cannot be read: \(error.reason)")
         }
-        guard !isRegular || status.st_mode & S_IFMT == S_IFREG else {
-            throw issue(path, "is not a regular file")
-        }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= maximumSize {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw issue(path, "cannot be read: \(reason())") }
-            if count == 0 { break }
-            bytes += buffer[..<count]
-        }
-        return bytes
-    }
-
-    private static func reason() -> String {
-        switch errno {
-        case ENOENT: "there is no such file"
-        case EACCES: "this user may not read it"
-        default: String(cString: strerror(errno))
-        }
+        throw issue(
+            path, kind == .directory ? "is a folder; name a profile in it" : "is not a regular file")
     }
 }

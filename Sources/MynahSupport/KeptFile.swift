@@ -35,24 +35,21 @@ public struct KeptFile: Hashable, Sendable {
 
     /// The file's contents, or `nil` if there is no file.
     public func read() throws(Problem) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw Problem(description: "it cannot be opened: \(Self.reason)")
+        let file: InputFile
+        do throws(InputFile.Problem) {
+            file = try InputFile(path)
+        } catch {
+            if error == .missing { return nil }
+            throw Problem(description: "it cannot be opened: \(error.text)")
         }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let size = chunk.count
-            let count = chunk.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, size) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Problem(description: "it cannot be read: \(Self.reason)") }
-            guard count > 0 else { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= Self.sizeLimit else {
-                throw Problem(description: "it is larger than \(Self.sizeLimit >> 20) MB")
-            }
+        // A pipe would be waited for.
+        guard file.kind != .other else { throw Problem(description: "it is not a regular file") }
+        do throws(InputFile.Problem) {
+            return try file.read(atMost: Self.sizeLimit)
+        } catch {
+            throw Problem(
+                description: error == .tooLarge
+                    ? "it is larger than \(Self.sizeLimit >> 20) MB" : "it cannot be read: \(error.text)")
         }
     }
 
@@ -132,10 +129,7 @@ public struct KeptFile: Hashable, Sendable {
     }
 }
 
-// Beside methods of the same names.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
-    read(descriptor, buffer, size)
-}
+// Beside a method of the same name.
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ size: Int) -> Int {
     write(descriptor, buffer, size)
 }

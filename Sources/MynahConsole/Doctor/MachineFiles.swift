@@ -138,24 +138,13 @@ package struct MachineFiles: Sendable {
 
     /// The text of a regular file, as far as the limit.
     private func text(_ path: String, limit: Int = limit) -> Fact<String> {
-        // Without waiting: a FIFO must not hold the doctor up.
-        let file = open(root + path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return .unknown("\(path): \(String(cString: strerror(errno)))") }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return .unknown("\(path) is not a file")
+        do throws(InputFile.Problem) {
+            let file = try InputFile(root + path)
+            guard file.kind == .regular else { return .unknown("\(path) is not a file") }
+            return .found(String(decoding: try file.prefix(limit), as: UTF8.self))
+        } catch {
+            return .unknown("\(path): \(error.text)")
         }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count < limit {
-            let count = read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return .unknown("\(path): \(String(cString: strerror(errno)))") }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        return .found(String(decoding: bytes, as: UTF8.self))
     }
 }
 

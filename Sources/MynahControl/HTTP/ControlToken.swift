@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 
 /// The secret that a client sends to an address that others reach.
 package enum ControlToken {
@@ -10,21 +11,22 @@ package enum ControlToken {
     /// The token is not repeated in an error. `isServer`: a file that other users may read or write is
     /// refused.
     package static func read(_ path: String, isServer: Bool = false) throws(ControlError) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw ControlError(
-                .unavailable, "the token file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        let bytes: [UInt8]
+        let isOpenToOthers: Bool
+        do throws(InputFile.Problem) {
+            let file = try InputFile(path)
+            isOpenToOthers = file.isOpenToOthers
+            bytes = try file.prefix(longest + 1)
+        } catch {
+            throw ControlError(.unavailable, "the token file \(path) cannot be read: \(error.text)")
         }
-        defer { close(descriptor) }
-        if isServer { try checkIsSecret(descriptor, path) }
-        var bytes = [UInt8](repeating: 0, count: longest + 1)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else {
+        if isServer, isOpenToOthers {
             throw ControlError(
-                .unavailable, "the token file \(path) cannot be read: \(String(cString: strerror(errno)))")
+                .unavailable, "other users may read or write the token file \(path)",
+                remedy: "run chmod 600 \(path)")
         }
-        let text = bytes[..<count].split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
-        guard count <= longest, text.count == 1, text[0].count >= 16,
+        let text = bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
+        guard bytes.count <= longest, text.count == 1, text[0].count >= 16,
             text[0].allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw ControlError(
@@ -32,15 +34,6 @@ package enum ControlToken {
                 remedy: "write one with: (umask 077; openssl rand -hex 16 > \(path))")
         }
         return String(decoding: text[0], as: UTF8.self)
-    }
-
-    private static func checkIsSecret(_ descriptor: Int32, _ path: String) throws(ControlError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
-            throw ControlError(
-                .unavailable, "other users may read or write the token file \(path)",
-                remedy: "run chmod 600 \(path)")
-        }
     }
 }
 

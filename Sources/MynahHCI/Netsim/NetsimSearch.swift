@@ -112,27 +112,18 @@ enum NetsimFiles {
     static func names(in directory: String) -> [String] { Directory.names(in: directory) ?? [] }
 
     static func entry(at path: String) -> NetsimSearch.Entry {
-        // Without waiting: a FIFO of this name must not hold a run up.
-        let descriptor = systemOpen(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            switch errno {
-            case ENOENT, ENOTDIR: return .none
-            case EACCES: return .foreign
+        do throws(InputFile.Problem) {
+            let file = try InputFile(path)
+            guard file.kind == .regular else { return .other }
+            guard file.owner == geteuid() else { return .foreign }
+            let text = String(decoding: try file.prefix(limit), as: UTF8.self)
+            return NetsimFile(parsing: text) == nil ? .other : .netsim
+        } catch {
+            switch error {
+            case .system(ENOENT), .system(ENOTDIR): return .none
+            case .system(EACCES): return .foreign
             default: return .other
             }
         }
-        defer { systemClose(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .other }
-        guard status.st_uid == geteuid() else { return .foreign }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count < limit {
-            let count = systemRead(descriptor, &buffer)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        return NetsimFile(parsing: String(decoding: bytes, as: UTF8.self)) == nil ? .other : .netsim
     }
 }

@@ -68,30 +68,17 @@ struct CSVColumn: Hashable, Sendable {
 
     /// The bytes of a file, if they are no more than `maximum`.
     static func contents(of path: String, atMost maximum: Int) throws(Problem) -> [UInt8] {
-        // A pipe would block here, and a device might never end.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw Problem(
-                message: errno == ENOENT
-                    ? "does not exist" : "cannot be read: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Problem(message: "is not a file")
-        }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= maximum {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Problem(message: "cannot be read: \(String(cString: strerror(errno)))")
+        do throws(InputFile.Problem) {
+            let file = try InputFile(path)
+            // A device might never end.
+            if file.kind == .regular { return try file.read(atMost: maximum) }
+        } catch {
+            switch error {
+            case .missing: throw Problem(message: "does not exist")
+            case .tooLarge: throw Problem(message: "is larger than \(maximum >> 20) MiB")
+            case .system: throw Problem(message: "cannot be read: \(error.text)")
             }
-            if count == 0 { break }
-            bytes += buffer[..<count]
         }
-        guard bytes.count <= maximum else { throw Problem(message: "is larger than \(maximum >> 20) MiB") }
-        return bytes
+        throw Problem(message: "is not a file")
     }
 }

@@ -1,0 +1,105 @@
+import Glibc
+
+/// A file that is open for reading.
+///
+/// Opening never waits: a pipe that nobody writes to is empty.
+package struct InputFile: ~Copyable {
+    /// A kind of file, as far as readers tell them apart.
+    package enum Kind: Hashable, Sendable {
+        case regular, directory
+        /// A pipe, a socket or a device.
+        case other
+    }
+
+    /// The reason why a file cannot be read.
+    package enum Problem: Error, Hashable, Sendable {
+        /// The system's error, a number of `errno`.
+        case system(Int32)
+        /// It has more bytes than the reader takes.
+        case tooLarge
+
+        /// No file has the path.
+        package static var missing: Problem { .system(ENOENT) }
+
+        /// What the system calls the error.
+        package var text: String {
+            switch self {
+            case .system(let number): String(cString: strerror(number))
+            case .tooLarge: "it is too large"
+            }
+        }
+
+        /// The error in the words that a user of Mynah reads.
+        package var reason: String {
+            switch self {
+            case .system(ENOENT): "there is no such file"
+            case .system(EACCES): "this user may not read it"
+            default: text
+            }
+        }
+    }
+
+    private let descriptor: Int32
+    private let status: stat
+
+    /// Opens the file at a path, and follows links to it.
+    package init(_ path: String) throws(Problem) {
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard opened >= 0 else { throw .system(errno) }
+        var status = stat()
+        guard fstat(opened, &status) == 0 else {
+            let problem = Problem.system(errno)
+            close(opened)
+            throw problem
+        }
+        descriptor = opened
+        self.status = status
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    package var kind: Kind {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: .regular
+        case S_IFDIR: .directory
+        default: .other
+        }
+    }
+
+    /// The size of a regular file, in bytes.
+    package var size: Int { Int(status.st_size) }
+
+    /// The user whose file it is.
+    package var owner: uid_t { status.st_uid }
+
+    /// Returns whether users other than its owner may read or write it.
+    package var isOpenToOthers: Bool { status.st_mode & 0o077 != 0 }
+
+    /// Reads to the file's end.
+    ///
+    /// - Parameter limit: The most bytes that the file may have; with more, the problem is `tooLarge`.
+    package borrowing func read(atMost limit: Int) throws(Problem) -> [UInt8] {
+        let bytes = try prefix(limit + 1)
+        guard bytes.count <= limit else { throw .tooLarge }
+        return bytes
+    }
+
+    /// Reads to the file's end, or as many bytes as this.
+    package borrowing func prefix(_ count: Int) throws(Problem) -> [UInt8] {
+        // A pipe with a writer is waited for.
+        if kind == .other { _ = fcntl(descriptor, F_SETFL, 0) }
+        var bytes: [UInt8] = []
+        if kind == .regular { bytes.reserveCapacity(min(size, count)) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < count {
+            let got = Glibc.read(descriptor, &buffer, min(buffer.count, count - bytes.count))
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw .system(errno) }
+            if got == 0 { break }
+            bytes += buffer[..<got]
+        }
+        return bytes
+    }
+}
