@@ -107,7 +107,7 @@ struct AdapterSession {
 
     /// bluetoothd has released the agent.
     ///
-    /// Its objects go next, one by one, which would look as if the adapter was pulled out.
+    /// bluetoothd removes its objects next, one by one, which would look as if the adapter was pulled out.
     mutating func agentReleased() -> [Action] {
         hasAgent = false
         guard isPresent, daemon == .present else { return [] }

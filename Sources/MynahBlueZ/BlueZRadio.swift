@@ -4,9 +4,9 @@ import MynahDBus
 
 /// Plays a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
-/// It runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the sink
-/// and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries out
-/// the actions that they return.
+/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the
+/// sink and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries
+/// out the actions that they return.
 public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions

@@ -12,9 +12,9 @@ struct FaultLinks: Sendable {
     /// A connected central.
     struct Link: Sendable {
         var peer: Peer
-        /// Its number among all connections, which no other has.
+        /// The unique number of the connection.
         let number: Int
-        /// Its number in the order of connecting, from 1, since the last reset.
+        /// The number of the connection in the order of connecting, from 1, since the last reset.
         var order: Int
         /// The read that it began last, or `nil` if it has read nothing.
         var reading: Reading?

@@ -115,7 +115,7 @@ extension FaultMachine {
 }
 
 extension FaultEffect {
-    /// Whether it concerns one central and no other.
+    /// `true` if the effect concerns a single central.
     var concernsCentral: Bool {
         switch self {
         case .disconnect, .loseBond: true
@@ -123,7 +123,7 @@ extension FaultEffect {
         }
     }
 
-    /// Whether it is carried out beside the request that it applies to, and not by its answer.
+    /// `true` if the effect is carried out beside the request that it applies to, and not by the answer.
     var isBesideRequests: Bool {
         switch self {
         case .disconnect, .refuseConnection, .loseBond, .changeServices, .advertise, .vanish: true

@@ -3,7 +3,7 @@ import MynahCore
 /// The faults of a device as a machine: it decides about operations, and returns the actions that follow from
 /// each decision, event and time.
 ///
-/// It does no I/O and knows no clock: a time is since any moment.
+/// The machine does no I/O and knows no clock: times are measured from any moment.
 struct FaultMachine: Sendable {
     /// Whether a condition of a fault holds, which is called by its name.
     typealias Holds = @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool

@@ -6,9 +6,9 @@ struct FaultedAdvertising: Sendable {
     var wanted: Advertisement?
     /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
     var onAir: Advertisement?
-    /// From when the radio falls silent until it has come back.
+    /// `true` from when the radio falls silent until it has come back.
     var isGone = false
-    /// Whether it did not work when it came back, so that it has to advertise when it does.
+    /// `true` if the radio did not work when it came back, so that it has to advertise as soon as it works.
     var isDue = false
     /// The states that the radio has reported since.
     var hidden = HiddenStates()

@@ -3,8 +3,9 @@ import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
-/// It runs on the executor of the radio that it wraps, and carries out what its `FaultMachine` says. While no
-/// fault can apply, requests do not reach it. Make one only for a device that has faults, or may get some.
+/// The layer runs on the executor of the radio that it wraps, and carries out the actions of its
+/// `FaultMachine`. While no fault can apply, requests bypass the layer. Make one only for a device that has
+/// faults or may get some.
 package actor FaultyRadio: RadioLayer {
     /// The radio that it wraps.
     package nonisolated let wrapped: any VanishingRadio

@@ -90,7 +90,7 @@ package struct H4Decoder: Sendable {
 extension H4PacketType {
     /// The length of the header in bytes.
     ///
-    /// Its last bytes are the length of the data.
+    /// The last bytes of the header are the length of the data.
     var headerLength: Int {
         switch self {
         case .command, .synchronousData: 3

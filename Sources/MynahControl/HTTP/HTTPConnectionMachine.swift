@@ -1,7 +1,7 @@
 /// One connection's requests, in order: reads a head and a body within their limits, lets the request be
 /// answered, and goes on with the next.
 ///
-/// It does no I/O: a method takes what happened and returns what to do.
+/// The machine does no I/O: its methods get events and return actions.
 struct HTTPConnectionMachine {
     /// A part of a request, from the parser.
     enum Input: Hashable, Sendable {

@@ -155,9 +155,9 @@ package struct Air: Sendable {
 
     /// The same for a station of this process and the device that has an address, of whichever process.
     ///
-    /// It counts for the link that they have, and for a device that is not linked from the next thing that it
-    /// advertises. The address is the one on the air. A device that has been recognized by it stays so under
-    /// the addresses that it changes to.
+    /// The distance applies to the link between them at once. Without a link it applies from the next packet
+    /// that the device advertises. The address is the one on the air. A device that has been recognized by it
+    /// stays so under the addresses that it changes to.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {

@@ -3,9 +3,9 @@ import MynahSupport
 
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
 ///
-/// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its
-/// commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B.
-/// Each state of the link layer is a part of its own; the controller passes on what comes in.
+/// The controller has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come
+/// out. Its commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6,
+/// Part B. Each state of the link layer is a part of its own; the controller passes on what comes in.
 package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
     var random: SeededRandom

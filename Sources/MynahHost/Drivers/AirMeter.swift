@@ -3,7 +3,7 @@ import MynahHCI
 
 /// The radio's use of the air, over all its controllers.
 ///
-/// Its drivers share it. It is confined to the radio's executor.
+/// The radio's drivers share the meter. It is confined to the radio's executor.
 final class AirMeter {
     private var meter = RadioMeter()
 

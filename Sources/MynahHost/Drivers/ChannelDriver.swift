@@ -4,8 +4,8 @@ import MynahHCI
 
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
-/// It is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the links'
-/// driver.
+/// The driver is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the
+/// `LinkDriver`.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 

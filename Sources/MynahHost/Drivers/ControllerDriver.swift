@@ -6,7 +6,7 @@ import MynahSupport
 /// Drives the controller over its transport: carries out what the session asks for, passes on what the
 /// controller reports, and looks for a controller that was lost.
 ///
-/// It is confined to the radio's executor.
+/// The driver is confined to the radio's executor.
 final class ControllerDriver {
     /// How a transport gets back to the radio's executor.
     struct Inlet {

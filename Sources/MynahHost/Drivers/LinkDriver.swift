@@ -6,7 +6,7 @@ import MynahSupport
 /// Drives what goes over links: passes what comes to the server, the client, the security manager and L2CAP,
 /// and carries out the actions that they return.
 ///
-/// It is confined to the radio's executor.
+/// The driver is confined to the radio's executor.
 final class LinkDriver {
     /// How long `endAll` waits for links to end.
     static let endTimeout = Duration.seconds(1)

@@ -19,10 +19,10 @@ package struct L2CAPFrame: Hashable, Sendable {
     static let confirmation = L2CAPFrame(
         channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
 
-    /// Whether this side begins something with it, so that the peer answers it or goes on.
+    /// Whether this side begins an exchange with the frame, which the peer answers or continues.
     ///
-    /// It is an ATT request, a request or credits on the signalling channel (4), or begins pairing (Vol 3,
-    /// Part H, 3.3).
+    /// Such a frame is an ATT request, a request or credits on the signalling channel (4), or begins pairing
+    /// (Vol 3, Part H, 3.3).
     var isRequest: Bool {
         guard let code = payload.first else { return false }
         switch channel {

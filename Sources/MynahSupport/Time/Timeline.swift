@@ -1,6 +1,6 @@
 /// The deadlines of a run with virtual time, the requests that wait for it, and the rule that moves it.
 ///
-/// It has no thread: its executor asks for the next step when no other work is left.
+/// The timeline has no thread: its executor asks for the next step when no other work is left.
 final class Timeline: Sendable {
     /// Identifies what waits for a time.
     typealias Token = UInt64

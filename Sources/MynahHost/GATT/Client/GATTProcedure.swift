@@ -39,8 +39,8 @@ enum GATTStep<Value: Sendable>: Sendable {
 /// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any
 /// value.
 ///
-/// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request
-/// costs no look-up of metadata while the program runs.
+/// The function is a closure and not an existential of a generic type: the compiler specialises a closure,
+/// and a request costs no look-up of metadata while the program runs.
 struct QueuedProcedure {
     /// An event for a procedure.
     enum Event {
