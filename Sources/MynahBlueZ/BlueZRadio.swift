@@ -62,7 +62,7 @@ public actor BlueZRadio {
         stage.started()
         advertiser.reached()
         notifier.usesSockets = adapter.offersSockets
-        carryOut(adapter.session.begin())
+        carryOut(adapter.session.start())
         for warning in adapter.session.warnings(wantsSockets: environment.options.acquiresNotify) {
             warnOnce(warning)
         }
@@ -109,14 +109,14 @@ public actor BlueZRadio {
         case .advertisementReleased: advertiser.released()
         case .socket(let key, let events): carryOut(notifier.handle(events, of: key, at: RadioClock.now))
         case .answered(let number, let outcome):
-            if let request = pending.take(number) { request.finish(outcome) }
+            if let request = pending.remove(number) { request.finish(outcome) }
         case .report(let event): report(event)
         }
     }
 
     @discardableResult
     func report(_ event: RadioEvent) -> RadioAnswer {
-        meter.take(event, at: RadioClock.now)
+        meter.note(event, at: RadioClock.now)
         return stage.sink?.handle(event) ?? .none
     }
 

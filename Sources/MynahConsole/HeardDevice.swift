@@ -36,8 +36,8 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Takes a sighting, and returns whether it is news.
-    package mutating func take(_ sighting: Sighting, at time: WallTime) -> Bool {
+    /// Notes a sighting, and returns whether it is news.
+    package mutating func note(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         let isNews = isNews(sighting)
         data = sighting.data

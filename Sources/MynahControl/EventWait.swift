@@ -114,7 +114,7 @@ package struct EventWait: Hashable, Sendable {
     private static func follow(_ search: EventSearch, _ journal: Journal) async -> EventSearch {
         var search = search
         var reader = JournalReader(journal, from: search.position)
-        while !search.isComplete, let slice = await reader.next() { search.take(slice) }
+        while !search.isComplete, let slice = await reader.next() { search.search(slice) }
         return search
     }
 

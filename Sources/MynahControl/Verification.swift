@@ -119,7 +119,7 @@ package struct Verification: Hashable, Sendable {
         let start = try journal.start(since: since)
         var review = VerificationReview(self)
         await journal.forEachSlice(from: start) { slice in
-            review.take(slice)
+            review.add(slice)
             return true
         }
         if let problem = await review.problem(from: start, in: journal) { throw problem }

@@ -182,7 +182,7 @@ public final class DBusConnection: @unchecked Sendable {
         trace("received", message)
         switch message.kind {
         case .methodReturn, .error:
-            guard let call = calls.take(message.replySerial) else {
+            guard let call = calls.remove(message.replySerial) else {
                 onUnexpectedReply?(message)
                 return
             }

@@ -27,8 +27,8 @@ struct FaultLinks: Sendable {
     /// The attributes with subscribers that the radio does not name.
     private var unnamed: Set<AttributeKey> = []
 
-    /// Takes an event of the radio.
-    mutating func take(_ event: RadioEvent) {
+    /// Notes an event of the radio.
+    mutating func note(_ event: RadioEvent) {
         switch event {
         case .connected(let peer):
             lastNumber += 1
@@ -97,7 +97,7 @@ struct FaultLinks: Sendable {
     }
 
     /// Notes that a central reads a value.
-    mutating func begin(_ request: ReadRequest, value: [UInt8]? = nil) {
+    mutating func noteRead(_ request: ReadRequest, value: [UInt8]? = nil) {
         links[request.central]?.reading = Reading(attribute: request.attribute, value: value)
     }
 }

@@ -46,7 +46,7 @@ extension FaultMachine {
         case .changeServices(let key):
             return services.remove(key, by: name) ? [.work(.changeServices)] : []
         case .advertise(let change, let time):
-            let step = FaultStep.end(name, number: advertising.begin(change, by: name))
+            let step = FaultStep.end(name, number: advertising.startChange(change, by: name))
             return [.work(.advertiseAgain)] + (time.map { [.wait(until: now + $0, step)] } ?? [])
         case .vanish(let time):
             let (number, isFirst) = advertising.silence(by: name)

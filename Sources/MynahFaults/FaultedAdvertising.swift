@@ -41,7 +41,7 @@ struct FaultedAdvertising: Sendable {
     /// Notes an event about the radio's state; returns `false` if the device is gone, which does not know it.
     mutating func hasReported(_ event: RadioEvent) -> Bool {
         guard !isGone else {
-            hidden.take(event)
+            hidden.note(event)
             return false
         }
         note(event)
@@ -73,7 +73,7 @@ struct FaultedAdvertising: Sendable {
     }
 
     /// Begins or restarts a change; returns a number for `end`.
-    mutating func begin(_ change: FaultyAdvertisement, by fault: String) -> Int {
+    mutating func startChange(_ change: FaultyAdvertisement, by fault: String) -> Int {
         lastNumber += 1
         changes.removeAll { $0.fault == fault }
         changes.append((fault, change, lastNumber))

@@ -76,7 +76,7 @@ package actor FaultyRadio: RadioLayer {
             throw error
         }
         below { $0.setLowerFaults(link) }
-        perform(machine.begin(at: now))
+        perform(machine.start(at: now))
         return found
     }
 
@@ -169,10 +169,10 @@ package actor FaultyRadio: RadioLayer {
     /// The timer with a number has woken.
     private func wake(_ number: UInt64) {
         guard alarms.woke(number) else { return }
-        while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { take(step) }
+        while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { perform(step) }
     }
 
-    private func take(_ step: FaultStep) {
+    private func perform(_ step: FaultStep) {
         switch step {
         case .applyDue(let due): perform(machine.applyDue(due, at: now))
         case .carryOut(let effect, let name, let central, let link):

@@ -32,7 +32,7 @@ public final class SharedAir: Sendable {
             found = choice.directory
         }
         let air = LiveAir(seed: seed)
-        let mesh = AirMesh(found, receive: { [weak air] in air?.take($0) }, notice: notice)
+        let mesh = AirMesh(found, receive: { [weak air] in air?.handle($0) }, notice: notice)
         self.directory = found.path
         self.air = air
         self.mesh = mesh

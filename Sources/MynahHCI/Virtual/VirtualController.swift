@@ -127,7 +127,7 @@ package struct VirtualController: Sendable {
             parameters: match.parameters)
         outbox.transmit(.connect(connect), to: station)
         report(endpoints, match.parameters)
-        connections.begin(endpoints.handle, at: now, &outbox)
+        connections.start(endpoints.handle, at: now, &outbox)
     }
 
     /// Takes a connection request of another station.
@@ -143,7 +143,7 @@ package struct VirtualController: Sendable {
         guard let endpoints else { return }
         report(endpoints, connect.parameters)
         connected.report(connection: endpoints.handle, to: &outbox)
-        connections.begin(endpoints.handle, at: now, &outbox)
+        connections.start(endpoints.handle, at: now, &outbox)
     }
 
     private mutating func report(_ endpoints: ConnectionEndpoints, _ parameters: LEConnection.Parameters) {

@@ -9,7 +9,7 @@ final class AirMeter {
 
     /// Notes what the controller does now.
     func note(_ session: ControllerSession, at now: Duration) {
-        meter.take(session.activity, at: now)
+        meter.setActivity(session.activity, at: now)
     }
 
     /// A link ended.

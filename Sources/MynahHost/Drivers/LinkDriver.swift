@@ -62,10 +62,10 @@ final class LinkDriver {
         channels.begin(as: identity)
     }
 
-    /// Learns what the controller can hold and do.
-    func begin(on profile: ControllerProfile) {
+    /// Configures the links for the buffers and capabilities of the controller.
+    func configure(on profile: ControllerProfile) {
         outbound.configure(profile.buffers)
-        channels.begin(on: profile)
+        channels.configure(on: profile)
     }
 
     /// Ends every link and waits until they are gone: without that the other sides wait for their supervision

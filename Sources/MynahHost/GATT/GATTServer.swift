@@ -228,8 +228,8 @@ struct GATTServer: Sendable {
 
     // MARK: Links
 
-    /// A link began.
-    mutating func begin(_ link: ConnectionHandle, to peer: Peer) {
+    /// Adds a link.
+    mutating func addLink(_ link: ConnectionHandle, to peer: Peer) {
         bearers[link] = Bearer(peer: peer)
         setOwnMTU(largestMTU, link)
     }

@@ -80,13 +80,13 @@ package struct L2CAPReassembler: Sendable {
         buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
     }
 
-    /// Takes a packet, and returns the PDU that it ends.
-    package mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
-        take(packet.data[...], packet.boundary)
+    /// Adds a packet, and returns the PDU that it completes, if any.
+    package mutating func add(_ packet: ACLPacket) -> L2CAPFrame? {
+        add(packet.data[...], packet.boundary)
     }
 
-    /// Takes a packet's bytes, and returns the PDU that they end.
-    package mutating func take(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
+    /// Adds a packet's bytes, and returns the PDU that they complete, if any.
+    package mutating func add(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
         switch boundary {
         case .first, .firstFlushable, .complete:
             needed = 0

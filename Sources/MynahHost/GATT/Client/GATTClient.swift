@@ -73,8 +73,8 @@ struct GATTClient {
         times.limit = min(limit ?? times.longest, times.longest)
     }
 
-    /// A link has come to be.
-    mutating func begin(_ link: ConnectionHandle) {
+    /// Adds a link.
+    mutating func addLink(_ link: ConnectionHandle) {
         entries[link] = Entry()
     }
 
