@@ -4,8 +4,8 @@ import MynahDBus
 
 /// bluetoothd and its adapter, as the radio uses them from one start to the next stop.
 ///
-/// It holds the connection to the bus, and carries out the procedures that an `AdapterSession` decides on. A
-/// procedure that is under way when the radio stops throws `invalidState`.
+/// The client holds the connection to the bus, and carries out the procedures that an `AdapterSession`
+/// decides on. A procedure that is under way when the radio stops throws `invalidState`.
 final class AdapterClient {
     /// The state of bluetoothd and the adapter.
     var session = AdapterSession() {

@@ -59,7 +59,7 @@ struct AdapterSession {
     // MARK: Start and stop
 
     /// The radio has started.
-    mutating func begin() -> [Action] {
+    mutating func start() -> [Action] {
         _ = look()
         return feed(.begin)
     }
@@ -107,7 +107,7 @@ struct AdapterSession {
 
     /// bluetoothd has released the agent.
     ///
-    /// Its objects go next, one by one, which would look as if the adapter was pulled out.
+    /// bluetoothd removes its objects next, one by one, which would look as if the adapter was pulled out.
     mutating func agentReleased() -> [Action] {
         hasAgent = false
         guard isPresent, daemon == .present else { return [] }
@@ -137,17 +137,17 @@ struct AdapterSession {
         changesWhileListing = nil
         guard let objects else { return }
         self.objects = objects
-        for change in changes { take(change) }
+        for change in changes { note(change) }
     }
 
     /// An object changed.
     mutating func apply(_ change: ObjectChange) -> [Action] {
         changesWhileListing?.append(change)
-        take(change)
+        note(change)
         return change.concernsAdapters ? look() : []
     }
 
-    private mutating func take(_ change: ObjectChange) {
+    private mutating func note(_ change: ObjectChange) {
         switch change {
         case .added(let path, let interfaces): objects.add(path, interfaces)
         case .removed(let path, let interfaces): objects.remove(path, interfaces)

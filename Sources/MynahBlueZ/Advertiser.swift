@@ -3,8 +3,8 @@ import MynahCore
 
 /// The one advertisement that bluetoothd holds for the radio.
 ///
-/// It carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for the end of
-/// that task.
+/// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for
+/// the end of that task.
 final class Advertiser {
     private let adapter: AdapterClient
     private let logger: Logger

@@ -5,9 +5,9 @@ import MynahSupport
 /// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it
 /// (src/advertising.c).
 ///
-/// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance,
-/// raw data, and the Flags last. The local name goes to the scan response, after the fields that are
-/// registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
+/// bluetoothd composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data,
+/// appearance, raw data, and the Flags last. The local name goes to the scan response, after the fields that
+/// are registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
 /// change that does not fit ends bluetoothd before 5.74.
 package struct BlueZAdvertising: Hashable, Sendable {
     /// The advertisement to register.

@@ -21,7 +21,7 @@ extension BlueZRadio {
         let capabilities = adapter.session.capabilities.advertising
         let advertising = try BlueZAdvertising(advertisement, capabilities)
         for warning in advertising.warnings(keepsInterval: capabilities.keepsInterval) { warnOnce(warning) }
-        return meter.take(try await advertiser.advertise(advertising), at: RadioClock.now)
+        return meter.note(try await advertiser.advertise(advertising), at: RadioClock.now)
     }
 
     func notify(

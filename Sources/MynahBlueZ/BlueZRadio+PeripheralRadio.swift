@@ -35,7 +35,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Unregisters the advertisement.
     public func stopAdvertising() async {
         await advertiser.stop()
-        meter.take(.silent, at: RadioClock.now)
+        meter.note(.silent, at: RadioClock.now)
     }
 
     /// The airtime that it has used, as far as bluetoothd reports its causes.

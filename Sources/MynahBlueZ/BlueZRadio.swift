@@ -4,9 +4,9 @@ import MynahDBus
 
 /// Plays a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
-/// It runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the sink
-/// and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries out
-/// the actions that they return.
+/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the
+/// sink and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries
+/// out the actions that they return.
 public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions
@@ -62,7 +62,7 @@ public actor BlueZRadio {
         stage.started()
         advertiser.reached()
         notifier.usesSockets = adapter.offersSockets
-        carryOut(adapter.session.begin())
+        carryOut(adapter.session.start())
         for warning in adapter.session.warnings(wantsSockets: environment.options.acquiresNotify) {
             warnOnce(warning)
         }
@@ -109,14 +109,14 @@ public actor BlueZRadio {
         case .advertisementReleased: advertiser.released()
         case .socket(let key, let events): carryOut(notifier.handle(events, of: key, at: RadioClock.now))
         case .answered(let number, let outcome):
-            if let request = pending.take(number) { request.finish(outcome) }
+            if let request = pending.remove(number) { request.finish(outcome) }
         case .report(let event): report(event)
         }
     }
 
     @discardableResult
     func report(_ event: RadioEvent) -> RadioAnswer {
-        meter.take(event, at: RadioClock.now)
+        meter.note(event, at: RadioClock.now)
         return stage.sink?.handle(event) ?? .none
     }
 

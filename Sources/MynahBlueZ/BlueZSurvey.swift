@@ -109,13 +109,13 @@ package struct BlueZSurvey: Sendable {
             case .success(let reply): objects = try BusObjects(reply)
             case .failure(let error): throw BlueZErrors.radioError(error, doing: "listing its adapters")
             }
-            take(objects, &result)
+            chooseAdapter(objects, &result)
         } catch {
             result.failure = (error.code == .notPermitted ? .policy : .daemon, error)
         }
     }
 
-    private func take(_ objects: BusObjects, _ result: inout Result) {
+    private func chooseAdapter(_ objects: BusObjects, _ result: inout Result) {
         result.version = objects.adapters.values.lazy.compactMap { BlueZVersion(modalias: $0.modalias) }.first
         do throws(RadioError) {
             let (path, address) = try objects.selectAdapter(adapter)

@@ -3,7 +3,7 @@ import MynahDBus
 
 /// bluetoothd, as the radio calls it on one connection to the bus: one method for each D-Bus call.
 ///
-/// It is called by its well-known name, because its unique name changes when it restarts.
+/// Calls go to the well-known name, because the unique name changes when bluetoothd restarts.
 final class BluetoothDaemon {
     /// How long answers are waited for.
     private enum Patience {

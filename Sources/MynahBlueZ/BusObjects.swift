@@ -3,7 +3,8 @@ import MynahDBus
 
 /// bluetoothd's adapters and devices, as it reports them.
 ///
-/// It removes a device that is neither connected nor paired after 30 s, so this does not grow without limit.
+/// bluetoothd removes a device that is neither connected nor paired after 30 s, so the list does not grow
+/// without limit.
 struct BusObjects {
     struct Adapter: Hashable {
         var address = ""

@@ -56,7 +56,7 @@ struct GATTApplicationRegistry {
 
     /// Removes an application, and returns it, or `nil` if it is not published.
     ///
-    /// Its attributes can be requested until `removeAttributes`.
+    /// Centrals can request its attributes until `removeAttributes`.
     mutating func remove(_ id: PublishedServices.ID) -> GATTApplication? {
         applications.removeValue(forKey: id)
     }

@@ -9,8 +9,8 @@ extension BlueZVersion {
     /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is
     /// found.
     ///
-    /// It runs the program, which takes some milliseconds, away from the caller's executor. A program that
-    /// does not end within the limit is killed.
+    /// The function runs the program, which takes some milliseconds, away from the caller's executor. A
+    /// program that does not end within the limit is killed.
     @concurrent package static func installed(
         programs: [String] = programs, limit: Duration = .seconds(5)
     ) async -> BlueZVersion? {

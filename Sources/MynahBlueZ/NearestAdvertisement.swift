@@ -22,10 +22,10 @@ struct NearestAdvertisement {
                     "phone.nearbyInfo",
                     "bluetoothd takes one entry for each company, and that of Apple has the overflow area")
             } else {
-                take(structure, fromScanResponse: false)
+                add(structure, fromScanResponse: false)
             }
         }
-        for structure in exact.scanResponse { take(structure, fromScanResponse: true) }
+        for structure in exact.scanResponse { add(structure, fromScanResponse: true) }
         omit("order", "bluetoothd orders the AD structures itself")
     }
 
@@ -118,7 +118,7 @@ struct NearestAdvertisement {
 
     // MARK: Taking apart
 
-    private mutating func take(_ structure: ADStructure, fromScanResponse: Bool) {
+    private mutating func add(_ structure: ADStructure, fromScanResponse: Bool) {
         switch structure.type {
         case .completeLocalName, .shortenedLocalName:
             if !fromScanResponse { omit("localName", "bluetoothd sends the name in the scan response") }
@@ -137,9 +137,9 @@ struct NearestAdvertisement {
             advertisement.appearance = reader.readUInt16()
         default:
             if fromScanResponse, placesScanResponse {
-                take(structure, into: \.scanResponse)
+                addField(structure, into: \.scanResponse)
             } else {
-                take(structure, into: \.advertisement)
+                addField(structure, into: \.advertisement)
             }
         }
         guard fromScanResponse, !placesScanResponse else { return }
@@ -152,7 +152,7 @@ struct NearestAdvertisement {
             """)
     }
 
-    private mutating func take(
+    private mutating func addField(
         _ structure: ADStructure, into place: WritableKeyPath<NearestAdvertisement, Advertisement>
     ) {
         var reader = ByteReader(structure.data)

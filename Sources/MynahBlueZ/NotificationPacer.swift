@@ -17,7 +17,7 @@ struct NotificationPacer {
     }
 
     /// Returns whether one more may be sent now, and counts it.
-    mutating func take(at now: Duration) -> Bool {
+    mutating func spend(at now: Duration) -> Bool {
         guard let rate else { return true }
         tokens = min(burst, tokens + Double(rate) * Self.seconds(now - last))
         last = now

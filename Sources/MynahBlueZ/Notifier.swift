@@ -255,7 +255,7 @@ struct Notifier<Socket: NotificationSocket> {
             room = .full
             return .fullUntilBusTakes(below: Self.outgoingRoom)
         }
-        guard pacer.take(at: now) else {
+        guard pacer.spend(at: now) else {
             room = .full
             return .fullFor(pacer.pause)
         }

@@ -44,7 +44,7 @@ struct PendingRequests<Call> {
     }
 
     /// Removes a request, or returns `nil` if it was overdue before.
-    mutating func take(_ number: UInt64) -> Request? {
+    mutating func remove(_ number: UInt64) -> Request? {
         requests.removeValue(forKey: number)
     }
 
@@ -59,7 +59,7 @@ struct PendingRequests<Call> {
     /// Removes those that wait, and returns them in the order of their arrival.
     mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
         ending.formUnion(centrals)
-        return take { [self] in !mayWait($0.central) }
+        return removeAll { [self] in !mayWait($0.central) }
     }
 
     /// The links have ended, or could not be ended.
@@ -70,10 +70,10 @@ struct PendingRequests<Call> {
 
     /// Removes the overdue requests, and returns them in the order of their arrival.
     mutating func takeOverdue(at now: Duration) -> [Request] {
-        take { $0.due <= now }
+        removeAll { $0.due <= now }
     }
 
-    private mutating func take(where isTaken: (Request) -> Bool) -> [Request] {
+    private mutating func removeAll(where isTaken: (Request) -> Bool) -> [Request] {
         let taken = requests.filter { isTaken($0.value) }.sorted { $0.key < $1.key }
         for (number, _) in taken { requests[number] = nil }
         return taken.map(\.value)

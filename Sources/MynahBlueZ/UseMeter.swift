@@ -16,33 +16,33 @@ struct UseMeter {
         return use
     }
 
-    /// Takes what the radio reports.
-    mutating func take(_ event: RadioEvent, at now: Duration) {
+    /// Notes an event of the radio.
+    mutating func note(_ event: RadioEvent, at now: Duration) {
         switch event {
         case .connected(let peer): links[peer.id] = LinkMeter(at: now)
         case .disconnected(let id):
             if let link = links.removeValue(forKey: id) { meter.ended(id, link.use(at: now)) }
-        case .advertisingChanged(let report): take(report, at: now)
-        case .stateChanged(let state): if state != .poweredOn { take(.silent, at: now) }
+        case .advertisingChanged(let report): note(report, at: now)
+        case .stateChanged(let state): if state != .poweredOn { note(.silent, at: now) }
         default: break
         }
     }
 
-    /// Takes what is advertised from now on, and returns it; an interval that bluetoothd does not report
+    /// Notes the advertising data from now on, and returns it; an interval that bluetoothd does not report
     /// cannot be counted.
     @discardableResult
-    mutating func take(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
+    mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
         if report.isOn, let interval = report.interval?.lowerBound {
             activity.advertising = .init(interval: interval, dataLength: report.data.count)
         }
-        meter.take(activity, at: now)
+        meter.setActivity(activity, at: now)
         return report
     }
 
     /// The radio stops: nothing is on the air any more.
     mutating func stop(at now: Duration) {
-        take(.silent, at: now)
-        for id in links.keys { take(.disconnected(id), at: now) }
+        note(.silent, at: now)
+        for id in links.keys { note(.disconnected(id), at: now) }
     }
 }

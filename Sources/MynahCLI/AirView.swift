@@ -5,6 +5,7 @@ import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
 import MynahSupport
+import MynahValues
 
 /// The advertising data that `show` prints: of an accessory, or of a phone in one or more states of its app.
 struct AirView {

@@ -65,7 +65,7 @@ final class EventOutput: Sendable {
     func write(_ bytes: [UInt8], isUrgent: Bool = false) {
         waitForRoom(bytes.count)
         let isTaken = state.withLock { state in
-            !state.isGone && state.backlog.take(bytes.count, isUrgent: isUrgent)
+            !state.isGone && state.backlog.reserve(bytes.count, isUrgent: isUrgent)
         }
         guard isTaken else { return }
         guard let queue else { return writeNow(bytes) }

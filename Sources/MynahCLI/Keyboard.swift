@@ -183,7 +183,7 @@ final class Keyboard: Sendable {
     private func take(_ key: UInt8) -> (@Sendable () -> Void)? {
         let isNumberAsked = state.withLock { $0.passkeys }.isNumberAsked
         return state.withLock { state in
-            switch state.typed.take(key, isNumberAsked: isNumberAsked) {
+            switch state.typed.type(key, isNumberAsked: isNumberAsked) {
             case .number(let number):
                 return { [passkeys = state.passkeys] in passkeys.enter(number) }
             case .app(let key):

@@ -71,7 +71,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     private static var leaving: String { "\u{1B}[?25h\u{1B}[?1049l" }
 
     private func take() {
-        guard let first = state.withLock({ $0.turns.take() }) else { return }
+        guard let first = state.withLock({ $0.turns.enterScreen() }) else { return }
         write("\u{1B}[?1049h\u{1B}[?25l")
         plan(first)
     }

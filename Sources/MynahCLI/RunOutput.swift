@@ -101,7 +101,7 @@ final class RunOutput: RunObserver, RunKeys {
             Self.tellDropped(output, event.time) { Array((EventText.line(of: $0) + "\n").utf8) }
             let line = name.map { EventText.line(of: event, device: $0) } ?? EventText.line(of: event)
             output.write(Array((line + "\n").utf8))
-        case .screen(let screen): screen.take { $0.take(event.named(name)) }
+        case .screen(let screen): screen.take { $0.note(event.named(name)) }
         }
     }
 
@@ -112,7 +112,7 @@ final class RunOutput: RunObserver, RunKeys {
     func take(_ time: WallTime) {
         guard case .screen(let screen) = kind else { return }
         let name = clock.withLock { $0.name }
-        screen.take { $0.take(time, of: name) }
+        screen.take { $0.setTime(time, of: name) }
     }
 
     private static func tellDropped(
@@ -154,7 +154,7 @@ final class RunOutput: RunObserver, RunKeys {
 
     private func take(_ key: AppKey) {
         let (outcome, asked, chosen) = keys.withLock { keys in
-            let outcome = keys.apps.take(key)
+            let outcome = keys.apps.press(key)
             let phone: ObjectIdentifier? = if case .action(_, _, let phone) = outcome { phone } else { nil }
             return (outcome, phone.flatMap { keys.asked[$0] }, keys.apps.canChoose ? keys.apps.chosen : nil)
         }

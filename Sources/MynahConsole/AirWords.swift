@@ -1,5 +1,6 @@
 package import MynahCore
 import MynahSupport
+import MynahValues
 
 /// Advertising data in words, which a screen shows beside the bytes.
 package enum AirWords {
@@ -17,10 +18,9 @@ package enum AirWords {
                     .joined(separator: ", "))
         }
         for structure in advertisement.structures where isDescribed(structure) {
-            let rest = structure.data.dropFirst(headerLength(structure))
-            let hasBytes = OverflowArea(structure) == nil && !rest.isEmpty
+            let rest = ADNames.bytesWithoutWords(of: structure)
             words.append(
-                ADNames.describe(structure, among: known) + (hasBytes ? " " + Hex.encode(rest) : ""))
+                ADNames.describe(structure, among: known) + (rest.isEmpty ? "" : " " + Hex.encode(rest)))
         }
         if let power = advertisement.txPower { words.append("TX power \(power) dBm") }
         if let flags = advertisement.flags {
@@ -33,17 +33,6 @@ package enum AirWords {
     /// words of their own.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
         !(0x01...0x0A).contains(structure.type.rawValue)
-    }
-
-    /// The number of bytes that the description has in full; the others follow it in hexadecimal.
-    private static func headerLength(_ structure: ADStructure) -> Int {
-        switch structure.type.rawValue {
-        case 0xFF, 0x16: 2
-        case 0x20: 4
-        case 0x21: 16
-        case 0x12, 0x14, 0x15, 0x19, 0x1A, 0x1F, 0x24: structure.data.count
-        default: 0
-        }
     }
 
     /// Words as one text.

@@ -41,10 +41,10 @@ package struct TypedKeys: Sendable {
 
     package init() {}
 
-    /// Takes a key; returns its result, or `nil` if it has none.
+    /// Notes a typed key; returns its result, or `nil` if it has none.
     ///
     /// Digits belong to a number while it is asked for. Those of a pairing that is over are forgotten.
-    package mutating func take(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
+    package mutating func type(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
         if !isNumberAsked { digits = "" }
         switch key {
         case UInt8(ascii: "0")...UInt8(ascii: "9") where isNumberAsked:
@@ -113,8 +113,8 @@ package struct AppKeys: Sendable {
 
     private func phone(of app: String) -> KeyedPhone? { phones.first { $0.apps.contains(app) } }
 
-    /// Takes a key.
-    package mutating func take(_ key: AppKey) -> Outcome {
+    /// Returns what a pressed key does.
+    package mutating func press(_ key: AppKey) -> Outcome {
         if case .choose(let number) = key {
             if apps.indices.contains(number - 1), phone(of: apps[number - 1]) != nil {
                 chosen = apps[number - 1]

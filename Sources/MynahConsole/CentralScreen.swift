@@ -47,10 +47,10 @@ struct CentralScreen: Sendable {
     /// Whether an app plays a central.
     private(set) var isUsed = false
 
-    mutating func take(_ event: DeviceEvent) {
+    mutating func note(_ event: DeviceEvent) {
         let app = event.device ?? ""
         switch (event.name, event.payload) {
-        case (_, .scan): scans.take(event)
+        case (_, .scan): scans.note(event)
         case (.peripheralConnecting, .link(let link)): setLink(link.peripheral, of: app, "connecting")
         case (.peripheralConnected, .link(let link)): setLink(link.peripheral, of: app, "connected")
         case (.peripheralDisconnected, .link(let link)) where link.isReconnecting == true:

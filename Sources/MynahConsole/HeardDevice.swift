@@ -36,8 +36,8 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Takes a sighting, and returns whether it is news.
-    package mutating func take(_ sighting: Sighting, at time: WallTime) -> Bool {
+    /// Notes a sighting, and returns whether it is news.
+    package mutating func note(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         let isNews = isNews(sighting)
         data = sighting.data
@@ -75,8 +75,8 @@ package struct HeardDevice: Sendable {
 
     /// The advertising interval in milliseconds, or `nil` if too few events were heard.
     ///
-    /// It is the median, so that a missed event does not count, without the average of the random delay of
-    /// each event, which is 5 ms.
+    /// The value is the median of the gaps, so that a missed event does not count, minus 5 ms, the average
+    /// random delay of an event.
     package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]

@@ -40,8 +40,8 @@ package struct LineBuffer: Sendable {
     /// The text before the cursor.
     package var beforeCursor: String { String(characters[..<cursor]) }
 
-    /// Takes the next byte: one at a time, because a completion changes the meaning of the next one.
-    package mutating func take(_ byte: UInt8) -> Action? {
+    /// Handles the next byte: one at a time, because a completion changes the meaning of the next one.
+    package mutating func handle(_ byte: UInt8) -> Action? {
         switch mode {
         case .escape:
             mode = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence([]) : .plain

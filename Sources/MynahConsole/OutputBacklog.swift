@@ -14,7 +14,7 @@ package struct OutputBacklog: Sendable {
     /// If there is none, counts the loss and returns `false`.
     ///
     /// Urgent bytes have twice the room: log lines must not keep out the error that ends the program.
-    package mutating func take(_ count: Int, isUrgent: Bool = false) -> Bool {
+    package mutating func reserve(_ count: Int, isUrgent: Bool = false) -> Bool {
         guard waiting + count <= (isUrgent ? 2 * limit : limit) else {
             dropped += 1
             return false

@@ -40,15 +40,15 @@ package struct ScanModel: LiveModel {
             || device.advertisement.localName?.lowercased().contains(wanted) ?? false
     }
 
-    /// Takes a sighting, and returns the device if it is news.
-    package mutating func take(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
+    /// Notes a sighting, and returns the device if it is news.
+    package mutating func note(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
         let address = sighting.address
         if devices[address] == nil {
             order.append(address)
             if order.count > Self.limit { forgetOldest() }
         }
-        let isNews = devices[address, default: HeardDevice(address)].take(sighting, at: time)
+        let isNews = devices[address, default: HeardDevice(address)].note(sighting, at: time)
         return isNews ? devices[address] : nil
     }
 

@@ -90,12 +90,12 @@ package struct ScreenModel: LiveModel {
         chosen = device
     }
 
-    /// The time of the run, whose clock has this name.
-    package mutating func take(_ time: WallTime, of clock: String) {
+    /// Sets the time of the run and the name of its clock.
+    package mutating func setTime(_ time: WallTime, of clock: String) {
         self.clock = (clock, time)
     }
 
-    package mutating func take(_ event: DeviceEvent) {
+    package mutating func note(_ event: DeviceEvent) {
         let device = event.device ?? ""
         switch (event.name, event.payload) {
         case (_, .ready(let ready)):
@@ -132,16 +132,16 @@ package struct ScreenModel: LiveModel {
         case (_, .pairing): break
         case (.appTerminated, _), (.appQuit, _):
             show(event)
-            central.take(event)
+            central.note(event)
         case (_, .app), (.appForeground, _), (.appBackground, _), (.appSuspended, _), (.appWoken, _),
             (.appThrottled, _):
             show(event)
         case (.read, .attribute(let use)), (.write, .attribute(let use)), (.notified, .attribute(let use)),
             (.subscribed, .attribute(let use)), (.unsubscribed, .attribute(let use)):
             count(event, use)
-        default: central.take(event)
+        default: central.note(event)
         }
-        questions.take(event)
+        questions.note(event)
         switch event.name {
         case .notified, .valueUpdated, .radioUsed: return
         default: break

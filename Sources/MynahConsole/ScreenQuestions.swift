@@ -20,7 +20,7 @@ struct ScreenQuestions: Sendable {
     /// The question whose answer is typed is last: the digits follow it.
     var lines: [String] { (questions.filter { !$0.isTyped } + questions.filter(\.isTyped)).map(\.text) }
 
-    mutating func take(_ event: DeviceEvent) {
+    mutating func note(_ event: DeviceEvent) {
         let device = event.device ?? ""
         let peripheral = event.payload.peripheral?.identifier
         switch (event.name, event.payload) {

@@ -34,7 +34,7 @@ struct ScreenScans: Sendable {
 
     private var scans: [Scan] = []
 
-    mutating func take(_ event: DeviceEvent) {
+    mutating func note(_ event: DeviceEvent) {
         guard case .scan(let scanned) = event.payload else { return }
         let scan = Scan(scanned, of: event)
         let own = scans.indices.filter { scans[$0].isFor(scan) }

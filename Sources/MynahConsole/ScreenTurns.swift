@@ -105,12 +105,12 @@ package struct ScreenTurns: Sendable {
         if state == .givenBack { state = .background(.idle) }
     }
 
-    /// The terminal is ours, at first or again: the first draw, before which the screen is entered; `nil`
-    /// after the end.
+    /// Returns the plan of the first draw after the program has got the terminal, at the start or again, or
+    /// `nil` after the end. The screen is entered before this draw.
     ///
-    /// Ours already, it is entered too: the process may have been stopped unheard, and the shell left the
-    /// screen.
-    package mutating func take() -> Plan? {
+    /// The screen is entered even if it was shown already: the process may have been stopped without notice,
+    /// and the shell has left the screen then.
+    package mutating func enterScreen() -> Plan? {
         guard state != .ended else { return nil }
         state = .shown(.idle)
         return plan(.now)

@@ -33,8 +33,8 @@ package struct EventPages: Hashable, Sendable {
         return "/v1/events" + (all.isEmpty ? "" : "?" + all.joined(separator: "&"))
     }
 
-    /// Takes the answer to `target`.
-    package mutating func take(_ page: JSON) {
+    /// Adds the answer to `target`.
+    package mutating func add(_ page: JSON) {
         guard case .object(let members) = page else {
             isComplete = true
             return

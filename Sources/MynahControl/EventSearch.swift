@@ -26,8 +26,8 @@ struct EventSearch: Sendable {
     /// Whether all events were found.
     var isComplete: Bool { found.count >= count }
 
-    /// Takes the part of the journal that begins with `position`.
-    mutating func take(_ slice: Journal.Slice) {
+    /// Searches the part of the journal that begins with `position`.
+    mutating func search(_ slice: Journal.Slice) {
         lost += slice.lost
         position = slice.next
         for entry in slice.entries {
@@ -36,7 +36,7 @@ struct EventSearch: Sendable {
             if match.matches(entry.event) {
                 found.append(entry)
             } else {
-                nearest.take(entry)
+                nearest.add(entry)
             }
         }
     }
@@ -45,7 +45,7 @@ struct EventSearch: Sendable {
     mutating func takeAll(of journal: Journal) async {
         guard !isComplete else { return }
         await journal.forEachSlice(from: position) { slice in
-            take(slice)
+            search(slice)
             return !isComplete
         }
     }

@@ -4,8 +4,8 @@ package import MynahSupport
 
 /// The request `POST /v1/wait`: waits until events that match have happened.
 ///
-/// It looks at what has happened since `since`, and then at what comes: a wait that is set after its event
-/// finds it. Its body is `{match, count, within, since}`:
+/// The wait looks at the events since `since`, and then at new ones: a wait that is set after its event finds
+/// it. The body is `{match, count, within, since}`:
 /// - `match`: the events, as an `EventMatch` in its object form or its text form.
 /// - `count`: how many; 1 if it is missing, at most 10,000.
 /// - `within`: how long it waits, such as `"500 ms"`; `"2 s"` if it is missing, at most `"10 min"`, or a
@@ -114,7 +114,7 @@ package struct EventWait: Hashable, Sendable {
     private static func follow(_ search: EventSearch, _ journal: Journal) async -> EventSearch {
         var search = search
         var reader = JournalReader(journal, from: search.position)
-        while !search.isComplete, let slice = await reader.next() { search.take(slice) }
+        while !search.isComplete, let slice = await reader.next() { search.search(slice) }
         return search
     }
 

@@ -4,9 +4,9 @@ package import MynahSupport
 
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).
 ///
-/// It keeps events as values; JSON is made when somebody reads. Its length and its memory are bounded: the
-/// oldest events are dropped, and a reader that has not read them is told how many. Numbers go on when it is
-/// emptied.
+/// The journal keeps events as values; JSON is made when they are read. Its length and its memory are
+/// bounded: the oldest events are dropped, and a reader that has not read them gets their number. Sequence
+/// numbers go on when the journal is emptied.
 ///
 /// Appending costs a lock and, if readers wait, one wake-up for each of them: matching is their work.
 package final class Journal: Sendable {

@@ -34,11 +34,12 @@ package struct JournalReader: Sendable {
     /// Lets `next` return an empty part, if it waits.
     var waker: @Sendable () -> Void { { [journal, key] in journal.wake(key) } }
 
-    /// The next part, with events or with the number of lost ones.
+    /// Returns the next part, with events or with the number of lost ones.
     ///
-    /// It is empty if the reader was woken, and `nil` after the journal's end, or if the task is cancelled.
-    /// After the journal has begun anew, it has the rest of what there was before, and then goes on with the
-    /// first event. It has the number of those it missed instead if the journal has begun anew twice.
+    /// The part is empty if the reader was woken. It is `nil` after the journal's end, or if the task is
+    /// cancelled. After the journal has begun anew, the reader returns the remaining old events, and then
+    /// goes on with the first new one. If the journal has begun anew twice, it returns the number of missed
+    /// events instead.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
         guard !Task.isCancelled else { return nil }
         guard

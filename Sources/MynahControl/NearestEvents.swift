@@ -30,8 +30,8 @@ package struct NearestEvents: Sendable {
         nearest = NearestMatches(to: match, limit: 3)
     }
 
-    /// Takes an event that is later than those before.
-    package mutating func take(_ entry: Journal.Entry) { nearest.take(entry, entry.event) }
+    /// Adds an event that is later than those before.
+    package mutating func add(_ entry: Journal.Entry) { nearest.take(entry, entry.event) }
 
     /// The events as a list.
     package var json: JSON { .array(candidates.map(\.json)) }

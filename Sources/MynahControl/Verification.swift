@@ -3,7 +3,7 @@ package import MynahSupport
 
 /// The request `POST /v1/verify`: checks what has happened; it does not wait.
 ///
-/// Its body is `{match, exactly | atLeast | never, since, order}`:
+/// The body is `{match, exactly | atLeast | never, since, order}`:
 /// - `match`: the events that are counted, as an `EventMatch` in its object form or its text form.
 /// - `exactly`, `atLeast`: the number of events that must match. `never: true`: none may match. Without these
 ///   at least 1 must match.
@@ -119,7 +119,7 @@ package struct Verification: Hashable, Sendable {
         let start = try journal.start(since: since)
         var review = VerificationReview(self)
         await journal.forEachSlice(from: start) { slice in
-            review.take(slice)
+            review.add(slice)
             return true
         }
         if let problem = await review.problem(from: start, in: journal) { throw problem }

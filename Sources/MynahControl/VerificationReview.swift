@@ -23,7 +23,7 @@ struct VerificationReview {
     /// The events that match, or without a match those in order.
     var count: Int { verification.match == nil ? steps.count : matched }
 
-    mutating func take(_ slice: Journal.Slice) {
+    mutating func add(_ slice: Journal.Slice) {
         lost += slice.lost
         end = slice.next
         total += slice.entries.count
@@ -86,7 +86,7 @@ struct VerificationReview {
         var nearest = NearestEvents(to: match)
         await journal.forEachSlice(from: start) { slice in
             for entry in slice.entries where entry.seq < end {
-                if withMatching || !match.matches(entry.event) { nearest.take(entry) }
+                if withMatching || !match.matches(entry.event) { nearest.add(entry) }
             }
             return slice.next < end
         }

@@ -77,15 +77,15 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - What it says
 
-    /// The types of which its service is one, or `nil` if it names no service.
+    /// The possible types of the service in the name, or `nil` if it names no service.
     ///
-    /// It supposes that the name is that of a characteristic.
+    /// The name is taken for that of a characteristic.
     package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids
     }
 
-    /// The types of which its last step is one; empty if it is a handle.
+    /// The possible types of the last step; empty if the name is a handle.
     package var types: Set<BluetoothUUID> {
         guard case .steps(let steps) = form else { return [] }
         return steps.last?.uuids ?? []

@@ -31,8 +31,8 @@ package protocol ControllableRadio: PeripheralRadio {
 
     /// Sends reads and writes of centrals to another sink than other events, or to the same with `nil`.
     ///
-    /// It lasts until the radio stops. A layer around the radio that has nothing to change uses it to be no
-    /// longer in the way of requests.
+    /// The sink stays until the radio stops. A layer around the radio that has nothing to change sets the
+    /// sink above it, so that requests bypass the layer.
     func setRequestSink(_ sink: (any RadioSink)?)
 
     /// The central role of the same radio, or `nil` if it has none; a layer around the peripheral role leaves

@@ -11,7 +11,7 @@ package struct NearbyInfo: Hashable, Sendable {
     /// How many bytes were captured.
     package static let lengths = 5...6
 
-    /// Its bytes, without type and length.
+    /// The bytes, without type and length.
     package let bytes: [UInt8]
 
     /// Nearby Info with these bytes.

@@ -27,7 +27,7 @@ public final class PendingReply: Sendable {
 
 /// The radio's end of a `PendingReply`.
 ///
-/// It is an object of its own, so that a radio that holds it does not keep the reply from being dropped.
+/// The answer is a separate object, so that a radio that holds it does not keep the reply alive.
 public final class PendingAnswer: Sendable {
     fileprivate let reply = OneShot<PendingReply.Outcome>()
 

@@ -18,9 +18,10 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var requestsConnectionLatency = true
     /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
     package var answerDeadline: Duration?
-    /// Whether its GATT server is its own, so that the services of an iPhone itself can be in it.
+    /// `true` if the radio has a GATT server of its own, which can also have the services of an iPhone
+    /// itself.
     package var playsPhoneServices = true
-    /// Whether it cuts a value of an app that is too long for a link, as iOS does.
+    /// `true` if the radio cuts a value of an app that is too long for a link, as iOS does.
     package var cutsValues = true
 
     /// Capabilities of a radio that can do everything, unless changed.

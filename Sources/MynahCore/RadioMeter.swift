@@ -151,8 +151,8 @@ package struct RadioMeter: Sendable {
     /// Nothing is used.
     package init() {}
 
-    /// From now on the controller does this.
-    package mutating func take(_ new: Activity, at now: Duration) {
+    /// Sets the activity of the controller from now on.
+    package mutating func setActivity(_ new: Activity, at now: Duration) {
         guard new != activity else { return }
         total = beside(at: now)
         (activity, since) = (new, now)

@@ -92,7 +92,7 @@ extension DBusConnection {
 
     private func cancel(_ serial: UInt32?) {
         guard let serial else { return }
-        calls.take(serial)?.completion(.failure(DBusError(.cancelled, "the task was cancelled")))
+        calls.remove(serial)?.completion(.failure(DBusError(.cancelled, "the task was cancelled")))
     }
 }
 

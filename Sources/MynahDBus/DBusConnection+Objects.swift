@@ -10,7 +10,7 @@ extension DBusConnection {
 
     /// Removes an object.
     ///
-    /// It may still answer the calls that it has received.
+    /// The object may still answer the calls that it has received.
     public func unexport(_ path: ObjectPath) {
         checkExecutor()
         objects.remove(path)

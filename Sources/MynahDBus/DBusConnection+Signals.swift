@@ -121,7 +121,8 @@ extension DBusConnection {
 
     /// Calls `handler` with the owner of a well-known name, or `nil` if it has none.
     ///
-    /// It is called first with the current owner, then at each change, until the subscription is released.
+    /// The first call has the current owner. Another call follows at each change, until the subscription is
+    /// released.
     public func watchOwner(
         of name: String, _ handler: @escaping @Sendable (_ owner: String?) -> Void
     ) -> DBusSubscription {

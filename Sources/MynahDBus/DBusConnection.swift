@@ -4,10 +4,10 @@ import MynahSupport
 
 /// A connection to a message bus.
 ///
-/// It lives on `GLibExecutor.shared`. Its synchronous methods may only be called there, from an actor that
-/// shares the executor or from a handler that the connection calls; elsewhere they stop the process. The
-/// asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and the methods cost no hop
-/// on the executor. Handlers are called on the executor. After `connect` nothing blocks.
+/// The connection belongs to `GLibExecutor.shared`. Its synchronous methods may only be called there, from an
+/// actor that shares the executor or from a handler that the connection calls; elsewhere they stop the
+/// process. The asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and the
+/// methods cost no hop on the executor. Handlers are called on the executor. After `connect` nothing blocks.
 public final class DBusConnection: @unchecked Sendable {
     // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the
     // state. `shared` has a lock, because any thread may read it.
@@ -182,7 +182,7 @@ public final class DBusConnection: @unchecked Sendable {
         trace("received", message)
         switch message.kind {
         case .methodReturn, .error:
-            guard let call = calls.take(message.replySerial) else {
+            guard let call = calls.remove(message.replySerial) else {
                 onUnexpectedReply?(message)
                 return
             }

@@ -1,6 +1,6 @@
 /// A timer on the executor, without a thread or a task of its own.
 ///
-/// It can be scheduled again and again.
+/// The timer can be scheduled again and again.
 public final class GLibTimer: Sendable {
     private let source: TimerSource
 

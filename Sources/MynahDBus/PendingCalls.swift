@@ -22,7 +22,7 @@ struct PendingCalls {
         return true
     }
 
-    mutating func take(_ serial: UInt32) -> Call? {
+    mutating func remove(_ serial: UInt32) -> Call? {
         guard let call = calls.removeValue(forKey: serial) else { return nil }
         // A sleep without a deadline costs the kernel no timer.
         if calls.isEmpty { nextDeadline = nil }

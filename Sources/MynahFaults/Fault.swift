@@ -2,7 +2,7 @@ package import MynahCore
 
 /// A fault of a device: a named rule that makes the radio misbehave on purpose.
 package struct Fault: Hashable, Sendable {
-    /// Its name, which no other fault of the device has.
+    /// The name, which no other fault of the device has.
     package var name: String
     /// When it applies.
     package var trigger: FaultTrigger
@@ -15,7 +15,7 @@ package struct Fault: Hashable, Sendable {
     package var delay: Duration
     /// The effect, or `nil` if the operation is only held up.
     package var effect: FaultEffect?
-    /// Whether it is off at the start and after a reset.
+    /// `true` if the fault is off at the start and after a reset.
     package var isOff: Bool
     /// The seed of its random numbers, or `nil` if the radio has it.
     package var seed: UInt64?
@@ -64,7 +64,7 @@ package enum FaultTrigger: Hashable, Sendable {
         /// Advertising that starts or changes.
         case advertise
 
-        /// Whether it is a request, which gets an answer.
+        /// `true` if the operation is a request, which gets an answer.
         var isRequest: Bool { FaultTrigger.Kind(self).isRequest }
     }
 
@@ -72,7 +72,7 @@ package enum FaultTrigger: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case read, write, notify, subscribe, connect, pair, discover, mtu, advertise, after
 
-        /// Whether it is a request, which gets an answer.
+        /// `true` if the operation is a request, which gets an answer.
         var isRequest: Bool { [.read, .write, .subscribe, .discover, .mtu].contains(self) }
     }
 

@@ -37,7 +37,7 @@ package enum FaultEffect: Hashable, Sendable {
     /// supervision timeout.
     case vanish(for: Duration?)
 
-    /// Whether it changes or loses a value, so that it does nothing to a request that reaches none.
+    /// `true` if the effect changes or loses a value, so that it does nothing to a request without a value.
     var isOnValue: Bool {
         switch self {
         case .truncate, .corrupt, .value, .drop: true

@@ -12,9 +12,9 @@ struct FaultLinks: Sendable {
     /// A connected central.
     struct Link: Sendable {
         var peer: Peer
-        /// Its number among all connections, which no other has.
+        /// The unique number of the connection.
         let number: Int
-        /// Its number in the order of connecting, from 1, since the last reset.
+        /// The number of the connection in the order of connecting, from 1, since the last reset.
         var order: Int
         /// The read that it began last, or `nil` if it has read nothing.
         var reading: Reading?
@@ -27,8 +27,8 @@ struct FaultLinks: Sendable {
     /// The attributes with subscribers that the radio does not name.
     private var unnamed: Set<AttributeKey> = []
 
-    /// Takes an event of the radio.
-    mutating func take(_ event: RadioEvent) {
+    /// Notes an event of the radio.
+    mutating func note(_ event: RadioEvent) {
         switch event {
         case .connected(let peer):
             lastNumber += 1
@@ -97,7 +97,7 @@ struct FaultLinks: Sendable {
     }
 
     /// Notes that a central reads a value.
-    mutating func begin(_ request: ReadRequest, value: [UInt8]? = nil) {
+    mutating func noteRead(_ request: ReadRequest, value: [UInt8]? = nil) {
         links[request.central]?.reading = Reading(attribute: request.attribute, value: value)
     }
 }

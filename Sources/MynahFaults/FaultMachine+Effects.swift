@@ -46,7 +46,7 @@ extension FaultMachine {
         case .changeServices(let key):
             return services.remove(key, by: name) ? [.work(.changeServices)] : []
         case .advertise(let change, let time):
-            let step = FaultStep.end(name, number: advertising.begin(change, by: name))
+            let step = FaultStep.end(name, number: advertising.startChange(change, by: name))
             return [.work(.advertiseAgain)] + (time.map { [.wait(until: now + $0, step)] } ?? [])
         case .vanish(let time):
             let (number, isFirst) = advertising.silence(by: name)
@@ -115,7 +115,7 @@ extension FaultMachine {
 }
 
 extension FaultEffect {
-    /// Whether it concerns one central and no other.
+    /// `true` if the effect concerns a single central.
     var concernsCentral: Bool {
         switch self {
         case .disconnect, .loseBond: true
@@ -123,7 +123,7 @@ extension FaultEffect {
         }
     }
 
-    /// Whether it is carried out beside the request that it applies to, and not by its answer.
+    /// `true` if the effect is carried out beside the request that it applies to, and not by the answer.
     var isBesideRequests: Bool {
         switch self {
         case .disconnect, .refuseConnection, .loseBond, .changeServices, .advertise, .vanish: true

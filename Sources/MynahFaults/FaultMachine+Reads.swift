@@ -25,7 +25,7 @@ extension FaultMachine {
     /// Keeps the value for the rest of a long read, and returns the part that was asked for.
     mutating func snapshot(_ outcome: PendingReply.Outcome, _ request: ReadRequest) -> PendingReply.Outcome {
         guard case .success(let value) = outcome else { return outcome }
-        links.begin(request, value: value)
+        links.noteRead(request, value: value)
         return request.part(of: value)
     }
 }

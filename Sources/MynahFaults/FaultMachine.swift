@@ -3,7 +3,7 @@ import MynahCore
 /// The faults of a device as a machine: it decides about operations, and returns the actions that follow from
 /// each decision, event and time.
 ///
-/// It does no I/O and knows no clock: a time is since any moment.
+/// The machine does no I/O and knows no clock: times are measured from any moment.
 struct FaultMachine: Sendable {
     /// Whether a condition of a fault holds, which is called by its name.
     typealias Holds = @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
@@ -41,8 +41,8 @@ struct FaultMachine: Sendable {
         for entry in rules.entries where entry.isOn { try check(entry.fault, nil) }
     }
 
-    /// The faults that are on count from now on.
-    mutating func begin(at now: Duration) -> [FaultAction] {
+    /// Starts the counters and timers of the faults that are on.
+    mutating func start(at now: Duration) -> [FaultAction] {
         rules.start(at: now)
         return changed()
     }
@@ -230,7 +230,7 @@ struct FaultMachine: Sendable {
         switch event {
         case .stateChanged, .lost, .recovered: return advertising.hasReported(event)
         case .capabilitiesChanged(let new): capabilities = new
-        default: links.take(event)
+        default: links.note(event)
         }
         return true
     }

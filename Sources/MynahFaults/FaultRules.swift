@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The faults of a device, and which of them apply to an operation.
 ///
-/// It counts for each fault the operations at its attribute and of its central, and has a random number
-/// generator for each. It does no I/O and knows no clock: a time is since any moment.
+/// For each fault, the rules count the operations on its attribute and of its central, and have a random
+/// number generator. They do no I/O and know no clock: times are measured from any moment.
 package struct FaultRules: Sendable {
     /// Whether a condition of a fault holds, which is called by its name.
     package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
@@ -32,9 +32,9 @@ package struct FaultRules: Sendable {
     package struct Central: Hashable, Sendable {
         /// The radio's identifier of the central.
         package var id: Peer.ID
-        /// Its identity address, or its address; `nil` if the radio does not report it.
+        /// The central's identity address, or its address, or `nil` if the radio does not report it.
         package var address: DeviceAddress?
-        /// Its number in the order of connecting, from 1; 0 if it is not known.
+        /// The number of the central in the order of connecting, from 1, or 0 if it is not known.
         package var order: Int
 
         /// A central.
@@ -76,9 +76,9 @@ package struct FaultRules: Sendable {
     package struct Entry: Sendable {
         /// The fault.
         package fileprivate(set) var fault: Fault
-        /// Its place in the order of addition.
+        /// The number of the fault in the order of addition.
         fileprivate var number: UInt64
-        /// Whether it is on.
+        /// `true` if the fault is on.
         package fileprivate(set) var isOn: Bool
         /// The operations that it counted since it was turned on.
         package fileprivate(set) var count = 0
@@ -88,7 +88,7 @@ package struct FaultRules: Sendable {
         fileprivate var due: Duration?
         fileprivate var random: SeededRandom
 
-        /// Whether it can apply: it is on, and its chance is not 0.
+        /// `true` if the fault can apply: it is on, and its chance is not 0.
         package var isArmed: Bool { isOn && fault.selection.chance > 0 }
     }
 
@@ -149,7 +149,7 @@ package struct FaultRules: Sendable {
     /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is none with that
     /// name.
     ///
-    /// Its counters begin at zero when it is turned on; its random numbers go on.
+    /// Turning a fault on resets its counters to zero; its random numbers go on.
     package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
         guard let index = index(of: name) else { return nil }
         guard entries[index].isOn != isOn else { return false }

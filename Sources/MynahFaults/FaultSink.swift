@@ -8,7 +8,7 @@ final class FaultSink: RadioSink, LowerFaults {
         target = radio
     }
 
-    func handle(_ event: RadioEvent) -> RadioAnswer { run { $0.take(event) } ?? .none }
+    func handle(_ event: RadioEvent) -> RadioAnswer { run { $0.forward(event) } ?? .none }
 
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         run { $0.verdict(on: request, of: central) } ?? .proceed

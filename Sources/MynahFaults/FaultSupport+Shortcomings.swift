@@ -174,7 +174,7 @@ extension RadioCapabilities {
 }
 
 extension Fault {
-    /// Whether it applies to some connections and not to others.
+    /// `true` if the fault applies to some connections and not to others.
     var selectsConnections: Bool {
         selection.nth != .all || selection.times != nil || selection.chance < 1
             || selection.condition != nil

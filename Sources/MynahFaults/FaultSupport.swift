@@ -10,9 +10,9 @@ package struct FaultSupport: Hashable, Sendable {
     package var disconnectReasons: [UInt8]
     /// The ways in which it can lose a bond.
     package var lostBonds: Set<FaultEffect.LostBond>
-    /// Whether it refuses connections with an advertisement that is not connectable.
+    /// `true` if the radio refuses connections by advertising as not connectable.
     ///
-    /// If not, or if the fault is for some connections only, it ends a connection at once.
+    /// If `false`, or if the fault is for some connections only, the radio ends a connection at once.
     package var refusesByAdvertising: Bool
     /// How it carries out an effect that another radio carries out otherwise, as a phrase for people.
     package var ways: [FaultEffect.Kind: String]

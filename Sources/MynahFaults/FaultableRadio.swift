@@ -55,14 +55,14 @@ package enum LowerRequest: Hashable, Sendable {
 
 /// The decision about a request that a radio answers by itself.
 package enum LowerVerdict: Hashable, Sendable {
-    /// It is answered as usual.
+    /// The request is answered as usual.
     case proceed
-    /// It is answered with this error.
+    /// The request is answered with this error.
     case refuse(ATTError)
-    /// It is never answered, and no later request of that link is.
+    /// Neither the request nor any later request of that link is answered.
     case ignore
     /// An Exchange MTU Request is answered with this MTU, in bytes.
     case mtu(Int)
-    /// It waits for `release`.
+    /// The request waits for `release`.
     case hold
 }

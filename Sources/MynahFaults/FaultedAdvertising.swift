@@ -6,9 +6,9 @@ struct FaultedAdvertising: Sendable {
     var wanted: Advertisement?
     /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
     var onAir: Advertisement?
-    /// From when the radio falls silent until it has come back.
+    /// `true` from when the radio falls silent until it has come back.
     var isGone = false
-    /// Whether it did not work when it came back, so that it has to advertise when it does.
+    /// `true` if the radio did not work when it came back, so that it has to advertise as soon as it works.
     var isDue = false
     /// The states that the radio has reported since.
     var hidden = HiddenStates()
@@ -41,7 +41,7 @@ struct FaultedAdvertising: Sendable {
     /// Notes an event about the radio's state; returns `false` if the device is gone, which does not know it.
     mutating func hasReported(_ event: RadioEvent) -> Bool {
         guard !isGone else {
-            hidden.take(event)
+            hidden.note(event)
             return false
         }
         note(event)
@@ -73,7 +73,7 @@ struct FaultedAdvertising: Sendable {
     }
 
     /// Begins or restarts a change; returns a number for `end`.
-    mutating func begin(_ change: FaultyAdvertisement, by fault: String) -> Int {
+    mutating func startChange(_ change: FaultyAdvertisement, by fault: String) -> Int {
         lastNumber += 1
         changes.removeAll { $0.fault == fault }
         changes.append((fault, change, lastNumber))

@@ -14,7 +14,7 @@ package struct FaultyAdvertisement: Hashable, Sendable {
     package var appearance: UInt16?
     /// The advertising interval.
     package var interval: Duration?
-    /// Whether it is connectable.
+    /// `true` if the advertisement is connectable.
     package var isConnectable: Bool?
 
     /// Changes nothing, unless fields are set.

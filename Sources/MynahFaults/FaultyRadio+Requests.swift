@@ -2,7 +2,7 @@ import MynahCore
 
 // The radio's events on their way to the sink, and the requests that it would answer by itself.
 extension FaultyRadio {
-    func take(_ event: RadioEvent) -> RadioAnswer {
+    func forward(_ event: RadioEvent) -> RadioAnswer {
         switch event {
         case .read(let request): return read(request)
         case .write(let request): return write(request)
@@ -37,7 +37,7 @@ extension FaultyRadio {
         if machine.links.reading(request) != nil {
             return machine.rest(request).map { .answer($0) } ?? ask(request)
         }
-        machine.links.begin(request)
+        machine.links.noteRead(request)
         guard machine.rules.concerns(.read, of: request.attribute) else { return ask(request) }
         let decision = decide(.init(.read, of: [request.attribute]), by: request.central)
         guard decision.changesValue else {

@@ -46,7 +46,7 @@ extension FaultyRadio {
             if let inner = machine.services.willWithdraw(id) {
                 await wrapped.withdraw(inner)
                 // Subscriptions end with the attributes; the radio does not report it.
-                for event in batch.shown.flatMap({ machine.links.ends(of: $0) }) { _ = take(event) }
+                for event in batch.shown.flatMap({ machine.links.ends(of: $0) }) { _ = forward(event) }
             }
             let shown = machine.shown(batch.services)
             var inner: PublishedServices.ID?

@@ -3,8 +3,9 @@ import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
-/// It runs on the executor of the radio that it wraps, and carries out what its `FaultMachine` says. While no
-/// fault can apply, requests do not reach it. Make one only for a device that has faults, or may get some.
+/// The layer runs on the executor of the radio that it wraps, and carries out the actions of its
+/// `FaultMachine`. While no fault can apply, requests bypass the layer. Make one only for a device that has
+/// faults or may get some.
 package actor FaultyRadio: RadioLayer {
     /// The radio that it wraps.
     package nonisolated let wrapped: any VanishingRadio
@@ -75,7 +76,7 @@ package actor FaultyRadio: RadioLayer {
             throw error
         }
         below { $0.setLowerFaults(link) }
-        perform(machine.begin(at: now))
+        perform(machine.start(at: now))
         return found
     }
 
@@ -168,10 +169,10 @@ package actor FaultyRadio: RadioLayer {
     /// The timer with a number has woken.
     private func wake(_ number: UInt64) {
         guard alarms.woke(number) else { return }
-        while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { take(step) }
+        while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { perform(step) }
     }
 
-    private func take(_ step: FaultStep) {
+    private func perform(_ step: FaultStep) {
         switch step {
         case .applyDue(let due): perform(machine.applyDue(due, at: now))
         case .carryOut(let effect, let name, let central, let link):

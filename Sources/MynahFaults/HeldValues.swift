@@ -17,11 +17,11 @@ struct HeldValues: Sendable {
 
     /// The fate of a value that is to be sent.
     enum Fate: Sendable {
-        /// It goes to the radio as it is.
+        /// The value goes to the radio as it is.
         case unchanged
-        /// It may not wait, because too many do.
+        /// The value is refused, because too many values wait.
         case refused
-        /// It is on its way to so many centrals, or to an unknown number.
+        /// The value waits for this number of centrals, or for an unknown number.
         case held(Int?, isFaulty: Bool, [FaultAction])
     }
 

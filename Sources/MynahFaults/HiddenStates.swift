@@ -7,7 +7,7 @@ struct HiddenStates: Sendable {
     private var state = RadioState.poweredOn
     private var loss: RadioError?
 
-    mutating func take(_ event: RadioEvent) {
+    mutating func note(_ event: RadioEvent) {
         switch event {
         case .stateChanged(let state): self.state = state
         case .lost(let error): loss = error

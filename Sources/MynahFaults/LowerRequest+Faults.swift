@@ -15,7 +15,7 @@ extension LowerRequest {
 }
 
 extension FaultRules.Decision {
-    /// Whether it changes the value that is read.
+    /// `true` if the decision changes the value that is read.
     var changesValue: Bool { effect?.changed([]) != nil }
 
     /// The answer to a read with the bytes that the effect makes of it.

@@ -52,8 +52,8 @@ package struct H4Decoder: Sendable {
     /// How many bytes of a packet that is not complete are held; never more than one packet has.
     package var pending: Int { buffer.count - start }
 
-    /// Takes what came, and returns the packets that are complete now.
-    package mutating func take(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
+    /// Decodes received bytes, and returns the packets that are complete now.
+    package mutating func decode(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
         buffer += bytes
         var packets: [H4Packet] = []
         while let (packet, length) = try next() {
@@ -90,7 +90,7 @@ package struct H4Decoder: Sendable {
 extension H4PacketType {
     /// The length of the header in bytes.
     ///
-    /// Its last bytes are the length of the data.
+    /// The last bytes of the header are the length of the data.
     var headerLength: Int {
         switch self {
         case .command, .synchronousData: 3

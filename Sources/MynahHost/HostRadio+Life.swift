@@ -94,7 +94,7 @@ extension HostRadio {
         return ControllerDriver.Inlet(
             receive: { [weak self] packet, epoch in
                 guard let self else { return }
-                executor.perform { self.assumeIsolated { $0.controller.take(packet, epoch) } }
+                executor.perform { self.assumeIsolated { $0.controller.handle(packet, epoch) } }
             },
             ended: { [weak self] error, epoch in
                 guard let self else { return }

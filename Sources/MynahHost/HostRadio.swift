@@ -5,7 +5,7 @@ import MynahSupport
 
 /// A radio with Mynah's own host stack, on any controller that the HCI transport reaches.
 ///
-/// It advertises exactly the bytes that it is given. It reports each subscriber, and a queue that is
+/// The radio advertises exactly the bytes that it is given. It reports each subscriber, and a queue that is
 /// full. It plays a peripheral, a central, or both on one controller.
 ///
 /// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor:

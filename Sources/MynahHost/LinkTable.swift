@@ -200,8 +200,8 @@ struct LinkTable {
         }
     }
 
-    /// Takes what the controller reports of how a link is used.
-    mutating func take(_ event: HCIEventContent, at now: Duration) {
+    /// Notes an event of the controller about the use of a link.
+    mutating func noteUse(_ event: HCIEventContent, at now: Duration) {
         switch event {
         case .connectionUpdateComplete(.success, let handle, let parameters):
             guard let index = index(of: handle) else { return }
@@ -230,7 +230,7 @@ struct LinkTable {
             let index = links.index(of: handle)
         else { return nil }
         links[at: index].meter.received(bytes.count)
-        guard let frame = links[at: index].reassembler.take(bytes, boundary) else { return nil }
+        guard let frame = links[at: index].reassembler.add(bytes, boundary) else { return nil }
         return (index, frame)
     }
 

@@ -24,10 +24,10 @@ package struct ReportAssembler: Sendable {
     /// How many senders' pieces are held.
     var count: Int { pieces.count }
 
-    /// Takes a report.
+    /// Adds a report.
     ///
     /// Returns `nil` if more of its data is to come.
-    package mutating func take(_ report: LEAdvertisingReport) -> ScanReport? {
+    package mutating func add(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data
         if report.progress == .more, data.count < Self.limit {

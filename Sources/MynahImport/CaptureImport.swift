@@ -33,7 +33,7 @@ package enum CaptureImport {
             return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
         }
         var analysis = CaptureAnalysis()
-        let warnings = try withoutActuallyEscaping({ analysis.take($0) }) {
+        let warnings = try withoutActuallyEscaping({ analysis.add($0) }) {
             receive throws(ImportProblem) in try CaptureReader.read(bytes, receive: receive)
         }
         let device = try DeviceChoice(analysis.devices).choose(wanted)

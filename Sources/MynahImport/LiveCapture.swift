@@ -21,14 +21,14 @@ package final class LiveCapture: Sendable {
         { packet, isFromController in
             // Of a clock that never goes back.
             let microseconds = self.clock.now.offset / .microseconds(1)
-            self.take(packet, isFromController: isFromController, at: Int64(microseconds))
+            self.add(packet, isFromController: isFromController, at: Int64(microseconds))
         }
     }
 
-    func take(_ packet: H4Packet, isFromController: Bool, at time: Int64) {
+    func add(_ packet: H4Packet, isFromController: Bool, at time: Int64) {
         let captured = CapturedPacket(time: time, isFromController: isFromController, packet: packet)
         let warnings = analysis.withLock { analysis in
-            analysis.take(captured)
+            analysis.add(captured)
             return analysis.takeWarnings()
         }
         for warning in warnings { warn(warning) }

@@ -159,6 +159,6 @@ extension Profile {
 }
 
 extension Profile {
-    /// Whether it plays a peripheral, perhaps beside a central.
+    /// `true` if the device plays a peripheral, perhaps beside a central.
     package var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertising != nil }
 }

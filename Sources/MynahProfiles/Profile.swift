@@ -216,7 +216,7 @@ public struct Profile: Sendable {
         /// Whether the app may do in the background what it may do in the foreground.
         package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
 
-        /// Whether it uses AccessorySetupKit, from iOS 18 on.
+        /// `true` if the app uses AccessorySetupKit, which iOS has from 18 on.
         package var usesAccessorySetup: Bool {
             !accessorySetup.isEmpty && IOSVersion(iOS).hasAccessorySetup
         }

@@ -85,7 +85,7 @@ private struct JSONParser {
         while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { index += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         skipSpace()
         guard next == byte else { return false }
         index += 1
@@ -94,7 +94,7 @@ private struct JSONParser {
 
     /// The most frequent mistakes are reported at the comma, not after it.
     private mutating func takeComma(before end: UInt8) throws(JSON.ParseError) -> Bool {
-        guard take(UInt8(ascii: ",")) else { return false }
+        guard consume(UInt8(ascii: ",")) else { return false }
         let comma = index - 1
         skipSpace()
         guard next == end else { return true }
@@ -127,24 +127,24 @@ private struct JSONParser {
     private mutating func array(_ level: Int) throws(JSON.ParseError) -> JSON {
         index += 1
         var values: [JSON] = []
-        if take(UInt8(ascii: "]")) { return .array(values) }
+        if consume(UInt8(ascii: "]")) { return .array(values) }
         repeat { values.append(try value(level: level + 1)) } while try takeComma(before: UInt8(ascii: "]"))
-        guard take(UInt8(ascii: "]")) else { throw error("a comma or a ] is expected") }
+        guard consume(UInt8(ascii: "]")) else { throw error("a comma or a ] is expected") }
         return .array(values)
     }
 
     private mutating func object(_ level: Int) throws(JSON.ParseError) -> JSON {
         index += 1
         var members: [JSON.Member] = []
-        if take(UInt8(ascii: "}")) { return .object(members) }
+        if consume(UInt8(ascii: "}")) { return .object(members) }
         repeat {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw error("a key in quotation marks is expected") }
             let key = try string()
-            guard take(UInt8(ascii: ":")) else { throw error("a colon is expected") }
+            guard consume(UInt8(ascii: ":")) else { throw error("a colon is expected") }
             members.append(.init(key, try value(level: level + 1)))
         } while try takeComma(before: UInt8(ascii: "}"))
-        guard take(UInt8(ascii: "}")) else { throw error("a comma or a } is expected") }
+        guard consume(UInt8(ascii: "}")) else { throw error("a comma or a } is expected") }
         return .object(members)
     }
 

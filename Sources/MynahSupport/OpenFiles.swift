@@ -35,9 +35,10 @@ package enum OpenFiles {
         return problem(of: user, needing: Int(next) + 1 + Int(min(count, 1 << 32)), of: limit)
     }
 
-    /// Why a command would not come far, as a sentence without its full stop; `nil` if it has enough.
+    /// The reason why too few file descriptors are free for a command, as a sentence without its full stop,
+    /// or `nil` if there are enough.
     ///
-    /// It takes all numbers that are free, so nothing else may run yet.
+    /// The test opens all file descriptors that are free, so nothing else may run yet.
     package static var problem: String? {
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }

@@ -52,7 +52,7 @@ package struct LayoutField: Hashable, Sendable {
         func holds(for other: Double) -> Bool { comparison.holds(other, number) }
     }
 
-    /// Its name: letters and digits, the first one a small letter.
+    /// The field's name: letters and digits, the first one a small letter.
     package var name: String
     package var kind: Kind
     /// The kind that it has when its bit is set (`LayoutBit.widens`), or `nil` if it has one kind.

@@ -32,7 +32,7 @@ private struct FieldReader {
         guard isThere(entry), entry.count != .rest || !rest.isEmpty else { return true }
         if case .bits(let octets, let bits) = entry.kind {
             guard let flags = unsigned(octets, entry) else { return false }
-            take(bits, flags)
+            readBits(bits, flags)
             return true
         }
         let kind = wide.contains(entry.name) ? entry.wideKind ?? entry.kind : entry.kind
@@ -50,7 +50,7 @@ private struct FieldReader {
         return announced[entry.name] ?? true
     }
 
-    private mutating func take(_ bits: [LayoutBit], _ flags: UInt64) {
+    private mutating func readBits(_ bits: [LayoutBit], _ flags: UInt64) {
         var flags = flags
         for bit in bits {
             let value = flags & (1 << UInt64(bit.width) - 1)

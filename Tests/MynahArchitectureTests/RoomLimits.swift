@@ -109,7 +109,7 @@ enum RoomLimits {
         "Mynah.Peripheral": 448,
         "MynahConsole.Doctor": 528,
         "MynahControl.ControlAPI": 769,
-        "MynahControl.PageFiles": 1343,
+        "MynahControl.PageFiles": 1197,
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahDBus.DBusConnection": 607,

@@ -43,7 +43,7 @@ import Testing
         #expect(session.ownerChanged(to: ":1.1") == [])
         session.learned(objects())
         try session.select(nil)
-        #expect(session.begin() == [.reportState(.poweredOn)])
+        #expect(session.start() == [.reportState(.poweredOn)])
         return session
     }
 
@@ -162,7 +162,7 @@ import Testing
         session.learned(Self.objects())
         try session.select(nil)
         _ = session.ownerChanged(to: nil)
-        #expect(session.begin() == [.reportState(.poweredOn)] + Self.lostDaemon)
+        #expect(session.start() == [.reportState(.poweredOn)] + Self.lostDaemon)
     }
 
     @Test func `the agent is registered once for each bluetoothd`() throws {

@@ -6,7 +6,7 @@ import Testing
     /// How many go through at one moment.
     private func burst(_ pacer: inout NotificationPacer, at now: Duration) -> Int {
         var count = 0
-        while count < 10_000, pacer.take(at: now) { count += 1 }
+        while count < 10_000, pacer.spend(at: now) { count += 1 }
         return count
     }
 

@@ -14,11 +14,11 @@ import Testing
                     due: .seconds(due)))
         }
         #expect(pending.nextDue == .seconds(1))
-        #expect(pending.take(numbers[0])?.call == "call 1")
-        #expect(pending.take(numbers[0]) == nil)
+        #expect(pending.remove(numbers[0])?.call == "call 1")
+        #expect(pending.remove(numbers[0]) == nil)
         #expect(pending.takeOverdue(at: .milliseconds(1999)).isEmpty)
         #expect(pending.takeOverdue(at: .seconds(3)).map(\.call) == ["call 2", "call 3"])
-        #expect(pending.take(numbers[1]) == nil)
+        #expect(pending.remove(numbers[1]) == nil)
         #expect(pending.isEmpty && pending.nextDue == nil)
     }
 

@@ -43,24 +43,24 @@ import Testing
     @Test func `the pacer lets its rate through, and a burst of a tenth of a second`() {
         var pacer = NotificationPacer(rate: 100)
         var count = 0
-        while pacer.take(at: .zero) { count += 1 }
+        while pacer.spend(at: .zero) { count += 1 }
         #expect(count == 10)
         #expect(pacer.pause > .zero)
         for hundredth in 1...100 {
-            while pacer.take(at: .milliseconds(hundredth * 10)) { count += 1 }
+            while pacer.spend(at: .milliseconds(hundredth * 10)) { count += 1 }
         }
         #expect((109...110).contains(count))
     }
 
     @Test func `without a rate everything goes`() {
         var pacer = NotificationPacer(rate: nil)
-        for _ in 0..<10_000 where !pacer.take(at: .zero) { Issue.record("held back") }
+        for _ in 0..<10_000 where !pacer.spend(at: .zero) { Issue.record("held back") }
         #expect(pacer.pause == .zero)
     }
 
     @Test func `a rate of zero lets nothing through and does not spin`() {
         var pacer = NotificationPacer(rate: 0)
-        #expect(pacer.take(at: .seconds(1)) == false)
+        #expect(pacer.spend(at: .seconds(1)) == false)
     }
 
     @Test(arguments: [

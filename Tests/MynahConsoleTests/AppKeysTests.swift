@@ -16,7 +16,7 @@ import Testing
         text: String, isNumberAsked: Bool, completed: [TypedKeys.Typed], digits: String
     ) {
         var keys = TypedKeys()
-        let found = text.utf8.map { keys.take($0, isNumberAsked: isNumberAsked) }.compactMap { $0 }
+        let found = text.utf8.map { keys.type($0, isNumberAsked: isNumberAsked) }.compactMap { $0 }
         #expect(found == completed)
         #expect(keys.digits == digits)
     }
@@ -30,7 +30,7 @@ import Testing
     }
 
     private func type(_ keys: inout TypedKeys, _ key: UInt8, _ isNumberAsked: Bool) -> TypedKeys.Typed? {
-        keys.take(key, isNumberAsked: isNumberAsked)
+        keys.type(key, isNumberAsked: isNumberAsked)
     }
 }
 
@@ -43,7 +43,7 @@ import Testing
 
     private func take(_ text: String, _ keys: inout AppKeys) -> [String] {
         text.utf8.compactMap { AppKey($0) }.map { key in
-            switch keys.take(key) {
+            switch keys.press(key) {
             case .nothing: "-"
             case .ambiguous(let phones): "which of \(phones)"
             case .action(.transition(let step), let target, let phone):

@@ -5,7 +5,7 @@ import Testing
     /// The line as it is drawn after these keys.
     private func drawn(_ keys: String, prompt: String = "HRM> ", width: Int) -> String {
         var buffer = LineBuffer()
-        for byte in Array(keys.utf8) { _ = buffer.take(byte) }
+        for byte in Array(keys.utf8) { _ = buffer.handle(byte) }
         return PromptLine.drawing(prompt, buffer, width: width)
     }
 
@@ -43,11 +43,11 @@ import Testing
 
     @Test func `a combining character joins the one before it in the line`() {
         var buffer = LineBuffer()
-        for byte in Array("ae\u{301}👨\u{200D}👩".utf8) { _ = buffer.take(byte) }
+        for byte in Array("ae\u{301}👨\u{200D}👩".utf8) { _ = buffer.handle(byte) }
         #expect(buffer.characters == ["a", "e\u{301}", "👨\u{200D}👩"])
         #expect(buffer.cursor == 3)
-        _ = buffer.take(0x7F)
+        _ = buffer.handle(0x7F)
         #expect(buffer.characters == ["a", "e\u{301}"])
-        #expect(buffer.take(0x0D) == .entered("ae\u{301}"))
+        #expect(buffer.handle(0x0D) == .entered("ae\u{301}"))
     }
 }

@@ -65,7 +65,7 @@ enum SampleScreens {
                 let report = ScanReport(
                     address: address, kind: .connectable, data: data, rssi: Int8(-40 - index))
                 let time = now.microseconds - 600_000 + Int64(event * 105_000) - Int64(index) * 500_000
-                _ = model.take(
+                _ = model.note(
                     Sighting(
                         report, advertisement: AdvertisementData(data), data: data, scanResponse: [],
                         isConnectable: true), at: WallTime(microseconds: time))
@@ -92,7 +92,7 @@ enum SampleScreens {
             _ name: DeviceEvent.Name, _ fields: [JSON.Member] = [], of device: String? = nil
         ) {
             let device = device.map { [JSON.Member("device", .string($0))] } ?? []
-            model.take(DeviceEvent(time: now, name: name, fields: device + fields))
+            model.note(DeviceEvent(time: now, name: name, fields: device + fields))
         }
 
         private static func text(_ fields: KeyValuePairs<String, String>) -> [JSON.Member] {

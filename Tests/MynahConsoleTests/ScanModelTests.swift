@@ -34,7 +34,7 @@ import Testing
             let sighting = Sighting(
                 report, advertisement: found.advertisement, data: found.data,
                 scanResponse: found.scanResponse, isConnectable: found.isConnectable)
-            return model.take(sighting, at: WallTime(microseconds: time)).map { model.text(of: $0) }
+            return model.note(sighting, at: WallTime(microseconds: time)).map { model.text(of: $0) }
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
         for name in names {
             let device = names.count > 1 ? [JSON.Member("device", .string(name))] : []
             func take(_ event: DeviceEvent.Name, _ fields: [JSON.Member]) {
-                model.take(DeviceEvent(time: WallTime(microseconds: 0), name: event, fields: device + fields))
+                model.note(DeviceEvent(time: WallTime(microseconds: 0), name: event, fields: device + fields))
             }
             take(
                 .advertisingStarted,
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `a run that begins anew shows nothing of what was before`() {
         var used = model(["Strap", "Lock"], hasApps: true)
-        used.take(WallTime(microseconds: 5_000_000), of: "manual")
+        used.setTime(WallTime(microseconds: 5_000_000), of: "manual")
         #expect(lines(used, 80, 24).contains { $0.contains("C0:00:00:00:00:01") })
         used.beginAnew()
         #expect(lines(used, 80, 24) == lines(ScreenModel(titles: ["Strap", "Lock"], hasApps: true), 80, 24))
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `a phone with a name is called by it and by its apps`() {
         var model = model(["Lock app", "Strap"])
-        model.take(
+        model.note(
             DeviceEvent(
                 time: WallTime(microseconds: 0), name: .ready,
                 fields: [
@@ -71,7 +71,7 @@ import Testing
             ("unix:/tmp/s", "  Ctrl-C ends the run"),
         ] {
             var model = model(["Mynah HRM"])
-            model.take(
+            model.note(
                 DeviceEvent(
                     time: WallTime(microseconds: 0), name: .ready,
                     fields: [.init("control", .string(control))]))
@@ -82,10 +82,10 @@ import Testing
     @Test func `a clock that stops between requests is shown, and rates are of its time`() {
         var model = model(["Mynah HRM"])
         let now = WallTime(microseconds: RunClock.virtualStart * 1_000_000)
-        model.take(now, of: "manual")
+        model.setTime(now, of: "manual")
         let clock = "  clock manual 2026-01-01T00:00:00.000000Z"
         #expect(lines(model, 80, 24).last == "\(clock)  Ctrl-C ends the run")
-        model.take(
+        model.note(
             DeviceEvent(
                 time: now, name: .notified,
                 fields: [.init("service", .string("180D")), .init("characteristic", .string("2A37"))]))
@@ -113,7 +113,7 @@ import Testing
     @Test func `of several apps the one in front is marked, and the one that keys act on`() {
         var model = ScreenModel(titles: ["One", "Two"], hasApps: true)
         func take(_ name: DeviceEvent.Name, _ device: String) {
-            model.take(
+            model.note(
                 DeviceEvent(
                     time: WallTime(microseconds: 0), name: name, fields: [.init("device", .string(device))]))
         }
@@ -138,7 +138,7 @@ import Testing
         var model = ScreenModel(titles: ["App"], hasApps: true)
         let device = app.map { [JSON.Member("device", .string($0))] } ?? []
         func take(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) {
-            model.take(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: device + fields))
+            model.note(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: device + fields))
         }
         take(.appLaunched, [])
         take(.appForeground, [])
@@ -179,7 +179,7 @@ import Testing
         // A value each second would leave no room for what happened.
         #expect(!shown.contains { $0.contains("value.updated") })
         func take(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) {
-            model.take(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields))
+            model.note(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields))
         }
         take(
             .alertOpened,
@@ -251,7 +251,7 @@ import Testing
     ) {
         for names in [["心拍計 ❤️ モニター 👨‍👩‍👧"], Self.straps, ["心拍計 ❤️ モニター 👨‍👩‍👧", "e\u{301}\u{1B}[2J"]] {
             var model = model(names, hasApps: true)
-            model.take(
+            model.note(
                 DeviceEvent(
                     time: WallTime(microseconds: 0), name: .pairingPasskey,
                     fields: [.init("step", .string("display")), .init("passkey", .string("123456"))]))
@@ -277,7 +277,7 @@ import Testing
     @Test func `a narrow terminal shows names, rates and values, and a wide one all counters`() {
         var model = model(["Mynah HRM"])
         let now = WallTime(microseconds: 5_000_000)
-        model.take(
+        model.note(
             DeviceEvent(
                 time: now, name: .notified,
                 fields: [

@@ -33,7 +33,7 @@ import Testing
 
     private static func lines(_ events: [DeviceEvent]) -> [String] {
         var questions = ScreenQuestions()
-        for event in events { questions.take(event) }
+        for event in events { questions.note(event) }
         return questions.lines
     }
 

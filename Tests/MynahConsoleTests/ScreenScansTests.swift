@@ -22,7 +22,7 @@ import Testing
 
     private static func lines(_ events: [DeviceEvent]) -> [String] {
         var scans = ScreenScans()
-        for event in events { scans.take(event) }
+        for event in events { scans.note(event) }
         return scans.lines.map { "\($0.app): \($0.text)" }
     }
 

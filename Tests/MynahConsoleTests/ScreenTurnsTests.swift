@@ -37,7 +37,7 @@ import Testing
         }
         return steps.map { step in
             switch step {
-            case .take: planned(turns.take())
+            case .take: planned(turns.enterScreen())
             case .change: planned(turns.change())
             case .hurry: planned(turns.hurry())
             case .giveBack: turns.giveBack() ? .leave : .nothing

@@ -31,14 +31,85 @@ import Testing
 
     // MARK: Files
 
-    @Test func `the program has the files in the folder page`() {
-        for (path, name) in zip(Self.paths, ["page.html", "page.css", "page.js", "icon.svg"]) {
+    @Test func `the program has the files in the folder page`() throws {
+        for (path, name) in zip(["/", "/page.css", "/icon.svg"], ["page.html", "page.css", "icon.svg"]) {
             #expect(text(request(path)) == file(name), "run page/embed")
+        }
+        let modules = try modules()
+        for module in modules {
+            #expect(script.contains(module.code), "run page/embed, which has to name \(module.name)")
+        }
+        #expect(script.utf8.count == modules.reduce(0) { $0 + $1.code.utf8.count }, "run page/embed")
+    }
+
+    @Test func `the page is below 55 kB`() {
+        #expect(ControlPage.files.reduce(0) { $0 + $1.body.count } < 55_000)
+    }
+
+    /// A module of the page.
+    private struct Module {
+        var name: String
+        /// The lines that the program has: no imports, no comments.
+        var code: String
+        var imports: [String: String] = [:]
+        var exports: Set<String> = []
+        var names: Set<String> = []
+
+        init(name: String, text: String) {
+            self.name = name
+            let lines = text.split(separator: "\n").filter {
+                $0.firstMatch(of: /^(import | *\/\/| *\/?\*)/) == nil
+            }
+            code = lines.map { ($0.hasPrefix("export ") ? $0.dropFirst(7) : $0) + "\n" }.joined()
+            for line in text.split(separator: "\n") {
+                if let match = line.wholeMatch(of: /import { (.+) } from '\.\/(\w+)\.js';/) {
+                    for name in match.1.split(separator: ", ") { imports[String(name)] = String(match.2) }
+                } else if let match = line.prefixMatch(
+                    of: /(export )?(?:async )?(?:const|let|function) ([$\w]+)/)
+                {
+                    names.insert(String(match.2))
+                    if match.1 != nil { exports.insert(String(match.2)) }
+                }
+            }
+        }
+
+        /// Whether the module uses a name: not as a member, as a key or in a text.
+        func uses(_ name: String, isCalled: Bool = false) -> Bool {
+            let next = name == "$" || isCalled ? "\\(" : "(?![\\w'\"\\\\-])(?!\\s*:)"
+            let pattern = "(?<![\\w.$'\"-])\(NSRegularExpression.escapedPattern(for: name))\(next)"
+            return code.range(of: pattern, options: .regularExpression) != nil
         }
     }
 
-    @Test func `the page is below 62 kB`() {
-        #expect(ControlPage.files.reduce(0) { $0 + $1.body.count } < 62_000)
+    private func modules() throws -> [Module] {
+        let repository = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        let names = try FileManager.default.contentsOfDirectory(atPath: "\(repository)/page/modules")
+        return names.sorted().map { Module(name: String($0.dropLast(3)), text: file("modules/\($0)")) }
+    }
+
+    /// The script, as the program sends it.
+    private var script: String { text(request("/page.js")) }
+
+    // They are one file, in which nothing else would keep a module from what another one hides.
+    @Test func `a module uses of others only the exports that it imports`() throws {
+        let modules = try modules()
+        for module in modules {
+            for (name, origin) in module.imports {
+                let exports = modules.first { $0.name == origin }?.exports ?? []
+                #expect(exports.contains(name), "\(module.name) imports \(name) from \(origin)")
+                #expect(module.uses(name), "\(module.name) imports \(name), and does not use it")
+            }
+            for other in modules where other.name != module.name {
+                #expect(module.names.isDisjoint(with: other.names), "\(module.name), \(other.name)")
+                for name in other.names where module.imports[name] == nil {
+                    let isUsed = module.uses(name, isCalled: !other.exports.contains(name))
+                    #expect(!isUsed, "\(module.name) uses \(name) of \(other.name)")
+                }
+            }
+            #expect(
+                module.exports.allSatisfy { name in modules.contains { $0.imports[name] == module.name } },
+                "an export of \(module.name) is not used")
+        }
     }
 
     @Test func `the page has no script and no style between its tags, and no other origin`() {
@@ -48,7 +119,6 @@ import Testing
         for word in ["<style", "style=", " on", "javascript:", "http:", "https:"] {
             #expect(!html.lowercased().contains(word == " on" ? " onclick" : word), "\(word)")
         }
-        let script = file("page.js")
         for word in [
             "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "setInterval",
         ] {
@@ -57,7 +127,6 @@ import Testing
     }
 
     @Test func `the page has a button for each word of an app, and first those of its life`() {
-        let script = file("page.js")
         #expect(script.contains(".paths['/v1/devices/{device}/app']"))
         #expect(script.contains(".splice(0, \(AppTransition.allCases.count))"))
         #expect(UserAction.words.starts(with: AppTransition.allCases.map(\.rawValue)))

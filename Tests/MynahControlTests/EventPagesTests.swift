@@ -15,7 +15,7 @@ import Testing
                     name: parts[0], value: parts[1].replacing("%20", with: " ").replacing("%3D", with: "=")
                 )
             }
-            pages.take(try await EventsQuery(items).page(of: journal).json)
+            pages.add(try await EventsQuery(items).page(of: journal).json)
             count += 1
         }
         return count
@@ -60,7 +60,7 @@ import Testing
         ])
     func `a page that leads nowhere is the last one`(text: String) throws {
         var pages = EventPages(since: 7, limit: 1)
-        pages.take(try JSON(parsing: Array(text.utf8)))
+        pages.add(try JSON(parsing: Array(text.utf8)))
         #expect(pages.target == nil)
     }
 }

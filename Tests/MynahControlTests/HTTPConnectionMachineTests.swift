@@ -40,11 +40,12 @@ import Testing
         #expect(words(machine.opened()) == ["arm idle"])
         #expect(words(machine.received(5)) == ["arm head"])
         #expect(words(machine.received(5)) == [])
-        #expect(words(machine.take(head("/a", .init("content-length", "3"), method: "PUT"))) == ["arm body"])
-        #expect(words(machine.take(.body([1, 2]))) == [])
-        #expect(words(machine.take(.body([3]))) == [])
+        #expect(
+            words(machine.handle(head("/a", .init("content-length", "3"), method: "PUT"))) == ["arm body"])
+        #expect(words(machine.handle(.body([1, 2]))) == [])
+        #expect(words(machine.handle(.body([3]))) == [])
         #expect(!machine.holdsReads)
-        #expect(words(machine.take(.end)) == ["disarm", "answer a 3"])
+        #expect(words(machine.handle(.end)) == ["disarm", "answer a 3"])
         #expect(machine.holdsReads)
         #expect(words(machine.answered()) == ["arm idle"])
         #expect(!machine.holdsReads)
@@ -52,19 +53,19 @@ import Testing
 
     @Test func `a request that comes while another is answered waits for the response`() {
         var machine = machine()
-        _ = machine.take(head("/a"))
-        _ = machine.take(.end)
+        _ = machine.handle(head("/a"))
+        _ = machine.handle(.end)
         for input in [
             head("/missing"), .end, head("/b", .init("connection", "close")), .end, head("/c"), .end,
         ] {
-            #expect(words(machine.take(input)) == [])
+            #expect(words(machine.handle(input)) == [])
         }
         #expect(words(machine.answered()) == ["arm idle", "arm body", "disarm", "answer missing 0 with 404"])
         #expect(machine.holdsReads)
         #expect(words(machine.answered()) == ["arm idle", "arm body", "disarm", "answer b 0 and close"])
         #expect(words(machine.answered()) == ["arm linger", "finish"])
         #expect(machine.discards)
-        #expect(words(machine.take(head("/d"))) == [])
+        #expect(words(machine.handle(head("/d"))) == [])
         #expect(words(machine.timeIsUp()) == ["disarm", "close"])
     }
 
@@ -75,11 +76,11 @@ import Testing
         _ = inHead.received(1)
         #expect(words(inHead.timeIsUp()) == ["arm linger", "refuse 408", "finish"])
         var inBody = machine()
-        _ = inBody.take(head("/a"))
+        _ = inBody.handle(head("/a"))
         #expect(words(inBody.timeIsUp()) == ["arm linger", "refuse 408", "finish"])
         var answering = machine()
-        _ = answering.take(head("/a"))
-        _ = answering.take(.end)
+        _ = answering.handle(head("/a"))
+        _ = answering.handle(.end)
         #expect(words(answering.timeIsUp()) == [])
     }
 
@@ -95,9 +96,9 @@ import Testing
     @Test func `bytes that complete nothing are limited within a body too`() {
         var machine = machine()
         _ = machine.received(90)
-        _ = machine.take(head("/a", .init("transfer-encoding", "chunked"), method: "PUT"))
+        _ = machine.handle(head("/a", .init("transfer-encoding", "chunked"), method: "PUT"))
         _ = machine.received(90)
-        _ = machine.take(.body([1]))
+        _ = machine.handle(.body([1]))
         _ = machine.received(90)
         #expect(words(machine.parsed()) == [])
         _ = machine.received(90)
@@ -107,9 +108,9 @@ import Testing
     @Test func `a body over the limit is refused, also if nobody would read it`() {
         for path in ["/a", "/missing"] {
             var machine = machine()
-            _ = machine.take(head(path, .init("transfer-encoding", "chunked"), method: "PUT"))
-            _ = machine.take(.body([UInt8](repeating: 0, count: 10)))
-            #expect(words(machine.take(.body([0]))) == ["arm linger", "refuse 413", "finish"])
+            _ = machine.handle(head(path, .init("transfer-encoding", "chunked"), method: "PUT"))
+            _ = machine.handle(.body([UInt8](repeating: 0, count: 10)))
+            #expect(words(machine.handle(.body([0]))) == ["arm linger", "refuse 413", "finish"])
         }
     }
 
@@ -117,13 +118,13 @@ import Testing
         let expects = HTTPField("expect", "100-Continue")
         var machine = machine()
         #expect(
-            words(machine.take(head("/a", expects, .init("content-length", "3"), method: "PUT")))
+            words(machine.handle(head("/a", expects, .init("content-length", "3"), method: "PUT")))
                 == ["arm body", "continue"])
         var without = self.machine()
-        #expect(words(without.take(head("/a", expects))) == ["arm body"])
+        #expect(words(without.handle(head("/a", expects))) == ["arm body"])
         var tooLong = self.machine()
         #expect(
-            words(tooLong.take(head("/a", expects, .init("content-length", "11"), method: "PUT")))
+            words(tooLong.handle(head("/a", expects, .init("content-length", "11"), method: "PUT")))
                 == ["arm linger", "refuse 413", "finish"])
     }
 
@@ -131,13 +132,13 @@ import Testing
         var idle = machine()
         #expect(words(idle.quiesce()) == ["disarm", "close"])
         var inBody = machine()
-        _ = inBody.take(head("/a"))
+        _ = inBody.handle(head("/a"))
         #expect(words(inBody.quiesce()) == [])
-        #expect(words(inBody.take(.end)) == ["disarm", "answer a 0 and close"])
+        #expect(words(inBody.handle(.end)) == ["disarm", "answer a 0 and close"])
         var answering = machine()
-        _ = answering.take(head("/a"))
-        _ = answering.take(.end)
-        _ = answering.take(head("/b"))
+        _ = answering.handle(head("/a"))
+        _ = answering.handle(.end)
+        _ = answering.handle(head("/b"))
         #expect(words(answering.quiesce()) == [])
         #expect(words(answering.answered()) == ["arm linger", "finish"])
     }
@@ -145,29 +146,29 @@ import Testing
     @Test func `inputs in a wrong order close the connection and do not crash`() {
         for input in [Machine.Input.body([1]), .end] {
             var machine = machine()
-            #expect(words(machine.take(input)) == ["disarm", "close"])
+            #expect(words(machine.handle(input)) == ["disarm", "close"])
         }
         var machine = machine()
-        _ = machine.take(head("/a"))
-        #expect(words(machine.take(head("/b"))) == ["disarm", "close"])
+        _ = machine.handle(head("/a"))
+        #expect(words(machine.handle(head("/b"))) == ["disarm", "close"])
     }
 
     @Test func `the requests that are kept for later are limited`() {
         var machine = machine()
-        _ = machine.take(head("/a"))
-        _ = machine.take(.end)
+        _ = machine.handle(head("/a"))
+        _ = machine.handle(.end)
         var count = 0
-        while count < 100_000, words(machine.take(.end)) == [] { count += 1 }
+        while count < 100_000, words(machine.handle(.end)) == [] { count += 1 }
         #expect(count == 16_384)
         #expect(machine.discards)
     }
 
     @Test func `nothing happens after the end`() {
         var machine = machine()
-        _ = machine.take(head("/a"))
+        _ = machine.handle(head("/a"))
         #expect(words(machine.closed()) == ["disarm"])
         #expect(words(machine.answered()) == [])
-        #expect(words(machine.take(.end)) == [])
+        #expect(words(machine.handle(.end)) == [])
         #expect(words(machine.timeIsUp()) == [])
         #expect(words(machine.quiesce()) == [])
     }

@@ -27,7 +27,7 @@ import Testing
     ) throws {
         var nearest = NearestEvents(to: try EventMatch(parsing: "write value=01 characteristic=2A39"))
         for (index, event) in events.enumerated() {
-            nearest.take(.init(seq: UInt64(index + 1), event: event))
+            nearest.add(.init(seq: UInt64(index + 1), event: event))
         }
         let found = nearest.candidates.map { "\($0.entry.seq) \($0.differs.joined(separator: "+"))" }
         #expect(found == expected)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `an event is shown whole, and says what it differs in`() throws {
         var nearest = NearestEvents(to: try EventMatch(parsing: "read value=01"))
-        nearest.take(.init(seq: 3, event: Events.event(.read, [("value", .string("02"))])))
+        nearest.add(.init(seq: 3, event: Events.event(.read, [("value", .string("02"))])))
         let json = """
             [{"seq":3,"time":"1970-01-01T00:00:00.000000Z","event":"read","device":"lock","value":"02",\
             "differs":["value"]}]

@@ -15,7 +15,7 @@ import Testing
             var found: [ServerSentEvent] = []
             var rest = bytes[...]
             while !rest.isEmpty {
-                found += try parser.take(rest.prefix(size))
+                found += try parser.decode(rest.prefix(size))
                 rest = rest.dropFirst(size)
             }
             #expect(found == expected)
@@ -25,11 +25,11 @@ import Testing
     @Test func `an event without end is an error`() {
         var parser = ServerSentEventParser(limit: 100)
         #expect(throws: ServerSentEventParser.TooLong.self) {
-            for _ in 0..<200 { _ = try parser.take("data: 123456\n".utf8) }
+            for _ in 0..<200 { _ = try parser.decode("data: 123456\n".utf8) }
         }
         var line = ServerSentEventParser(limit: 100)
         #expect(throws: ServerSentEventParser.TooLong.self) {
-            try line.take([UInt8](repeating: 58, count: 101))
+            try line.decode([UInt8](repeating: 58, count: 101))
         }
     }
 }

@@ -33,7 +33,7 @@ import Testing
         row: (interval: Double, length: Int, seconds: Int, events: Int, airtime: Int)
     ) {
         var meter = RadioMeter()
-        meter.take(
+        meter.setActivity(
             Self.activity {
                 $0.advertising = .init(interval: .milliseconds(row.interval), dataLength: row.length)
             }, at: .seconds(7))
@@ -44,14 +44,14 @@ import Testing
 
     @Test func `a scan counts its windows, and nothing after its end`() {
         var meter = RadioMeter()
-        meter.take(Self.activity { $0.scanning = 30.0 / 40 }, at: .zero)
-        meter.take(Self.activity { $0.scanning = 30.0 / 300 }, at: .seconds(60))
+        meter.setActivity(Self.activity { $0.scanning = 30.0 / 40 }, at: .zero)
+        meter.setActivity(Self.activity { $0.scanning = 30.0 / 300 }, at: .seconds(60))
         // 60 s × 30 / 40 + 60 s × 30 / 300.
         #expect(meter.use(of: [], at: .seconds(120)).scanning.scanning == .seconds(51))
         // Bluetooth is turned off.
-        meter.take(RadioMeter.Activity(), at: .seconds(120))
+        meter.setActivity(RadioMeter.Activity(), at: .seconds(120))
         #expect(meter.use(of: [], at: .seconds(9999)).scanning.scanning == .seconds(51))
-        meter.take(Self.activity { $0.initiating = 1 }, at: .seconds(9999))
+        meter.setActivity(Self.activity { $0.initiating = 1 }, at: .seconds(9999))
         let use = meter.use(of: [], at: .seconds(10_001))
         #expect(use.initiating.scanning == .seconds(2) && use.scanning.scanning == .seconds(51))
     }

@@ -89,7 +89,12 @@ import Testing
             snapshot.json.text == """
                 {"device":"Test","radio":"fake","address":"D5:88:1A:B0:E5:92","state":"poweredOn","app":null,\
                 "advertising":{"on":true,"data":"02010603030D18050954657374","scanResponse":"",\
-                "intervalMilliseconds":null,"connectable":true,"address":"D5:88:1A:B0:E5:92","omitted":[]},\
+                "intervalMilliseconds":null,"connectable":true,"address":"D5:88:1A:B0:E5:92","omitted":[],\
+                "structures":{"data":[\
+                {"type":1,"name":"Flags","data":"06","text":"general discoverable, no BR/EDR"},\
+                {"type":3,"name":"16-bit service UUIDs","data":"0D18","text":"Heart Rate"},\
+                {"type":9,"name":"Complete Local Name","data":"54657374","text":"Test"}],\
+                "scanResponse":[]}},\
                 "centrals":[{"central":"AA:BB:CC:DD:EE:FF","mtu":185,"encrypted":true,"bonded":true,\
                 "subscriptions":["180F/2A19"]}],"variables":{},"faults":[],"scenarios":[],\
                 "attributes":[\

@@ -14,7 +14,7 @@ import Testing
     private static func machine(_ faults: Fault...) throws -> FaultMachine {
         var machine = FaultMachine(faults, seed: 1, support: .ownHost, asksBelow: false) { _, _ in true }
         try machine.start(RadioCapabilities(name: "R"))
-        _ = machine.begin(at: .zero)
+        _ = machine.start(at: .zero)
         return machine
     }
 

@@ -43,16 +43,16 @@ struct AirRig {
     }
 
     mutating func send(_ opcode: HCIOpcode, _ hex: String = "", _ station: Station) {
-        keep(air.take(HCICommand(opcode, Hex.decode(hex) ?? []).packet, of: station))
+        keep(air.handle(HCICommand(opcode, Hex.decode(hex) ?? []).packet, of: station))
     }
 
     mutating func send(_ packet: H4Packet, _ station: Station) {
-        keep(air.take(packet, of: station))
+        keep(air.handle(packet, of: station))
     }
 
     /// Takes a frame of another process.
     mutating func take(_ frame: AirFrame) {
-        keep(air.take(frame))
+        keep(air.handle(frame))
     }
 
     mutating func pass(milliseconds: Int64) {

@@ -92,7 +92,7 @@ import Testing
         transport.send(HCICommand(.leSetAdvertisingEnable, [1]).packet)
         air.advance(by: 1_300_000)
         let foreign = AirPDU.scanRequest(scanner: AirRig.address(7), advertiser: AirRig.address(1))
-        air.take([AirFrame(from: Station(7), to: controller.station, pdu: foreign)])
+        air.handle([AirFrame(from: Station(7), to: controller.station, pdu: foreign)])
         transport.close()
         file.end()
         let found = packets(try bytes(of: path))
@@ -230,8 +230,8 @@ import Testing
         let frame = AirFrame(
             from: Station(7), to: nil,
             pdu: .scanRequest(scanner: AirRig.address(7), advertiser: AirRig.address(1)))
-        #expect(air.take(frame) == [])
+        #expect(air.handle(frame) == [])
         air.isMonitored = true
-        #expect(air.take(frame) == [.captured(frame)])
+        #expect(air.handle(frame) == [.captured(frame)])
     }
 }

@@ -8,9 +8,9 @@ import Testing
     /// A queue that has begun a file with one interface, both written.
     private func queue(limit: Int) -> CaptureQueue {
         var queue = CaptureQueue(limit: limit)
-        queue.begin(application: "Test")
+        queue.startSection(application: "Test")
         #expect(queue.addInterface(201, "hci") == 0)
-        _ = queue.take(atMost: .max)
+        _ = queue.removeBlocks(atMost: .max)
         return queue
     }
 
@@ -22,9 +22,9 @@ import Testing
 
     @Test func `a file begins with its section, then its interfaces in order`() {
         var queue = CaptureQueue(limit: 1000)
-        queue.begin(application: "Test")
+        queue.startSection(application: "Test")
         #expect([queue.addInterface(201, "hci"), queue.addInterface(256, "air")] == [0, 1])
-        let batch = queue.take(atMost: .max)
+        let batch = queue.removeBlocks(atMost: .max)
         #expect(
             batch.bytes == Pcapng.sectionHeader(application: "Test")
                 + Pcapng.interface(linkType: 201, name: "hci") + Pcapng.interface(linkType: 256, name: "air"))
@@ -34,19 +34,20 @@ import Testing
     @Test func `another section has interfaces of its own`() {
         var queue = queue(limit: 1000)
         #expect(queue.section == 1)
-        queue.begin(application: "Test")
+        queue.startSection(application: "Test")
         #expect(queue.section == 2)
         #expect([queue.addInterface(201, "hci"), queue.addInterface(256, "air")] == [0, 1])
-        #expect(queue.take(atMost: .max).bytes.starts(with: Pcapng.sectionHeader(application: "Test")))
+        #expect(
+            queue.removeBlocks(atMost: .max).bytes.starts(with: Pcapng.sectionHeader(application: "Test")))
     }
 
     @Test func `batches have whole blocks, and at least one`() {
         var queue = queue(limit: 10_000)
         add(5, to: &queue)
-        #expect(queue.take(atMost: 2 * packetLength + 1).packets == 2)
-        #expect(queue.take(atMost: 1).bytes.count == packetLength)
-        #expect(queue.take(atMost: .max).packets == 2)
-        #expect(queue.take(atMost: .max).bytes.isEmpty)
+        #expect(queue.removeBlocks(atMost: 2 * packetLength + 1).packets == 2)
+        #expect(queue.removeBlocks(atMost: 1).bytes.count == packetLength)
+        #expect(queue.removeBlocks(atMost: .max).packets == 2)
+        #expect(queue.removeBlocks(atMost: .max).bytes.isEmpty)
     }
 
     @Test func `packets that do not fit are counted, and the next one says how many are missing`() throws {
@@ -54,11 +55,11 @@ import Testing
         add(25, to: &queue)
         #expect(queue.takeMissing() == 0)
         // Room for one is not enough: half of it must be free.
-        _ = queue.take(atMost: packetLength)
+        _ = queue.removeBlocks(atMost: packetLength)
         add(5, to: &queue)
-        #expect(queue.take(atMost: .max).packets == 9)
+        #expect(queue.removeBlocks(atMost: .max).packets == 9)
         add(1, to: &queue)
-        let batch = queue.take(atMost: .max)
+        let batch = queue.removeBlocks(atMost: .max)
         #expect(batch.packets == 1)
         #expect(
             String(decoding: batch.bytes, as: UTF8.self).contains("20 packets are missing before this one"))
@@ -69,7 +70,7 @@ import Testing
     @Test func `at the end the packets that wait are lost as well`() {
         var queue = queue(limit: 10 * packetLength)
         add(12, to: &queue)
-        _ = queue.take(atMost: 3 * packetLength)
+        _ = queue.removeBlocks(atMost: 3 * packetLength)
         #expect(queue.end() == 9)
         #expect(queue.isEmpty)
     }

@@ -152,7 +152,7 @@ import Testing
             guard let frame = AirFrame(bytes) else { continue }
             #expect(AirFrame(frame.bytes) == frame)
             taken += 1
-            _ = rig.air.take(frame)
+            _ = rig.air.handle(frame)
         }
         #expect(taken > 50_000)
         #expect(rig.ask(.reset, "", central) == .success)

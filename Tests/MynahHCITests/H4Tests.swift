@@ -16,7 +16,7 @@ import Testing
             var decoder = H4Decoder()
             var found: [H4Packet] = []
             for start in stride(from: 0, to: stream.count, by: size) {
-                found += try decoder.take(stream[start..<min(start + size, stream.count)])
+                found += try decoder.decode(stream[start..<min(start + size, stream.count)])
             }
             #expect(found == Self.packets)
             #expect(decoder.pending == 0)
@@ -25,7 +25,9 @@ import Testing
 
     @Test func `a byte that is no packet type loses the stream, and says which it was`() throws {
         var decoder = H4Decoder()
-        let error = #expect(throws: H4Decoder.Lost.self) { try decoder.take(Self.packets[0].bytes + [0x7F]) }
+        let error = #expect(throws: H4Decoder.Lost.self) {
+            try decoder.decode(Self.packets[0].bytes + [0x7F])
+        }
         #expect(error?.byte == 0x7F)
     }
 
@@ -36,7 +38,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0..<600, using: &random)).map { _ in
                 UInt8.random(in: Bool.random(using: &random) ? 0...255 : 1...5, using: &random)
             }
-            _ = try? decoder.take(bytes)
+            _ = try? decoder.decode(bytes)
             #expect(decoder.pending <= 1 + 4 + 0xFFFF)
         }
     }

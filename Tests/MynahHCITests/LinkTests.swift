@@ -163,7 +163,7 @@ import Testing
             pdu: .advertisement(
                 AirAdvertisement([.connectable, .scannable, .legacy], address: AirRig.address(2))))
         other.send(.setEventMask, "FFFFFFFFFFFFFFFF", lonely)
-        for case .host(_, let packet) in other.air.take(frame) { #expect(packet.type == .event) }
+        for case .host(_, let packet) in other.air.handle(frame) { #expect(packet.type == .event) }
         other.pass(milliseconds: 200)
         #expect(
             other.events(lonely).contains(

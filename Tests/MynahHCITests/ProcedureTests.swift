@@ -27,7 +27,7 @@ import Testing
         rig.air.loss = 1
         var outputs: [Air.Output] = []
         func send(_ opcode: HCIOpcode, _ hex: String) {
-            outputs += rig.air.take(HCICommand(opcode, Hex.decode(hex) ?? []).packet, of: central)
+            outputs += rig.air.handle(HCICommand(opcode, Hex.decode(hex) ?? []).packet, of: central)
         }
         send(.leSetDataLength, "4000 FB00 9042")
         send(.leReadRemoteFeatures, "4000")

@@ -54,10 +54,10 @@ import Testing
                 let station = stations[index & 1]
                 let outputs: [Air.Output] =
                     switch commands.number(below: 8) {
-                    case 0..<4: air.take(H4Packet(.command, commands.next()), of: station)
-                    case 4: air.take(H4Packet(.aclData, data.next()), of: station)
+                    case 0..<4: air.handle(H4Packet(.command, commands.next()), of: station)
+                    case 4: air.handle(H4Packet(.aclData, data.next()), of: station)
                     case 5: air.advance(to: air.now + Int64(commands.number(below: 60_000)))
-                    default: AirFrame(frames.next()).map { air.take($0) } ?? []
+                    default: AirFrame(frames.next()).map { air.handle($0) } ?? []
                     }
                 for case .host(_, let packet) in outputs where packet.type == .event {
                     told += 1

@@ -93,22 +93,22 @@ import Testing
                 kind: .nonConnectable, address: address, data: data, isExtended: true, set: set,
                 progress: progress)
         }
-        #expect(assembler.take(report([1, 2], .more)) == nil)
-        #expect(assembler.take(report([9], .complete, set: 2))?.data == [9])
-        #expect(assembler.take(report([3], .complete))?.data == [1, 2, 3])
-        #expect(assembler.take(report([4], .more)) == nil)
-        #expect(assembler.take(report([], .truncated))?.data == [4])
+        #expect(assembler.add(report([1, 2], .more)) == nil)
+        #expect(assembler.add(report([9], .complete, set: 2))?.data == [9])
+        #expect(assembler.add(report([3], .complete))?.data == [1, 2, 3])
+        #expect(assembler.add(report([4], .more)) == nil)
+        #expect(assembler.add(report([], .truncated))?.data == [4])
         #expect(assembler.count == 0)
         var longest = 0
         for _ in 0..<100 {
             longest = max(
-                longest, assembler.take(report(Array(repeating: 0, count: 229), .more))?.data.count ?? 0)
+                longest, assembler.add(report(Array(repeating: 0, count: 229), .more))?.data.count ?? 0)
         }
         #expect(longest == ReportAssembler.limit)
         for number in 0..<200 {
             let sender = try #require(
                 DeviceAddress(littleEndian: [UInt8(number), 0, 0, 0, 0, 0], kind: .public))
-            _ = assembler.take(
+            _ = assembler.add(
                 LEAdvertisingReport(
                     kind: .nonConnectable, address: sender, data: [1], isExtended: true, progress: .more))
         }

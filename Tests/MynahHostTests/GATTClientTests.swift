@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test mutating func `each link is asked by itself, and its requests have their own time`() {
-        client.begin(1)
-        client.begin(2)
+        client.addLink(1)
+        client.addLink(2)
         #expect(client.deadline(of: 1) == nil)
         #expect(read(3, on: 1, at: 10) == [.send([0x0A, 3, 0])])
         #expect(read(5, on: 1, at: 11) == [])
@@ -51,14 +51,14 @@ import Testing
     }
 
     @Test mutating func `a notification does not move a request's time`() {
-        client.begin(1)
+        client.addLink(1)
         _ = read(3, on: 1, at: 10)
         #expect(hear([0x1B, 7, 0, 1], on: 1, at: 20) == [.notified(7, [1], .notification)])
         #expect(client.deadline(of: 1) == .seconds(40))
     }
 
     @Test mutating func `a request that is not answered in time is the link's last`() {
-        client.begin(1)
+        client.addLink(1)
         _ = read(3, on: 1, at: 10)
         _ = read(5, on: 1, at: 10)
         client.expire(1, at: .seconds(39))
@@ -70,8 +70,8 @@ import Testing
     }
 
     @Test mutating func `answers can be given less time, but not on a link that pairs`() {
-        client.begin(1)
-        client.begin(2)
+        client.addLink(1)
+        client.addLink(2)
         client.limitAnswers(to: .seconds(5))
         _ = read(3, on: 1, at: 10)
         _ = read(3, on: 2, at: 10)
@@ -83,7 +83,7 @@ import Testing
         client.expire(1, at: .seconds(40), isPairing: true)
         #expect(ended.withLock { $0 } == ["2 3 timedOut", "1 3 timedOut"])
         for limit: Duration? in [nil, .seconds(90)] {
-            client.begin(1)
+            client.addLink(1)
             client.limitAnswers(to: limit)
             _ = read(3, on: 1, at: 100)
             #expect(client.deadline(of: 1) == .seconds(130))
@@ -92,7 +92,7 @@ import Testing
 
     @Test
     mutating func `a deadline that moves with each request is watched once, and again when its time comes`() {
-        client.begin(1)
+        client.addLink(1)
         _ = read(3, on: 1, at: 10)
         let first = client.takeWatch(of: 1)
         #expect(first == .seconds(40))
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test mutating func `a link that ends ends what was asked on it, and is asked nothing more`() {
-        client.begin(1)
+        client.addLink(1)
         _ = read(3, on: 1, at: 10)
         client.end(1)
         #expect(read(5, on: 1, at: 11) == [])
@@ -118,12 +118,12 @@ import Testing
         #expect(client.deadline(of: 1) == nil && client.mtu(of: 1) == 23)
         #expect(hear([0x0B, 1], on: 1, at: 12) == [])
         // The handle is another link's later.
-        client.begin(1)
+        client.addLink(1)
         #expect(read(7, on: 1, at: 13) == [.send([0x0A, 7, 0])])
     }
 
     @Test mutating func `both ends of a link agree on its MTU`() {
-        client.begin(1)
+        client.addLink(1)
         client.agreed(on: 100, 1)
         #expect(client.mtu(of: 1) == 100)
         var actions: [ATTClient.Action] = []
@@ -138,7 +138,7 @@ import Testing
     {
         var outbound = Outbound(limit: 1)
         outbound.configure(.init(size: 251, count: 1))
-        client.begin(1)
+        client.addLink(1)
         #expect(throws: RadioError.self) {
             try client.write([UInt8](repeating: 1, count: 21), to: 9, on: 1, &outbound)
         }
@@ -154,7 +154,7 @@ import Testing
     @Test mutating func `a signed command needs a key, and room for its signature`() throws {
         var outbound = Outbound(limit: 1)
         outbound.configure(.init(size: 251, count: 1))
-        client.begin(1)
+        client.addLink(1)
         func write(_ count: Int, sign: ([UInt8]) -> [UInt8]?) throws -> Bool {
             try client.writeSigned(
                 [UInt8](repeating: 7, count: count), to: 9, on: 1, &outbound, sign: sign)

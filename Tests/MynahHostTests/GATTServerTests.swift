@@ -33,7 +33,7 @@ import Testing
             // In order: the link that sent last waits for its next turn.
             for (link, bits) in links.sorted(by: { $0.key < $1.key }) {
                 let address = DeviceAddress(value: UInt64(link.rawValue), kind: .public)
-                server.begin(link, to: Peer(id: Peer.ID(UInt32(link.rawValue)), address: address))
+                server.addLink(link, to: Peer(id: Peer.ID(UInt32(link.rawValue)), address: address))
                 let handle = try #require(published?.handles[rate.key]) + 1
                 configure(handle, bits, link)
             }
@@ -260,7 +260,7 @@ import Testing
         #expect(scene.server.end(1) == [scene.rate.key])
         _ = try scene.server.publish(
             [ServiceDefinition(uuid: "180F")], at: .zero, &scene.outbound, &scene.actions)
-        scene.server.begin(1, to: Peer(id: Peer.ID(9)))
+        scene.server.addLink(1, to: Peer(id: Peer.ID(9)))
         scene.server.restore(bond, 1, at: .zero, &scene.outbound, &scene.actions)
         #expect(scene.sent() == [])
     }
@@ -272,14 +272,14 @@ import Testing
         scene.server.remember(1, in: &bond)
         #expect(bond.configurations == [9: 2, 19: 1] && bond.databaseHash == scene.server.database.hash)
         #expect(scene.server.end(1) == [scene.rate.key])
-        scene.server.begin(1, to: Peer(id: Peer.ID(9)))
+        scene.server.addLink(1, to: Peer(id: Peer.ID(9)))
         scene.server.restore(bond, 1, at: .zero, &scene.outbound, &scene.actions)
         #expect(scene.asked().contains("subscribed 9") && scene.sent() == [])
         // Another service in its place.
         _ = scene.server.end(1)
         _ = try scene.server.publish(
             [ServiceDefinition(uuid: "180A")], at: .zero, &scene.outbound, &scene.actions)
-        scene.server.begin(1, to: Peer(id: Peer.ID(10)))
+        scene.server.addLink(1, to: Peer(id: Peer.ID(10)))
         _ = scene.asked()
         scene.server.restore(bond, 1, at: .zero, &scene.outbound, &scene.actions)
         #expect(scene.sent() == ["1:1D08000100FFFF"])

@@ -18,8 +18,8 @@ import Testing
         init(limit: Int = 64, capacity: Int = 100) {
             outbound = Outbound(limit: limit)
             outbound.configure(.init(size: 251, count: capacity))
-            l2cap.begin(1, to: Peer.ID(11), as: .peripheral)
-            l2cap.begin(2, to: Peer.ID(12), as: .central)
+            l2cap.addLink(1, to: Peer.ID(11), as: .peripheral)
+            l2cap.addLink(2, to: Peer.ID(12), as: .central)
         }
 
         /// Takes a frame of the peer; returns what goes out for it.
@@ -221,8 +221,8 @@ import Testing
         #expect(try scene.receive("12070800 1900 2800 0000 9001", of: 2) == ["2 5:130702000100"])
         #expect(try scene.receive("12070800 1800 2800 0000 9001", of: 2) == ["2 5:130702000000"])
         scene.l2cap.removeAll()
-        scene.l2cap.begin(1, to: .init(1), as: .peripheral)
-        scene.l2cap.begin(2, to: .init(2), as: .central)
+        scene.l2cap.addLink(1, to: .init(1), as: .peripheral)
+        scene.l2cap.addLink(2, to: .init(2), as: .central)
         #expect(try scene.receive("12070800 1900 2800 0000 9001", of: 2) == ["2 5:130702000100"])
         scene.l2cap.canUpdateParameters = false
         #expect(try scene.receive("12070800 1800 2800 0000 4800", of: 2) == ["2 5:130702000100"])
@@ -379,7 +379,7 @@ import Testing
         let second = try scene.accept().key
         #expect(second.channel == first.channel && second != first)
         scene.l2cap.removeAll()
-        scene.l2cap.begin(1, to: Peer.ID(11), as: .peripheral)
+        scene.l2cap.addLink(1, to: Peer.ID(11), as: .peripheral)
         let third = try scene.accept().key
         #expect(third.channel == first.channel && third != first && third != second)
         #expect(throws: RadioError.self) { try scene.send(1, over: first) }

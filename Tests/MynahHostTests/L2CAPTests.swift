@@ -15,7 +15,7 @@ import Testing
                 var reassembler = L2CAPReassembler()
                 let packets = frame.packets(for: 0x40, of: size)
                 #expect(packets.allSatisfy { $0.data.count <= size && $0.handle == 0x40 })
-                let found = packets.compactMap { reassembler.take($0) }
+                let found = packets.compactMap { reassembler.add($0) }
                 #expect(found == [frame])
                 #expect(reassembler.pending == 0)
             }
@@ -25,16 +25,16 @@ import Testing
     @Test func `packets that do not fit together are dropped, and the next PDU is received`() {
         var reassembler = L2CAPReassembler()
         let whole = ACLPacket(handle: 1, boundary: .firstFlushable, data: [1, 0, 4, 0, 7])
-        #expect(reassembler.take(ACLPacket(handle: 1, boundary: .continuing, data: [1, 2, 3])) == nil)
+        #expect(reassembler.add(ACLPacket(handle: 1, boundary: .continuing, data: [1, 2, 3])) == nil)
         #expect(
-            reassembler.take(ACLPacket(handle: 1, boundary: .firstFlushable, data: [9, 0, 4, 0, 1])) == nil)
-        #expect(reassembler.take(whole) == L2CAPFrame(channel: 4, payload: [7]))
+            reassembler.add(ACLPacket(handle: 1, boundary: .firstFlushable, data: [9, 0, 4, 0, 1])) == nil)
+        #expect(reassembler.add(whole) == L2CAPFrame(channel: 4, payload: [7]))
         #expect(
-            reassembler.take(ACLPacket(handle: 1, boundary: .firstFlushable, data: [1, 0, 4, 0, 7, 8])) == nil
+            reassembler.add(ACLPacket(handle: 1, boundary: .firstFlushable, data: [1, 0, 4, 0, 7, 8])) == nil
         )
-        #expect(reassembler.take(ACLPacket(handle: 1, boundary: .firstFlushable, data: [1])) == nil)
+        #expect(reassembler.add(ACLPacket(handle: 1, boundary: .firstFlushable, data: [1])) == nil)
         #expect(
-            reassembler.take(ACLPacket(handle: 1, boundary: .continuing, data: [0, 4, 0, 9]))
+            reassembler.add(ACLPacket(handle: 1, boundary: .continuing, data: [0, 4, 0, 9]))
                 == L2CAPFrame(channel: 4, payload: [9]))
     }
 
@@ -99,7 +99,7 @@ import Testing
             let data = (0..<Int.random(in: 0..<20, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            if let frame = reassembler.take(ACLPacket(handle: 1, boundary: boundary, data: data)) {
+            if let frame = reassembler.add(ACLPacket(handle: 1, boundary: boundary, data: data)) {
                 _ = L2CAPSignal.parse(frame.payload)
             }
             #expect(reassembler.pending <= 4 + 0xFFFF + 20)

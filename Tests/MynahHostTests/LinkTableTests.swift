@@ -298,14 +298,14 @@ import Testing
         }
         // 27 bytes and 3.
         scene.links.sent(data(30))
-        scene.links.take(.dataLengthChange(handle: 1, sent: 251, received: 251), at: .zero)
-        scene.links.take(.encryptionChange(.success, handle: 1, isOn: true), at: .zero)
+        scene.links.noteUse(.dataLengthChange(handle: 1, sent: 251, received: 251), at: .zero)
+        scene.links.noteUse(.encryptionChange(.success, handle: 1, isOn: true), at: .zero)
         scene.links.sent(data(30))
         _ = scene.links.receive(data(31).body)
         // Of a link that is not there, and less than a header.
         scene.links.sent(ACLPacket(handle: 9, boundary: .first, data: [1]).packet)
         scene.links.sent(H4Packet(.aclData, [1]))
-        scene.links.take(
+        scene.links.noteUse(
             .connectionUpdateComplete(.success, handle: 1, .init(interval: 80, latency: 4)), at: .seconds(31))
         let use = try #require(scene.links[1]).meter.use(at: .seconds(91))
         #expect(use.packetsSent == 3 && use.packetsReceived == 1 && use.linked == .seconds(90))

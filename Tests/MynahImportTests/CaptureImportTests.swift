@@ -354,7 +354,7 @@ import Testing
     @Test func `a recorded profile speaks of no capture and no import`() throws {
         let capture = LiveCapture()
         for packet in HCIScript.strap().packets {
-            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+            capture.add(packet.packet, isFromController: packet.isFromController, at: packet.time)
         }
         let text = try capture.profile(of: HCIScript.peer).profile
         #expect(text.contains("5 values were sent; mynah record --output DIR keeps them and their times."))

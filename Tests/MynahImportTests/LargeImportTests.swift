@@ -104,14 +104,14 @@ import Testing
         script.exchange("12 1300 0100", "13")
         script.wait(5000)
         for packet in script.packets {
-            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+            capture.add(packet.packet, isFromController: packet.isFromController, at: packet.time)
         }
         var value = HCIScript()
         value.answer("1B 1200 0048")
         let words = "only the first \(ImportedProfile.recordingLimit) values of 2A37 are kept"
         for number in 0..<(ImportedProfile.recordingLimit + 2) {
             let time = script.time + Int64(number) * 1000
-            capture.take(value.packets[0].packet, isFromController: true, at: time)
+            capture.add(value.packets[0].packet, isFromController: true, at: time)
             guard number == ImportedProfile.recordingLimit - 1 else { continue }
             let early = warned.withLock { $0 }
             #expect(early == [])
@@ -133,7 +133,7 @@ import Testing
         script.discover()
         script.exchange("12 1300 0100", "13")
         for packet in script.packets {
-            capture.take(packet.packet, isFromController: packet.isFromController, at: packet.time)
+            capture.add(packet.packet, isFromController: packet.isFromController, at: packet.time)
         }
         // Lines of some 500 bytes: 16 MiB are full before 100,000 values are.
         var value = HCIScript()
@@ -141,7 +141,7 @@ import Testing
         var full: Int?
         for number in 0..<50_000 {
             let time = script.time + 1_000_000 + Int64(number) * 1000
-            for packet in value.packets { capture.take(packet.packet, isFromController: true, at: time) }
+            for packet in value.packets { capture.add(packet.packet, isFromController: true, at: time) }
             if full == nil, warned.withLock({ !$0.isEmpty }) { full = number }
         }
         let told = warned.withLock { $0 }

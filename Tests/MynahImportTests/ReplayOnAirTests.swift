@@ -28,7 +28,7 @@ import Testing
     private static func device(in path: String) throws -> ObservedDevice {
         let analysis = Lock(CaptureAnalysis())
         _ = try CaptureReader.read(CaptureInput.contents(of: path)) { packet in
-            analysis.withLock { $0.take(packet) }
+            analysis.withLock { $0.add(packet) }
         }
         let devices = analysis.withLock { $0.devices }
         return try #require(devices.first { $0.linkCount > 0 })

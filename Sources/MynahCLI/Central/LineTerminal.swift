@@ -155,7 +155,7 @@ final class LineTerminal: QuestionAsker {
     private func take(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
         var work: [@Sendable () -> Void] = []
         for byte in bytes {
-            switch state.buffer.take(byte) {
+            switch state.buffer.handle(byte) {
             case nil, .changed: break
             case .complete: if !isPlain { complete(&state) }
             case .ended: work += finish(&state)

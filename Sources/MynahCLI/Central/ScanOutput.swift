@@ -77,7 +77,7 @@ final class ScanOutput: CentralManagerSink {
         switch kind {
         case .screen(let screen):
             screen.take { model in
-                _ = model.take(Sighting(discovery), at: time)
+                _ = model.note(Sighting(discovery), at: time)
             }
         case .lines(let output, let model):
             guard let text = heard(discovery, time, model, { $0.text(of: $1) }) else { return }
@@ -95,7 +95,7 @@ final class ScanOutput: CentralManagerSink {
         _ tell: (ScanModel, HeardDevice) -> Told
     ) -> Told? {
         model.withLock { model in
-            let news = model.take(Sighting(discovery), at: time)
+            let news = model.note(Sighting(discovery), at: time)
             guard let device = tellsAll ? model.devices[discovery.peripheral.address] : news,
                 model.isWanted(device)
             else { return nil }

@@ -55,7 +55,7 @@ struct CtlEvents: CtlVerb {
             guard response.status == 200, let page = try? JSON(parsing: response.body) else {
                 return try show(response, format)
             }
-            pages.take(page)
+            pages.add(page)
         }
         show(pages.answer, format, await Self.clock(of: client, for: format))
     }

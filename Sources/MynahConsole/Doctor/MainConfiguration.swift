@@ -41,7 +41,7 @@ package struct MainConfiguration: Hashable, Sendable {
                     group = name
                     groups.insert(name)
                 } else {
-                    try take(line, in: group)
+                    try readLine(line, in: group)
                 }
             } catch {
                 fault = fault ?? Fault(line: index + 1, reason: error.reason)
@@ -67,7 +67,7 @@ package struct MainConfiguration: Hashable, Sendable {
         return String(name)
     }
 
-    private mutating func take(_ line: String, in group: String?) throws(Trouble) {
+    private mutating func readLine(_ line: String, in group: String?) throws(Trouble) {
         let isComment = line.hasPrefix("#")
         if line.isEmpty { return }
         let parts = line.drop { $0 == "#" }.split(

@@ -2,7 +2,7 @@ package import MynahSupport
 
 /// Answers the requests of the API.
 ///
-/// It has no sockets: a server gives it requests, and tests do.
+/// The API has no sockets: a server or a test gives it requests.
 package final class ControlAPI: Sendable {
     let run: any ControlledRun
     let journal: Journal

@@ -22,12 +22,28 @@ enum Examples {
             .object([
                 .init("on", .bool(true)), .init("data", "02010603030A18"), .init("scanResponse", ""),
                 .init("intervalMilliseconds", .number(100)), .init("omitted", .array([])),
+                .init("structures", structures),
             ])),
         .init("centrals", .array([])), .init("variables", .object([])), .init("faults", .array([fault])),
         .init(
             "scenarios",
             .array([.object([.init("name", "drop out"), .init("playing", .bool(false))])])),
         .init("attributes", .array([value])),
+    ])
+
+    private static let structures = JSON.object([
+        .init(
+            "data",
+            .array([
+                .object([
+                    .init("type", .integer(1)), .init("name", "Flags"), .init("data", "06"),
+                    .init("text", "general discoverable, no BR/EDR"),
+                ]),
+                .object([
+                    .init("type", .integer(3)), .init("name", "16-bit service UUIDs"), .init("data", "0A18"),
+                    .init("text", "Device Information"),
+                ]),
+            ])), .init("scanResponse", .array([])),
     ])
 
     /// A value and its fields.

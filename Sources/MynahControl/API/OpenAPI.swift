@@ -224,6 +224,21 @@ enum OpenAPI {
                             .init("item", .string(), isRequired: true),
                             .init("reason", .string(), isRequired: true),
                         ]))),
+                .init(
+                    "structures",
+                    .object([
+                        .init("data", .array(.named("ADStructure")), isRequired: true),
+                        .init("scanResponse", .array(.named("ADStructure")), isRequired: true),
+                    ])),
+            ])
+        ),
+        (
+            "ADStructure",
+            .object([
+                .init("type", .integer(0...255), isRequired: true),
+                .init("name", .string(), isRequired: true),
+                .init("data", .named("Bytes"), isRequired: true),
+                .init("text", .string(), isRequired: true),
             ])
         ),
         (

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// A JSON Schema of a body (OpenAPI 3.1, JSON Schema 2020-12).
 ///
-/// It describes a body in the OpenAPI document, and checks the bodies of requests.
+/// A schema describes a body in the OpenAPI document, and checks the bodies of requests.
 indirect enum Schema: Hashable, Sendable {
     /// Text; the pattern is a regular expression for the document alone.
     case string(pattern: String? = nil, format: String? = nil)

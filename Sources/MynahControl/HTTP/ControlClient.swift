@@ -71,7 +71,7 @@ package struct ControlClient: Sendable {
         _ request: Request, limit: Duration = .seconds(30)
     ) async throws(ControlError) -> Response {
         var collector = Collector()
-        let response = try await exchange(request, limit: limit) { part in try collector.take(part) }
+        let response = try await exchange(request, limit: limit) { part in try collector.add(part) }
         if let fault = AnswerCheck.fault(of: response, to: request) { throw foreign(fault, request) }
         return response
     }
@@ -103,11 +103,11 @@ package struct ControlClient: Sendable {
             {
                 parser = ServerSentEventParser()
             }
-            guard parser != nil else { return try other.take(part).map { .some($0) } }
+            guard parser != nil else { return try other.add(part).map { .some($0) } }
             switch part {
             case .head: return nil
             case .body(let buffer):
-                for event in try parser?.take(buffer.readableBytesView) ?? [] {
+                for event in try parser?.decode(buffer.readableBytesView) ?? [] {
                     guard await each(event) else { return .some(nil) }
                 }
                 return nil
@@ -125,8 +125,8 @@ package struct ControlClient: Sendable {
     private struct Collector {
         private var response = Response(status: 0, headers: [], body: [])
 
-        /// Takes the next part; returns the response at its end.
-        mutating func take(_ part: HTTPClientResponsePart) throws(ControlError) -> Response? {
+        /// Adds the next part; returns the response at its end.
+        mutating func add(_ part: HTTPClientResponsePart) throws(ControlError) -> Response? {
             switch part {
             case .head(let head):
                 response.status = Int(head.status.code)

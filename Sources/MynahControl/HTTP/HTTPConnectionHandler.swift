@@ -51,7 +51,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
             case .body(let buffer): .body(Array(buffer.readableBytesView))
             case .end: .end
             }
-        perform(machine.take(input))
+        perform(machine.handle(input))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -60,7 +60,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
             if !(error is ByteToMessageDecoderError) { context.close(promise: nil) }
             return
         }
-        perform(machine.take(.malformed(problem(of: error))))
+        perform(machine.handle(.malformed(problem(of: error))))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -1,7 +1,7 @@
 /// One connection's requests, in order: reads a head and a body within their limits, lets the request be
 /// answered, and goes on with the next.
 ///
-/// It does no I/O: a method takes what happened and returns what to do.
+/// The machine does no I/O: its methods get events and return actions.
 struct HTTPConnectionMachine {
     /// A part of a request, from the parser.
     enum Input: Hashable, Sendable {
@@ -124,8 +124,8 @@ struct HTTPConnectionMachine {
         ControlProblem(431, "the request line and headers are longer than \(limit) bytes")
     }
 
-    /// The parser found something.
-    mutating func take(_ input: Input) -> [Action] {
+    /// Handles a part of a request that the parser has found.
+    mutating func handle(_ input: Input) -> [Action] {
         silentBytes = 0
         switch state {
         case .answering:
@@ -192,7 +192,7 @@ struct HTTPConnectionMachine {
     private mutating func step(_ input: Input) -> [Action] {
         switch (input, state) {
         case (.malformed(let problem), _): return refuse(problem)
-        case (.head(let head), .idle), (.head(let head), .head): return begin(head)
+        case (.head(let head), .idle), (.head(let head), .head): return startRequest(head)
         case (.body(let bytes), .body):
             guard body.count + bytes.count <= rules.bodyLimit else {
                 return refuse(HTTPRules.tooLong(rules.bodyLimit))
@@ -216,7 +216,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    private mutating func begin(_ head: HTTPHead) -> [Action] {
+    private mutating func startRequest(_ head: HTTPHead) -> [Action] {
         if let problem = rules.refusal(of: head) { return refuse(problem) }
         guard let target = HTTPTarget(head.target) else {
             return refuse(

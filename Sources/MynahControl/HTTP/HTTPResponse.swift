@@ -9,7 +9,7 @@ package struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// A function that writes it, until it returns.
         ///
-        /// Its task is cancelled when the client is gone.
+        /// The task of the function is cancelled when the client is gone.
         case stream(@Sendable (HTTPStreamWriter) async -> Void)
     }
 

@@ -111,7 +111,7 @@ struct HTTPRules: Sendable {
     /// none: the page without it, and the cookie.
     func signIn(_ head: HTTPHead) -> HTTPResponse? {
         guard let local, PageSession.token(inTargetOf: head) != nil else { return nil }
-        return PageSession.begin(token, port: local.port)
+        return PageSession.signIn(token, port: local.port)
     }
 
     /// Whether an authority (RFC 3986, 3.2) names this server by an address that nobody else can make a

@@ -55,7 +55,7 @@ package final class HTTPServer: Sendable {
 
     /// One thread for all servers and clients of the process.
     ///
-    /// It is not ended: it would have to outlive every task that answers a request.
+    /// The group is never shut down: it would have to outlive every task that answers a request.
     static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private let address: ControlAddress
@@ -232,7 +232,7 @@ private final class HTTPAcceptPause: ChannelInboundHandler {
 
 /// Refuses a connection for which there is no room, and closes it when its client has gone.
 ///
-/// Its request is read and dropped: a socket that is closed with unread bytes is reset, and then the client
+/// The request is read and dropped: a socket that is closed with unread bytes is reset, and then the client
 /// never sees the response.
 private final class HTTPOverload: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

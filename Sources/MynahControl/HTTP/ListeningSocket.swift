@@ -17,7 +17,7 @@ struct ListeningSocket: Sendable {
 
     /// Opens a socket at an address.
     ///
-    /// It may wait a moment for another process that opens one in the same directory.
+    /// The call may wait a moment for another process that opens a socket in the same directory.
     init(_ address: ControlAddress) async throws(ControlError) {
         switch address {
         case .tcp(let host, let port): self = try Self.open(host, port)
@@ -209,14 +209,14 @@ extension IPAddress {
 /// Keeps other servers from taking a socket for a leftover while this process is between `bind` and
 /// `listen`, or from removing the one that has just replaced a leftover.
 ///
-/// It locks the directory itself, so that no file of its own is left.
+/// The lock is on the directory itself, so that no lock file is left.
 private struct DirectoryLock {
     private let descriptor: Int32
 
     /// Locks the directory of a path.
     ///
-    /// It goes on without the lock if the directory cannot be opened, or if another program keeps it locked:
-    /// the lock is held for an instant only.
+    /// The caller goes on without the lock if the directory cannot be opened, or if another program keeps it
+    /// locked: the lock is held for an instant only.
     init(of path: String) async {
         let directory =
             path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -35,8 +35,8 @@ package struct ServerSentEventParser: Sendable {
         self.limit = limit
     }
 
-    /// Takes the next bytes and returns the events that they complete.
-    package mutating func take(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
+    /// Decodes the next bytes, and returns the events that they complete.
+    package mutating func decode(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in bytes {
             defer { lastWasCR = byte == UInt8(ascii: "\r") }

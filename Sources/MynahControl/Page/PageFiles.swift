@@ -267,24 +267,7 @@ summary { color: var(--dim); margin: 6px 0; }
 }
 """## + "\n"
     static let js = ##"""
-// The page of the control API. It reads the state of a device when an event says that it has changed, and follows
-// the events as a stream; it never polls. Text that comes from a device is only ever set as text.
-
-const KEPT = 10000;
-const ROW = 22;
-/** Events after which a device's state is another one. */
-const CHANGES =
-  /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
-const AD_TYPES = {
-  0x01: 'Flags', 0x02: 'Some services', 0x03: 'Services', 0x06: 'Some services', 0x07: 'Services', 0x08: 'Short name',
-  0x09: 'Name', 0x0a: 'TX power', 0x16: 'Service data', 0x19: 'Appearance', 0x21: 'Service data',
-  0xff: 'Manufacturer data',
-};
-const FLAGS = ['LE limited discoverable', 'LE general discoverable', 'no BR/EDR', 'BR/EDR controller', 'BR/EDR host'];
-
 const $ = (id) => document.getElementById(id);
-
-/** An element: its tag with classes after dots, properties if there are any, and children; text is text. */
 function make(tag, ...children) {
   const [name, ...classes] = tag.split('.');
   const element = document.createElement(name);
@@ -299,27 +282,23 @@ function make(tag, ...children) {
   element.append(...children);
   return element;
 }
-
-/** The sections of a device; those that not every device has are shown when they have something. */
-const SECTIONS = ['Air', 'Centrals', 'App', 'Faults', 'Scenarios', 'Variables', 'Attributes'].map((title) => {
-  const id = title.toLowerCase();
-  $(id === 'attributes' ? 'middle' : 'left').append(
-    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
-      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
-  return id;
-});
-
+const textBox = (ariaLabel, more, tag = 'input') =>
+  make(tag, { ariaLabel, spellcheck: false, autocomplete: 'off', ...more });
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
-
-/** Brings the children of an element in line with items, and keeps those whose keys are still there. */
+function tint(element, color) {
+  element.style.setProperty('--c', `var(--${color})`);
+  return element;
+}
+function showSection(id, isShown) {
+  $(id).closest('section').hidden = !isShown;
+}
 function keyed(parent, items, key, create, update) {
   const focused = document.activeElement;
   const keys = new Set(items.map(key));
   const there = new Map();
   for (const child of [...parent.children]) {
-    // First, so that those after it are not moved.
     if (!keys.has(child.key)) child.remove();
     else there.set(child.key, child);
   }
@@ -334,13 +313,10 @@ function keyed(parent, items, key, create, update) {
     else parent.insertBefore(child, next);
     update?.(child, item);
   }
-  // An element that is moved loses the focus.
   if (focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true });
 }
-
-// Drawing waits for the next frame, however often it is asked for.
 const due = new Set();
-function draw(...parts) {
+function draw(part) {
   if (due.size === 0) {
     requestAnimationFrame(() => {
       const parts = [...due];
@@ -348,45 +324,43 @@ function draw(...parts) {
       for (const part of parts) part();
     });
   }
-  for (const part of parts) due.add(part);
+  due.add(part);
 }
-
-// MARK: Commands
-
-const done = [];
-
-function quote(word) {
-  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
+const isRounded = (text) =>
+  /^\s*([-+]?\d+|0x[\da-f]+)\s*$/i.test(text) && !Number.isSafeInteger(Number(text));
+const numberOf = (text) =>
+  isNaN(text) || !text.trim() ? text : isRounded(text) ? BigInt(text) : Number(text);
+const parseJSON = (text) => JSON.parse(text, (key, value, context) =>
+  typeof value === 'number' && isRounded(context?.source) ? BigInt(context.source) : value);
+BigInt.prototype.toJSON = function () { return JSON.rawJSON?.(`${this}`) ?? `${this}`; };
+const spaced = (hex) => hex.replace(/(..)(?=.)/g, '$1 ');
+function printable(hex) {
+  const bytes = (hex.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
+  return bytes.length > 1 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
+    ? String.fromCharCode(...bytes) : '';
 }
-
-/** The options of mynah ctl that lead to this program. */
-const access = ['--control', location.origin];
-
-/** The line of a shell for a verb of mynah ctl and its arguments; options are arrays. */
-function line([verb, ...words]) {
-  const values = words.filter((word) => !Array.isArray(word)).map(String);
-  if (values.some((word) => word.startsWith('-'))) values.unshift('--');
-  const options = words.filter(Array.isArray).flat();
-  return ['mynah ctl', verb, ...[...options, ...access, ...values].map(quote)].join(' ');
+async function request(method, path, body) {
+  const options = { method };
+  if (body !== undefined) {
+    options.headers = { 'Content-Type': 'application/json' };
+    options.body = JSON.stringify(body);
+  }
+  return readAnswer(await fetch(path, options));
 }
-
-// Scripts cannot read the cookie of a browser that signed in. A program that wants a token refuses requests without.
-fetch('/v1', { credentials: 'omit' }).then(({ ok }) => {
-  if (!ok) access.push('--control-token-file', 'TOKEN-FILE');
-}, () => {});
-
+async function readAnswer(response) {
+  const { ok, status } = response;
+  const answer = await response.text().then(parseJSON).catch(() => null);
+  if (!ok) throw Object.assign(new Error(answer?.detail ?? `status ${status}`), { status });
+  return answer;
+}
 const ends = {};
-
-/** Shows a message for a while: a toast, or a trouble. */
 function say(text, id = 'toast') {
   $(id).textContent = text;
   clearTimeout(ends[id]);
   ends[id] = setTimeout(() => { $(id).textContent = ''; }, 6000);
 }
-
-async function copy(text) {
+async function copyText(text) {
   try {
-    // Only localhost and HTTPS have a clipboard.
     if (!navigator.clipboard) throw new Error();
     await navigator.clipboard.writeText(text);
   } catch {
@@ -400,77 +374,128 @@ async function copy(text) {
   }
   say(`Copied: ${text}`);
 }
-
-async function call(method, path, body) {
-  const options = { method };
-  if (body !== undefined) {
-    options.headers = { 'Content-Type': 'application/json' };
-    options.body = JSON.stringify(body);
+const state = {
+  devices: [], device: null,
+  snapshot: null, layouts: new Map(), areLayoutsOld: true,
+  instance: null, words: null,
+};
+const devicePath = (...rest) => '/v1/devices/' + [state.device, ...rest].map(encodeURIComponent).join('/');
+let isReading = false;
+let isStale = false;
+function refresh() {
+  isStale = true;
+  if (!isReading) readState();
+}
+async function readState() {
+  isReading = true;
+  while (isStale) {
+    isStale = false;
+    try {
+      await readProgram();
+      if (state.device !== null) await readDevice();
+    } catch {
+    }
+    draw(tellRead);
+    await new Promise((resolve) => setTimeout(resolve, 150));
   }
-  const response = await fetch(path, options);
-  return read(response);
+  isReading = false;
 }
-
-/** The answer of the program, or an error if it refuses. */
-async function read(response) {
-  const { ok, status } = response;
-  const answer = await response.text().then(parse).catch(() => null);
-  if (!ok) throw Object.assign(new Error(answer?.detail ?? `status ${status}`), { status });
-  return answer;
+const tellRead = () => document.dispatchEvent(new Event('read'));
+async function readProgram() {
+  state.instance = await request('GET', '/v1');
+  state.devices = state.instance.devices;
+  state.words ??= (await request('GET', '/v1/openapi.json')).paths['/v1/devices/{device}/app']
+    .post.requestBody.content['application/json'].schema.properties.state.enum;
+  if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
 }
-
-/** Whether a text is a whole number that a number of JavaScript may not hold. */
-const isRounded = (text) =>
-  /^\s*([-+]?\d+|0x[\da-f]+)\s*$/i.test(text) && !Number.isSafeInteger(Number(text));
-
-/** The number in a text, with all its digits; other text as it is. */
-const numberOf = (text) => isNaN(text) || !text.trim() ? text : isRounded(text) ? BigInt(text) : Number(text);
-
-/** Reads JSON with all digits of whole numbers. */
-const parse = (text) => JSON.parse(text, (key, value, context) =>
-  typeof value === 'number' && isRounded(context?.source) ? BigInt(context.source) : value);
-BigInt.prototype.toJSON = function () { return JSON.rawJSON?.(`${this}`) ?? `${this}`; };
-
-/** Does something that `mynah ctl` could, and notes the line for it; returns the answer, or null if it failed. */
-async function perform(words, method, path, body) {
-  const text = line(words);
-  // A slider leaves one line and not a hundred.
+let missing;
+async function readDevice() {
+  const { device } = state;
+  let snapshot = null;
+  try {
+    snapshot = await request('GET', devicePath());
+  } catch (error) {
+    if (error.status !== 404 && error.status !== 405) throw error;
+    if (missing !== device) say(`${device} cannot be shown: ${error.message}`, 'trouble');
+    missing = device;
+  }
+  let { layouts } = state;
+  if (snapshot && (state.areLayoutsOld || !snapshot.attributes.every(({ path }) => layouts.has(path)))) {
+    state.areLayoutsOld = false;
+    const answer = await request('GET', devicePath('layout'));
+    layouts = new Map(answer.attributes.map((attribute) => [attribute.path, attribute]));
+  }
+  if (device !== state.device) return;
+  if (JSON.stringify([...layouts]) !== JSON.stringify([...state.layouts])) state.layouts = layouts;
+  state.snapshot = snapshot;
+}
+function choose(device) {
+  if (device === state.device) return;
+  Object.assign(state, { device, snapshot: null, layouts: new Map() });
+  if (device !== null) history.replaceState(null, '', '#' + encodeURIComponent(device));
+  document.dispatchEvent(new Event('chosen'));
+  refresh();
+  draw(tellRead);
+}
+const attributeName = (path) => state.layouts.get(path)?.names.at(-1) ?? path;
+function uuidName(uuid) {
+  for (const [path, { names }] of state.layouts) {
+    const index = path.split('/').indexOf(uuid);
+    if (index >= 0) return names[index];
+  }
+  return uuid;
+}
+const isOurs = ({ device }) =>
+  device === undefined || device === state.device || device.split(', ').includes(state.device);
+const eventPath = (event) =>
+  event.path ?? [event.service, event.characteristic, event.descriptor].filter(Boolean).join('/');
+const done = [];
+function quote(word) {
+  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
+}
+const access = ['--control', location.origin];
+fetch('/v1', { credentials: 'omit' }).then(({ ok }) => {
+  if (!ok) access.push('--control-token-file', 'TOKEN-FILE');
+}, () => {});
+function ctlLine([verb, ...words]) {
+  const values = words.filter((word) => !Array.isArray(word)).map(String);
+  if (values.some((word) => word.startsWith('-'))) values.unshift('--');
+  const options = words.filter(Array.isArray).flat();
+  return ['mynah ctl', verb, ...[...options, ...access, ...values].map(quote)].join(' ');
+}
+async function perform(words, ...what) {
+  const text = ctlLine(words);
   const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
   if (begin !== text && begin === last) done.pop();
   done.push(text);
   draw(drawDone);
   try {
-    const answer = await call(method, path, body);
-    refresh();
-    return answer;
+    return await request(...what);
   } catch (error) {
     say(error.message, 'trouble');
-    refresh();
     return null;
+  } finally {
+    refresh();
   }
 }
-
 function drawDone() {
-  const last = done.at(-1);
-  if (last) $('done').textContent = last;
+  $('done').textContent = done.at(-1);
   $('done-count').textContent = `Commands: ${done.length}`;
-  $('copy-done').disabled = $('copy-all').disabled = !last;
+  $('copy-done').disabled = $('copy-all').disabled = false;
 }
-
-/** A button that copies the line of mynah ctl; `words` returns its words, or `text` the line. */
-function copyButton(what, words, text = () => line(words())) {
+$('copy-done').addEventListener('click', () => copyText(done.at(-1)));
+$('copy-all').addEventListener('click', () => copyText(done.join('\n')));
+function copyButton(what, words, text = () => ctlLine(words())) {
   const label = `Copy the mynah ctl line: ${what}`;
-  return make('button.copy', { title: label, ariaLabel: label, onclick: () => copy(text()) },
+  return make('button.copy', { title: label, ariaLabel: label, onclick: () => copyText(text()) },
     $('copy-icon').content.cloneNode(true));
 }
-
-/** A button with its copy button. */
 function act(label, what, words, run) {
   return make('span.act', make('button', { ariaLabel: what, title: what, onclick: run }, label),
     copyButton(what, words));
 }
-
-/** A line with a switch, a text and a note, which `state` sets. */
+const command = (label, what, words, ...sent) =>
+  act(label, what, () => words, () => perform(words, ...sent));
 function switchLine(label, words, run) {
   const toggle = make('button.switch', { role: 'switch', ariaLabel: label, onclick: run });
   const text = make('span.grow');
@@ -484,271 +509,85 @@ function switchLine(label, words, run) {
   };
   return element;
 }
-
-// MARK: State
-
-const state = { devices: [], device: null, snapshot: null, layouts: new Map(), areLayoutsOld: true, version: '' };
-const path = (...rest) => '/v1/devices/' + [state.device, ...rest].map(encodeURIComponent).join('/');
-const attributePath = (attribute) => path('values', ...attribute.split('/'));
-
-let isReading = false;
-let isStale = false;
-
-/** Reads the state of the device soon: once, however many events ask for it. */
-function refresh() {
-  isStale = true;
-  if (!isReading) readState();
-}
-
-async function readState() {
-  isReading = true;
-  while (isStale) {
-    isStale = false;
-    try {
-      await readDevices();
-      if (state.device !== null) await readDevice();
-    } catch {
-      // The stream of events finds out, and asks again when the program is back.
-    }
-    draw(drawDevice);
-    // Many events come at once.
-    await new Promise((resolve) => setTimeout(resolve, 150));
-  }
-  isReading = false;
-}
-
-async function readDevices() {
-  const instance = await call('GET', '/v1');
-  state.version = instance.mynah;
-  state.devices = instance.devices;
-  // The document has the words for an app, those of its life first.
-  state.words ??= (await call('GET', '/v1/openapi.json')).paths['/v1/devices/{device}/app']
-    .post.requestBody.content['application/json'].schema.properties.state.enum;
-  state.isVirtual = instance.clock !== 'real';
-  $('clock').hidden = instance.clock !== 'manual';
-  setText($('now'), instance.now);
-  if (!state.devices.includes(state.device)) choose(state.devices[0] ?? null);
-}
-
-async function readDevice() {
-  const device = state.device;
-  let snapshot = null;
-  try {
-    snapshot = await call('GET', path());
-  } catch (error) {
-    // It was removed, which an event reports; or it has a name that no address has, such as "..".
-    if (error.status !== 404 && error.status !== 405) throw error;
-    if (state.missing !== device) say(`${device} cannot be shown: ${error.message}`, 'trouble');
-    state.missing = device;
-  }
-  let { layouts } = state;
-  if (snapshot && (state.areLayoutsOld || !snapshot.attributes.every(({ path }) => layouts.has(path)))) {
-    state.areLayoutsOld = false;
-    const answer = await call('GET', path('layout'));
-    layouts = new Map(answer.attributes.map((attribute) => [attribute.path, attribute]));
-  }
-  if (device !== state.device) return;
-  // The controls of an attribute are made for its layout.
-  if (JSON.stringify([...layouts]) !== JSON.stringify([...state.layouts])) $('attributes').replaceChildren();
-  state.layouts = layouts;
-  state.snapshot = snapshot;
-}
-
-function choose(device) {
-  if (device === state.device) return;
-  state.device = device;
-  state.snapshot = null;
-  state.layouts = new Map();
-  for (const id of SECTIONS) $(id).replaceChildren();
-  if (device !== null) history.replaceState(null, '', '#' + encodeURIComponent(device));
-  selectRows();
-  refresh();
-  draw(drawDevice);
-}
-
-// MARK: The device
-
-function show(id, isShown) {
-  $(id).closest('section').hidden = !isShown;
-}
-
-function drawDevice() {
-  drawDevices();
-  const { snapshot } = state;
-  $('nothing').hidden = state.devices.length > 0 || !state.version;
-  document.body.classList.toggle('empty', state.devices.length === 0);
-  document.title = state.device === null ? 'Mynah' : `${state.device} – Mynah`;
-  if (!snapshot) return;
-  const parts = [drawAir, drawCentrals, drawApp, drawFaults, drawScenarios, drawVariables, drawAttributes];
-  for (const part of parts) part(snapshot);
-}
-
-function drawDevices() {
-  const nav = $('devices');
-  if (state.devices.length > 6) {
-    let select = nav.querySelector('select');
-    if (!select) {
-      select = make('select', { ariaLabel: 'Device', onchange: () => choose(select.value) });
-      nav.replaceChildren(select);
-    }
-    keyed(select, state.devices, (name) => name, (name) => make('option', { value: name }, name));
-    select.value = state.device;
-    return;
-  }
-  if (nav.querySelector('select')) nav.replaceChildren();
-  keyed(nav, state.devices, (name) => name,
-    (name) => make('button', { onclick: () => choose(name) }, name),
-    (button, name) => {
-      button.ariaCurrent = name === state.device ? 'true' : null;
-    });
-}
-
-// MARK: Air
-
-/** The AD structures of advertising data (Core Specification, Vol 3, Part C, 11). */
-function structures(hex) {
-  const bytes = hex.match(/../g) ?? [];
-  const found = [];
-  for (let at = 0; at < bytes.length;) {
-    const length = parseInt(bytes[at], 16);
-    const rest = bytes.slice(at, at + 1 + length);
-    at += rest.length || 1;
-    if (length === 0) continue;
-    found.push({ length: rest[0], type: parseInt(rest[1] ?? '0', 16), data: rest.slice(2) });
-  }
-  return found;
-}
-
-/** The colour of the style sheet for a type of AD structures. */
-function adColor(type) {
-  if (type === 0x01) return 'flags';
-  if (type >= 0x02 && type <= 0x07) return 'uuids';
-  if (type === 0x08 || type === 0x09) return 'name';
-  if (type === 0x16 || type === 0x20 || type === 0x21) return 'service';
-  return type === 0xff ? 'company' : 'other';
-}
-
-function tint(element, color) {
-  element.style.setProperty('--c', `var(--${color})`);
-  return element;
-}
-
-function uuidName(uuid) {
-  for (const [path, { names }] of state.layouts) {
-    const index = path.split('/').indexOf(uuid);
-    if (index >= 0) return names[index];
-  }
-  return uuid;
-}
-
-function uuids(data, width) {
-  const found = [];
-  for (let at = 0; at + width <= data.length; at += width) {
-    const hex = data.slice(at, at + width).reverse().join('');
-    found.push(width === 16 ? hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') : hex);
-  }
-  return found.map(uuidName).join(', ');
-}
-
-function adText({ type, data }) {
-  if (type === 0x01) {
-    const set = FLAGS.filter((_, bit) => parseInt(data[0] ?? '0', 16) >> bit & 1);
-    return set.join(', ') || 'none';
-  }
-  if (type === 0x02 || type === 0x03) return uuids(data, 2);
-  if (type === 0x06 || type === 0x07) return uuids(data, 16);
-  if (type === 0x08 || type === 0x09) {
-    return new TextDecoder().decode(Uint8Array.from(data, (byte) => parseInt(byte, 16)));
-  }
-  if (type === 0x0a) return `${(parseInt(data[0], 16) << 24) >> 24} dBm`;
-  if (type === 0x16) return `${uuids(data.slice(0, 2), 2)}: ${data.slice(2).join(' ')}`;
-  if (type === 0xff && data.length > 1) {
-    const name = data[0] === '4C' && data[1] === '00' ? 'Apple' : '0x' + data[1] + data[0];
-    return `${name}: ${data.slice(2).join(' ')}`;
-  }
-  return data.join(' ');
-}
-
-function packet(title, hex) {
+const AD_TYPES = {
+  1: ['flags'], 2: ['uuids', 'Some services'], 3: ['uuids', 'Services'], 4: ['uuids'], 5: ['uuids'],
+  6: ['uuids', 'Some services'], 7: ['uuids', 'Services'], 8: ['name', 'Short name'], 9: ['name', 'Name'],
+  10: ['other', 'TX power'], 22: ['service'], 32: ['service'], 33: ['service'], 255: ['company'],
+};
+function packet(title, hex, structures) {
   const bytes = make('p.bytes');
   const table = make('dl.ads');
-  for (const { length, type, data } of structures(hex)) {
-    const code = type.toString(16).toUpperCase().padStart(2, '0');
-    const name = AD_TYPES[type] ?? `Type 0x${code}`;
-    bytes.append(tint(make('span.ad', { title: name }, make('i', length), ' ', make('b', code),
-      data.length ? ' ' + data.join(' ') : ''), adColor(type)), ' ');
-    table.append(tint(make('dt', name), adColor(type)), make('dd', adText({ type, data })));
+  for (const { type, name, data, text } of structures) {
+    const [color, title = name] = AD_TYPES[type] ?? ['other'];
+    const [length, code] = [data.length / 2 + 1, type].map((byte) =>
+      byte.toString(16).toUpperCase().padStart(2, '0'));
+    bytes.append(tint(make('span.ad', { title }, make('i', length), ' ', make('b', code),
+      data && ' ' + spaced(data)), color), ' ');
+    table.append(tint(make('dt', title), color), make('dd', text));
   }
   return make('div.packet',
     make('h3', title, make('span.aside', `${hex.length / 2}${hex.length > 62 ? '' : ' of 31'} bytes`)), bytes, table);
 }
-
 function drawAir({ advertising, address, radio, state: radioState }) {
   const air = $('air');
-  const text = JSON.stringify([advertising, address, radio, radioState, [...state.layouts.keys()]]);
+  const text = JSON.stringify([advertising, address, radio, radioState]);
   if (air.text === text && air.firstChild) return;
   air.text = text;
   if (!air.firstChild) {
     const words = () => ['advertise', state.device, [isOn() ? '--no-on' : '--on']];
     const isOn = () => state.snapshot.advertising.on;
     air.append(switchLine('Advertising', words,
-      () => perform(words(), 'POST', path('advertise'), { on: !isOn() })), make('div'));
+      () => perform(words(), 'POST', devicePath('advertise'), { on: !isOn() })), make('div'));
     $('air-aside').replaceChildren(copyButton('show the device', () => ['show', state.device]));
   }
   const [top, body] = air.children;
-  const low = advertising.intervalMilliseconds;
-  const high = advertising.intervalMaximumMilliseconds;
+  const { on, data, scanResponse, structures, omitted, connectable } = advertising;
+  const { intervalMilliseconds: low, intervalMaximumMilliseconds: high } = advertising;
   const interval = low ? ` every ${low}${high ? ` to ${high}` : ''} ms` : '';
-  const isOn = advertising.on;
-  top.state(isOn, radioState !== 'poweredOn' ? radioState : isOn ? 'On the air' + interval : 'Off the air');
-  const kind = advertising.connectable === false && 'not connectable';
-  const about = [advertising.address ?? address, radio, kind].filter(Boolean).join(' · ');
-  const parts = [make('p.dim', about)];
-  if (isOn && advertising.data) parts.push(packet('Advertising data', advertising.data));
-  if (isOn && advertising.scanResponse) parts.push(packet('Scan response', advertising.scanResponse));
-  if (advertising.omitted?.length) {
+  top.state(on, radioState !== 'poweredOn' ? radioState : on ? 'On the air' + interval : 'Off the air');
+  const about = [advertising.address ?? address, radio, connectable === false && 'not connectable'];
+  const parts = [make('p.dim', about.filter(Boolean).join(' · '))];
+  if (on && data) parts.push(packet('Advertising data', data, structures.data));
+  if (on && scanResponse) parts.push(packet('Scan response', scanResponse, structures.scanResponse));
+  if (omitted?.length) {
     parts.push(make('h3', 'Omitted'), make('ul.omitted',
-      ...advertising.omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
+      ...omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
   }
   body.replaceChildren(...parts);
 }
-
-// MARK: Centrals, app, faults, scenarios, variables
-
 function drawCentrals({ centrals }) {
   setText($('centrals-aside'), centrals.length ? `${centrals.length} connected` : '');
   keyed($('centrals'), centrals, ({ central }) => central, ({ central }) => {
-    const send = (verb) => perform([verb, state.device, central], 'POST', path(verb), { central });
-    const words = (verb) => () => [verb, state.device, central];
+    const button = (verb, label, what) =>
+      command(label, what, [verb, state.device, central], 'POST', devicePath(verb), { central });
     return make('div.central',
       make('code', central), make('p.chips'), make('p.dim'),
       make('p.acts',
-        act('Disconnect', `Disconnect ${central}`, words('disconnect'), () => send('disconnect')),
-        act('Forget bond', `Forget the bond of ${central}`, words('forget'), () => send('forget'))));
-  }, (element, central) => {
+        button('disconnect', 'Disconnect', `Disconnect ${central}`),
+        button('forget', 'Forget bond', `Forget the bond of ${central}`)));
+  }, (element, { mtu, encrypted, bonded, subscriptions = [] }) => {
     const chips = [
-      central.mtu && `MTU ${central.mtu}`,
-      central.encrypted === true ? 'encrypted' : central.encrypted === false ? 'not encrypted' : '',
-      central.bonded ? 'bonded' : 'no bond',
+      mtu && `MTU ${mtu}`,
+      encrypted === true ? 'encrypted' : encrypted === false ? 'not encrypted' : '',
+      bonded ? 'bonded' : 'no bond',
     ].filter(Boolean);
     keyed(element.children[1], chips, (text) => text, (text) => make('span', {
       className: /^(encrypted|bonded)$/.test(text) ? 'chip good' : 'chip',
     }, text));
-    const names = (central.subscriptions ?? []).map((path) => attributeName(path));
+    const names = subscriptions.map(attributeName);
     setText(element.children[2], names.length ? `subscribed to ${names.join(', ')}` : 'no subscription');
   });
 }
-
 function drawApp({ app }) {
-  show('app', app !== null);
+  showSection('app', app !== null);
   if (!app) return;
   setText($('app-aside'), app.state);
   const parent = $('app');
   if (!parent.firstChild) {
     const spans = state.words.map((word) => {
       const label = word.replace(/[A-Z]/g, (letter) => ' ' + letter.toLowerCase());
-      const span = act(label, `App: ${label}`, () => ['app', state.device, word],
-        () => perform(['app', state.device, word], 'POST', path('app'), { state: word }));
+      const span = command(label, `App: ${label}`, ['app', state.device, word], 'POST', devicePath('app'),
+        { state: word });
       span.word = word;
       return span;
     });
@@ -757,31 +596,30 @@ function drawApp({ app }) {
   }
   for (const { word, firstChild } of parent.querySelectorAll('.act')) {
     const isOn = word === app.state || app.authorization.startsWith(word);
-    // A word that is no state is never pressed.
     if (isOn || firstChild.ariaPressed) firstChild.ariaPressed = isOn;
   }
 }
-
 function drawFaults({ faults }) {
-  show('faults', faults.length > 0);
+  showSection('faults', faults.length > 0);
   const on = faults.filter(({ off }) => !off).length;
   setText($('faults-aside'), on ? `${on} on` : 'all off');
   keyed($('faults'), faults, ({ name }) => name, ({ name }) => {
     const isOff = () => state.snapshot.faults.find((fault) => fault.name === name)?.off;
     const words = () => ['fault', state.device, name, isOff() ? 'on' : 'off'];
     return switchLine(`Fault ${name}`, words,
-      () => perform(words(), 'PATCH', path('faults', name), { off: !isOff() }));
+      () => perform(words(), 'PATCH', devicePath('faults', name), { off: !isOff() }));
   }, (element, { name, off, applied }) => element.state(!off, name, applied ? `${applied} ×` : ''));
 }
-
 const scenarioEnds = new Map();
-
+function noteScenarioEnd(event) {
+  if (event.event === 'scenario.ended') scenarioEnds.set(`${event.device}/${event.scenario}`, event);
+}
 function drawScenarios({ scenarios }) {
-  show('scenarios', scenarios.length > 0);
+  showSection('scenarios', scenarios.length > 0);
   keyed($('scenarios'), scenarios, ({ name }) => name, ({ name }) => make('div.line',
     make('span.grow', name, make('small.dim')),
-    act('Play', `Play the scenario ${name}`, () => ['scenario', state.device, name],
-      () => perform(['scenario', state.device, name], 'POST', path('scenarios', name), {}))),
+    command('Play', `Play the scenario ${name}`, ['scenario', state.device, name], 'POST',
+      devicePath('scenarios', name), {})),
   (element, { name, playing }) => {
     const end = scenarioEnds.get(`${state.device}/${name}`);
     const text = playing ? 'is played' : end ? `${end.result}${end.message ? ': ' + end.message : ''}` : '';
@@ -789,16 +627,15 @@ function drawScenarios({ scenarios }) {
     element.querySelector('.act button').disabled = playing;
   });
 }
-
 function drawVariables({ variables }) {
   const items = Object.entries(variables);
-  show('variables', items.length > 0);
+  showSection('variables', items.length > 0);
   keyed($('variables'), items, ([name]) => name, ([name]) => {
-    const input = make('input', { ariaLabel: `Variable ${name}`, autocomplete: 'off' });
+    const input = textBox(`Variable ${name}`);
     const isText = () => typeof state.snapshot.variables[name] === 'string';
     const value = () => isText() ? input.value : numberOf(input.value);
     const words = () => ['variable', state.device, name, input.value, isText() ? ['--text'] : []];
-    const send = () => perform(words(), 'PUT', path('variables', name), { value: value() });
+    const send = () => perform(words(), 'PUT', devicePath('variables', name), { value: value() });
     input.addEventListener('keydown', ({ key }) => {
       if (key === 'Enter') send();
       if (key === 'Escape') input.value = state.snapshot.variables[name];
@@ -810,33 +647,7 @@ function drawVariables({ variables }) {
     if (input !== document.activeElement) input.value = value;
   });
 }
-
-// MARK: Attributes
-
-const attributeName = (path) => state.layouts.get(path)?.names.at(-1) ?? path;
-
-function drawAttributes({ attributes }) {
-  setText($('attributes-aside'), `${attributes.length}`);
-  const services = [];
-  for (const attribute of attributes) {
-    const service = attribute.path.split('/')[0];
-    if (services.at(-1)?.service !== service) services.push({ service, attributes: [] });
-    services.at(-1).attributes.push(attribute);
-  }
-  keyed($('attributes'), services, ({ service }) => service, ({ service, attributes }) => {
-    const name = state.layouts.get(attributes[0].path)?.names[0] ?? service;
-    return make('div.service',
-      make('h3', name, make('code.dim', name === service ? '' : service)), make('div'));
-  }, (element, { attributes }) => {
-    keyed(element.children[1], attributes, ({ path }) => path, createAttribute,
-      (child, attribute) => child.update(attribute));
-  });
-}
-
-/** The number of decimals of a step. */
 const decimals = (step) => step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
-
-/** Bounds for a slider: those of the field, or of the part of them that a hand can use. */
 function sliderBounds(field, value) {
   const { minimum, step, unit } = field;
   let maximum = field.shortMaximum ?? field.maximum;
@@ -848,30 +659,20 @@ function sliderBounds(field, value) {
   const nice = [1, 2, 5, 10].map((factor) => factor * power).find((bound) => bound >= wanted);
   return [Math.max(minimum, minimum < 0 && value < 0 ? -nice : 0), Math.min(maximum, nice)];
 }
-
-/** The name of a field, which may break before its capitals. */
 function breakable(name) {
   return name.split(/(?=[A-Z])/).flatMap((part, index) => index ? [make('wbr'), part] : [part]);
 }
-
-/**
- * The controls for one field. `edited` is called after each change, and with true if it is to be sent at once.
- * A value that is not there is undefined.
- */
 function createField(field, title, edited) {
   const { name, kind, unit = '', step } = field;
   const [minimum, maximum] = [field.minimum, field.maximum].map(Number);
   const label = `${title}: ${name}${unit && `, ${unit}`}`;
-  // The program reads a text as in a profile.
   const number = (text) => text.trim() === '' ? undefined : numberOf(text);
   const editor = (input, get, set, ...before) => ({
     input, set, get value() { return get(); },
     element: make('div.field', make('span.name', ...breakable(name)), ...before,
       input, make('span.unit', unit)),
   });
-  const box = (more) => make('input', {
-    ariaLabel: label, spellcheck: false, autocomplete: 'off', oninput: () => edited(false), ...more,
-  });
+  const box = (more) => textBox(label, { oninput: () => edited(false), ...more });
   if (field.list) {
     const input = box({ title: 'With commas between' });
     const items = () => input.value.split(',').map((item) => item.trim()).filter(Boolean);
@@ -921,40 +722,60 @@ function createField(field, title, edited) {
   return editor(input, () => kind === 'number' ? number(input.value) : input.value,
     (value = '') => { input.value = value; });
 }
-
-function printable(hex) {
-  const bytes = (hex.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
-  return bytes.length > 1 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
-    ? String.fromCharCode(...bytes) : '';
+let madeFor;
+function drawAttributes({ attributes }) {
+  setText($('attributes-aside'), `${attributes.length}`);
+  if (madeFor !== state.layouts) $('attributes').replaceChildren();
+  madeFor = state.layouts;
+  const services = [];
+  for (const attribute of attributes) {
+    const service = attribute.path.split('/')[0];
+    if (services.at(-1)?.service !== service) services.push({ service, attributes: [] });
+    services.at(-1).attributes.push(attribute);
+  }
+  keyed($('attributes'), services, ({ service }) => service, ({ service, attributes }) => {
+    const name = state.layouts.get(attributes[0].path)?.names[0] ?? service;
+    return make('div.service',
+      make('h3', name, make('code.dim', name === service ? '' : service)), make('div'));
+  }, (element, { attributes }) => {
+    keyed(element.children[1], attributes, ({ path }) => path, createAttribute,
+      (child, attribute) => child.update(attribute));
+  });
 }
-
-const spaced = (hex) => hex.replace(/(..)(?=.)/g, '$1 ');
-
+function showValue(event) {
+  const isValue = event.event === 'notified' || event.event === 'read';
+  if (!isValue || !isOurs(event) || event.offset || event.error || event.value === undefined) return;
+  const name = eventPath(event);
+  const attribute = state.snapshot?.attributes.find(({ path }) => path === name);
+  if (!attribute) return;
+  attribute.value = event.value;
+  attribute.fields = event.fields;
+  draw(drawValues);
+}
+function drawValues() {
+  if (state.snapshot) drawAttributes(state.snapshot);
+}
 function createAttribute({ path: name }) {
   const layout = state.layouts.get(name);
   const title = attributeName(name);
+  const uuid = name.split('/').at(-1);
   const element = make(name.split('/').length > 2 ? 'div.attribute.descriptor' : 'div.attribute');
   const head = make('div.line',
-    make('span.grow', make('b', title), ' ',
-      make('code.dim', title === name.split('/').at(-1) ? '' : name.split('/').at(-1))),
+    make('span.grow', make('b', title), ' ', make('code.dim', title === uuid ? '' : uuid)),
     make('span.chips'));
   const fields = make('div.fields');
-  const hex = make('input.hex', {
-    ariaLabel: `${title}: value in hexadecimal`, spellcheck: false, autocomplete: 'off',
-    oninput: () => { draft = 'hex'; markDraft(); },
-  });
-  const text = make('input.text', {
-    ariaLabel: `${title}: value as text`, spellcheck: false, autocomplete: 'off', placeholder: 'text',
-    oninput: () => { draft = 'text'; markDraft(); },
-  });
+  const hex = textBox(`${title}: value in hexadecimal`, { oninput: () => setDraft('hex') }, 'input.hex');
+  const text = textBox(`${title}: value as text`, { placeholder: 'text', oninput: () => setDraft('text') },
+    'input.text');
   let latest;
-  /** The form that was edited and is not sent: fields, hex or text. */
   let draft = null;
   let editors = new Map();
   let isSending = false;
   let isWaiting = false;
-
-  const markDraft = () => element.classList.toggle('edited', draft !== null);
+  const setDraft = (form) => {
+    draft = form;
+    element.classList.toggle('edited', form !== null);
+  };
   const given = () => Object.fromEntries([...editors].map(([name, editor]) => [name, editor.value]));
   const form = () => draft ?? (editors.size ? 'fields' : 'hex');
   const value = () => ({ fields: given(), hex: hex.value.trim(), text: text.value })[form()];
@@ -962,18 +783,14 @@ function createAttribute({ path: name }) {
     const last = { fields: JSON.stringify, hex: (hex) => hex.replaceAll(' ', ''), text: String }[form()](value());
     return ['set', state.device, name, last, form() === 'hex' ? [] : [`--${form()}`], notify ? ['--notify'] : []];
   };
-
   async function send(notify) {
     const body = { [form()]: value() };
     if (notify) body.notify = true;
-    const answer = await perform(words(notify), 'PUT', attributePath(name), body);
+    const answer = await perform(words(notify), 'PUT', devicePath('values', ...name.split('/')), body);
     if (!answer) return;
-    draft = null;
-    markDraft();
+    setDraft(null);
     if (notify) say(`Sent to ${answer.sent ?? 'an unknown number of'} central${answer.sent === 1 ? '' : 's'}`);
   }
-
-  /** A slider moves faster than requests do: one at a time, and the newest value last. */
   async function sendLive() {
     isWaiting = true;
     if (isSending) return;
@@ -984,13 +801,10 @@ function createAttribute({ path: name }) {
     }
     isSending = false;
   }
-
   const edited = (isAtOnce) => {
-    draft = 'fields';
-    markDraft();
+    setDraft('fields');
     if (isAtOnce) sendLive();
   };
-
   function drawFields(values, isForced) {
     const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
     if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
@@ -1001,20 +815,15 @@ function createAttribute({ path: name }) {
       if (isForced || editor.input !== document.activeElement) editor.set(values[name]);
     }
   }
-
   element.addEventListener('keydown', ({ key, target }) => {
-    // Enter changes a number, which sends it.
     if (key === 'Enter' && target.type === 'text') send(false);
     if (key === 'Escape' && draft !== null) {
-      draft = null;
-      markDraft();
+      setDraft(null);
       fill(true);
     }
   });
   const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
-  const raw = make('div.line.raw', hex, text, acts);
-  element.append(head, fields, raw);
-
+  element.append(head, fields, make('div.line.raw', hex, text, acts));
   element.update = (next) => {
     if (!latest) {
       const { properties } = next;
@@ -1028,109 +837,116 @@ function createAttribute({ path: name }) {
     element.classList.toggle('absent', next.value === undefined);
     if (draft === null && !isSending) fill(false);
   };
-
-  /** Shows the latest value, except in the control that has the focus, unless it is forced. */
   function fill(isForced) {
     const { value, fields } = latest;
     if (isForced || hex !== document.activeElement) hex.value = spaced(value ?? '');
     if (isForced || text !== document.activeElement) text.value = printable(value ?? '');
     hex.placeholder = value === undefined ? 'no value while the app does not run' : 'empty';
-    // A value that does not fit its layout has no fields.
     drawFields(fields ?? (value ? null : {}), isForced);
     text.hidden = editors.size > 0;
   }
   return element;
 }
-
-/** The path of the attribute that an event is about. */
-const pathOf = (event) =>
-  event.path ?? [event.service, event.characteristic, event.descriptor].filter(Boolean).join('/');
-
-/** Shows the value of an event without asking for it. */
-function takeValue(event) {
-  const isValue = event.event === 'notified' || event.event === 'read';
-  const { snapshot } = state;
-  if (!isValue || !isOurs(event) || event.offset || event.error || event.value === undefined) return;
-  const name = pathOf(event);
-  const attribute = snapshot?.attributes.find(({ path }) => path === name);
-  if (!attribute) return;
-  attribute.value = event.value;
-  attribute.fields = event.fields;
-  draw(drawValues);
+const SECTIONS = {
+  Air: drawAir, Centrals: drawCentrals, App: drawApp, Faults: drawFaults, Scenarios: drawScenarios,
+  Variables: drawVariables, Attributes: drawAttributes,
+};
+for (const title in SECTIONS) {
+  const id = title.toLowerCase();
+  $(id === 'attributes' ? 'middle' : 'left').append(
+    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
+      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
 }
-
-function drawValues() {
-  if (state.snapshot) drawAttributes(state.snapshot);
+document.addEventListener('chosen', () => {
+  for (const title in SECTIONS) $(title.toLowerCase()).replaceChildren();
+});
+document.addEventListener('read', () => {
+  const { device, devices, instance, snapshot } = state;
+  drawDevices();
+  $('nothing').hidden = devices.length > 0 || !instance;
+  $('clock').hidden = instance?.clock !== 'manual';
+  setText($('now'), instance?.now ?? '');
+  document.body.classList.toggle('empty', devices.length === 0);
+  document.title = device === null ? 'Mynah' : `${device} – Mynah`;
+  if (snapshot) for (const part of Object.values(SECTIONS)) part(snapshot);
+});
+function drawDevices() {
+  const nav = $('devices');
+  if (state.devices.length > 6) {
+    let select = nav.querySelector('select');
+    if (!select) {
+      select = make('select', { ariaLabel: 'Device', onchange: () => choose(select.value) });
+      nav.replaceChildren(select);
+    }
+    keyed(select, state.devices, (name) => name, (name) => make('option', { value: name }, name));
+    select.value = state.device;
+    return;
+  }
+  if (nav.querySelector('select')) nav.replaceChildren();
+  keyed(nav, state.devices, (name) => name,
+    (name) => make('button', { onclick: () => choose(name) }, name),
+    (button, name) => {
+      button.ariaCurrent = name === state.device ? 'true' : null;
+    });
 }
-
-// MARK: Timeline
-
-/** The events and marks that are kept, and those of them that the filter lets through. */
-let rows = [];
-let shown = [];
-let lastNumber = 0;
-let selected = null;
-let isFollowing = true;
-let filterWords = [];
-
-/** The colours for the names of events. */
 const COLORS = [
   [/^(error|warning|fault\.|request\.(refused|unanswered)|radio\.lost)/, 'bad'],
   [/^(central|mtu|paired|pairing|link|peripheral)/, 'name'], [/^(read|value\.read)$/, 'uuids'],
   [/^(write|value\.written|request\.asked)$/, 'flags'], [/^(notified|confirmed|value\.updated)$/, 'other'],
   [/ubscribed$|^(notification|app\.|alert|scenario)/, 'service'], [/^(advertising|scan|radio)/, 'dim'],
 ];
-const kind = (name) => COLORS.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
-
+const eventColor = (name) => COLORS.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
 const LEFT_OUT = new Set([
   'seq', 'time', 'event', 'device', 'service', 'characteristic', 'descriptor', 'path', 'value', 'fields', 'tick',
 ]);
-
-function words(value) {
-  if (Array.isArray(value)) return value.length ? value.map(words).join(', ') : 'none';
+function inWords(value) {
+  if (Array.isArray(value)) return value.length ? value.map(inWords).join(', ') : 'none';
   if (value && typeof value === 'object') {
-    return Object.entries(value).map(([key, item]) => `${key} ${words(item)}`).join(', ');
+    return Object.entries(value).map(([key, item]) => `${key} ${inWords(item)}`).join(', ');
   }
   return String(value);
 }
-
-/** The members of an event in words. */
-function detail(event) {
+function eventDetail(event) {
   const parts = [];
   const uuid = event.descriptor ?? event.characteristic;
-  if (event.fields) parts.push(words(event.fields));
+  if (event.fields) parts.push(inWords(event.fields));
   else if (event.value !== undefined) parts.push(spaced(event.value) || 'empty');
   if (uuid) parts.push(event.path ?? uuidName(uuid));
   for (const [key, value] of Object.entries(event)) {
     if (LEFT_OUT.has(key) || value === false || (key === 'withResponse' && value)) continue;
-    parts.push(key === 'central' ? `by ${value}` : key === 'message' ? words(value) : `${key} ${words(value)}`);
+    parts.push(key === 'central' ? `by ${value}` : key === 'message' ? inWords(value) : `${key} ${inWords(value)}`);
   }
   return parts.join(' · ');
 }
-
+function eventTime({ time }) {
+  if (!time) return '';
+  const date = new Date(time);
+  if ((state.instance?.clock ?? 'real') !== 'real') return date.toISOString().slice(11, 23);
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+const KEPT = 10000;
+const ROW = 22;
+let rows = [];
+let shown = [];
+let lastNumber = 0;
+let selected = null;
+let isFollowing = true;
+let filterWords = [];
 function haystack(row) {
-  row.text ??= `${JSON.stringify(row.event)} ${detail(row.event)}`.toLowerCase();
+  row.text ??= `${JSON.stringify(row.event)} ${eventDetail(row.event)}`.toLowerCase();
   return row.text;
 }
-
-/** Whether an event is about this device: those of an app's phone name several. */
-const isOurs = ({ device }) =>
-  device === undefined || device === state.device || device.split(', ').includes(state.device);
-
 function isShown(row) {
   if (row.mark !== undefined) return true;
   if ($('only').checked && !isOurs(row.event)) return false;
   return filterWords.every((word) => haystack(row).includes(word));
 }
-
 function selectRows() {
   const text = $('filter').value.trim().toLowerCase();
   filterWords = text ? text.split(/\s+/) : [];
   shown = rows.filter(isShown);
   draw(drawTimeline);
 }
-
-/** Adds rows at the end, and drops the oldest ones. */
 function addRows(added) {
   for (const row of added) row.number = ++lastNumber;
   rows.push(...added);
@@ -1139,14 +955,19 @@ function addRows(added) {
     rows.splice(0, rows.length - KEPT);
     const { length } = shown;
     shown = shown.filter(({ number }) => number >= rows[0].number);
-    // The rows that somebody reads stay where they are.
     if (!isFollowing) $('events').scrollTop -= (length - shown.length) * ROW;
   }
   draw(drawTimeline);
 }
-
+function insertMarks(marks) {
+  for (const row of marks) {
+    const before = rows.findLastIndex(({ event }) => !event?.seq || event.seq < row.seq);
+    row.number = (rows[before]?.number ?? 0) + 0.5;
+    rows.splice(before + 1, 0, row);
+  }
+  selectRows();
+}
 const pool = [];
-
 function createRow(index) {
   const onclick = () => {
     setFollowing(false);
@@ -1157,7 +978,6 @@ function createRow(index) {
   $('space').append(element);
   return element;
 }
-
 function fillRow(element, row, index) {
   element.ariaPosInSet = index + 1;
   element.ariaSetSize = shown.length;
@@ -1165,30 +985,13 @@ function fillRow(element, row, index) {
   element.style.transform = `translateY(${index * ROW}px)`;
   if (element.row === row) return;
   element.row = row;
-  const [time, what, who, rest] = element.children;
-  if (row.mark !== undefined) {
-    element.className = 'row mark';
-    tint(element, 'warn');
-    time.textContent = who.textContent = rest.textContent = '';
-    what.textContent = row.mark;
-    return;
-  }
-  const { event } = row;
-  element.className = 'row';
-  tint(element, kind(event.event));
-  time.textContent = (event.time ? clockTime(event.time) : '');
-  what.textContent = event.event;
-  who.textContent = event.device ?? '';
-  rest.textContent = detail(event);
+  const { mark, event } = row;
+  const texts = event
+    ? [eventTime(event), event.event, event.device ?? '', eventDetail(event)] : ['', mark, '', ''];
+  element.className = event ? 'row' : 'row mark';
+  tint(element, event ? eventColor(event.event) : 'warn');
+  texts.forEach((text, index) => { element.children[index].textContent = text; });
 }
-
-/** The time where the user is, or in UTC with virtual time. */
-function clockTime(text) {
-  const date = new Date(text);
-  if (state.isVirtual) return date.toISOString().slice(11, 23);
-  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-}
-
 function drawTimeline() {
   const list = $('events');
   const height = `${shown.length * ROW}px`;
@@ -1199,9 +1002,8 @@ function drawTimeline() {
   const count = Math.min(shown.length - first, Math.ceil(list.clientHeight / ROW) + 8);
   while (pool.length < count) pool.push(createRow(pool.length));
   pool.forEach((element, index) => {
-    const row = shown[first + index];
     element.hidden = index >= count;
-    if (index < count) fillRow(element, row, first + index);
+    if (index < count) fillRow(element, shown[first + index], first + index);
   });
   const active = pool.find((element) => !element.hidden && element.row === selected && selected);
   if (active) list.setAttribute('aria-activedescendant', active.id);
@@ -1210,32 +1012,19 @@ function drawTimeline() {
   const part = shown.length === rows.length ? '' : `${shown.length} of `;
   setText($('timeline-count'), `${part}${rows.length} events`);
 }
-
 function setFollowing(isOn) {
   isFollowing = $('follow').checked = isOn;
 }
-
 function select(row) {
   selected = row ?? null;
-  const isEvent = selected !== null && selected.mark === undefined;
-  $('detail').hidden = !isEvent;
-  if (isEvent) {
-    const { event } = selected;
+  const event = selected?.event;
+  $('detail').hidden = !event;
+  if (event) {
     $('detail-name').textContent = event.event;
     $('detail-text').textContent = JSON.stringify(event, null, 2);
   }
   draw(drawTimeline);
 }
-
-/** The words for waiting for an event like the selected one. */
-function waitWords() {
-  const { event } = selected;
-  const match = ['device', 'value'].filter((key) => event[key] !== undefined && !event.offset)
-    .map((key) => `${key}=${event[key]}`);
-  const name = pathOf(event);
-  return ['wait', event.event, ...match, ...(name ? [`of=${name}`] : [])];
-}
-
 function moveSelection(key) {
   const page = Math.max(1, Math.floor($('events').clientHeight / ROW) - 1);
   const now = selected ? shown.indexOf(selected) : shown.length;
@@ -1250,165 +1039,26 @@ function moveSelection(key) {
   if (list.scrollTop < end) list.scrollTop = end;
   return true;
 }
-
-/** The line that lists what the filter lets through. */
+function waitWords() {
+  const { event } = selected;
+  const match = ['device', 'value'].filter((key) => event[key] !== undefined && !event.offset)
+    .map((key) => `${key}=${event[key]}`);
+  const name = eventPath(event);
+  return ['wait', event.event, ...match, ...(name ? [`of=${name}`] : [])];
+}
 function eventsLine() {
   const searched = $('filter').value.trim().split(/\s+/).filter(Boolean);
-  // A word may be an event's name, which the match of the line begins with.
   const name = searched.find((word) => rows.some((row) => row.event?.event === word));
   const match = name ? [name, ...($('only').checked ? [`device=${state.device}`] : [])] : [];
   const greps = searched.filter((word) => word !== name).map((word) => ` | grep -iF -e ${quote(word)}`);
-  return line(['events', ...match, ['--since', '1']]) + greps.join('');
+  return ctlLine(['events', ...match, ['--since', '1']]) + greps.join('');
 }
-
-// MARK: The stream of events
-
-let lastID = null;
-/** The numbers of the first event of this run that was shown, and of the next one. */
-let first = 1;
-let next = 1;
-/** Marks that no event has passed yet, and the last one that was read. */
-let marks = [];
-let lastMark;
-
-/** Reads the marks that were set since the last time, and puts them between the events. */
-async function readMarks() {
-  const { cases } = await call('GET', '/v1/report');
-  // A reset forgets them: then all are new.
-  const known = cases.findLastIndex(({ name, seq }) => name === lastMark?.name && seq === lastMark.seq);
-  lastMark = cases.at(-1);
-  // Older ones have no events here any more.
-  const added = cases.slice(known + 1).filter(({ seq }) => seq >= first);
-  marks.push(...added.map(({ name, seq }) => ({ mark: name, seq })));
-  for (const row of passMarks(next)) {
-    const before = rows.findLastIndex(({ event }) => !event?.seq || event.seq < row.seq);
-    row.number = (rows[before]?.number ?? 0) + 0.5;
-    rows.splice(before + 1, 0, row);
-  }
-  selectRows();
-}
-
-/** The marks before an event. */
-function passMarks(seq) {
-  const count = marks.findIndex((mark) => mark.seq > seq);
-  return marks.splice(0, count < 0 ? marks.length : count);
-}
-
-function setLink(word, text) {
-  const link = $('link');
-  link.dataset.state = word;
-  setText($('link-text'), text);
-  $('lost').hidden = word !== 'lost';
-}
-
-function take(frames) {
-  const added = [];
-  for (const { id, data } of frames) {
-    const event = parse(data);
-    const [run, number] = id.split('-');
-    if (lastID?.split('-')[0] !== run) {
-      if (lastID !== null) {
-        added.push({ mark: 'a new history begins: mynah was started again or reset' });
-        marks = [];
-        lastMark = undefined;
-      }
-      state.areLayoutsOld = true;
-      first = Number(number);
-    }
-    lastID = id;
-    next = Number(number) + 1;
-    added.push(...passMarks(next - 1), { event });
-    if (event.event === 'scenario.ended') scenarioEnds.set(`${event.device}/${event.scenario}`, event);
-    if (CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device))) isStale = true;
-    takeValue(event);
-  }
-  addRows([...added, ...passMarks(next)]);
-  if (isStale) refresh();
-}
-
-/** Reads server-sent events until the stream ends. */
-async function follow() {
-  const headers = { Accept: 'text/event-stream' };
-  if (lastID !== null) headers['Last-Event-ID'] = lastID;
-  const abort = new AbortController();
-  const response = await fetch(`/v1/events?last=${KEPT}`, { headers, cache: 'no-store', signal: abort.signal });
-  if (!response.ok) await read(response);
-  setLink('live', 'Live');
-  refresh();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  let watch;
-  for (;;) {
-    // The server writes a comment every 15 s if nothing happens.
-    clearTimeout(watch);
-    watch = setTimeout(() => abort.abort(), 40000);
-    const { value, done } = await reader.read();
-    if (done) break;
-    text += value;
-    const blocks = text.split('\n\n');
-    text = blocks.pop();
-    const frames = [];
-    for (const block of blocks) {
-      const frame = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2)));
-      if (frame.data) frames.push(frame);
-    }
-    if (frames.length) take(frames);
-    // A comment says that a mark was set, that there was a reset or that the clock was moved.
-    if (blocks.includes(': changed')) {
-      state.areLayoutsOld = true;
-      refresh();
-      await readMarks();
-    }
-  }
-  clearTimeout(watch);
-}
-
-async function stayConnected() {
-  let pause = 250;
-  for (;;) {
-    const begin = performance.now();
-    let reason = '';
-    try {
-      await follow();
-    } catch (error) {
-      reason = error instanceof TypeError || error.name === 'AbortError' ? '' : error.message;
-    }
-    pause = performance.now() - begin > 5000 ? 250 : Math.min(pause * 2, 4000);
-    setLink('lost', 'Connection lost');
-    setText($('lost'), reason
-      || `Mynah does not answer at ${location.host}. This is the last known state; the page connects again by itself.`);
-    await new Promise((resolve) => setTimeout(resolve, pause));
-  }
-}
-
-// MARK: Controls that are always there
-
-$('reset').append(act('Reset', 'Reset all devices to their state at the start', () => ['reset'],
-  () => perform(['reset'], 'POST', '/v1/reset', {})));
-const advanceWords = () => ['advance', $('by').value];
-const advance = () => perform(advanceWords(), 'POST', '/v1/clock/advance', { by: $('by').value });
-$('advance').append(act('Advance', 'Advance the clock', advanceWords, advance));
-$('clock').addEventListener('submit', (event) => {
-  event.preventDefault();
-  advance();
-});
 $('timeline-aside').append(make('span', { id: 'timeline-count' }, '0 events'),
   copyButton('list these events', null, eventsLine));
-
-const markWords = () => ['mark', $('mark-name').value.trim() || 'mark'];
-async function setMark() {
-  const [, name] = markWords();
-  if (await perform(markWords(), 'POST', '/v1/mark', { name })) $('mark-name').value = '';
-}
-$('mark-act').append(act('Mark', 'Set the mark', markWords, setMark));
-$('mark').addEventListener('submit', (event) => {
-  event.preventDefault();
-  setMark();
-});
-
 $('detail-acts').append(
-  act('Copy', 'Copy the event as JSON', waitWords, () => copy(JSON.stringify(selected.event))),
+  act('Copy', 'Copy the event as JSON', waitWords, () => copyText(JSON.stringify(selected.event))),
   make('button', { ariaLabel: 'Close the event', onclick: () => select(null) }, 'Close'));
+document.addEventListener('chosen', selectRows);
 $('filter').addEventListener('input', selectRows);
 $('only').addEventListener('change', selectRows);
 $('follow').addEventListener('change', () => {
@@ -1425,17 +1075,128 @@ $('events').addEventListener('keydown', (event) => {
   if (event.key === 'Escape') select(null);
   else if (moveSelection(event.key)) event.preventDefault();
 });
-$('copy-done').addEventListener('click', () => copy(done.at(-1)));
-$('copy-all').addEventListener('click', () => copy(done.join('\n')));
 new ResizeObserver(() => draw(drawTimeline)).observe($('events'));
-// Another client may have changed what no event tells.
+const CHANGES =
+  /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
+let lastID = null;
+let first = 1;
+let next = 1;
+let marks = [];
+let lastMark;
+async function readMarks() {
+  const { cases } = await request('GET', '/v1/report');
+  const known = cases.findLastIndex(({ name, seq }) => name === lastMark?.name && seq === lastMark.seq);
+  lastMark = cases.at(-1);
+  const added = cases.slice(known + 1).filter(({ seq }) => seq >= first);
+  marks.push(...added.map(({ name, seq }) => ({ mark: name, seq })));
+  insertMarks(passMarks(next));
+}
+function passMarks(seq) {
+  const count = marks.findIndex((mark) => mark.seq > seq);
+  return marks.splice(0, count < 0 ? marks.length : count);
+}
+function showFrames(frames) {
+  const added = [];
+  let isChanged = false;
+  for (const { id, data } of frames) {
+    const event = parseJSON(data);
+    const [run, number] = id.split('-');
+    if (lastID?.split('-')[0] !== run) {
+      if (lastID !== null) {
+        added.push({ mark: 'a new history begins: mynah was started again or reset' });
+        marks = [];
+        lastMark = undefined;
+      }
+      state.areLayoutsOld = true;
+      first = Number(number);
+    }
+    lastID = id;
+    next = Number(number) + 1;
+    added.push(...passMarks(next - 1), { event });
+    noteScenarioEnd(event);
+    isChanged ||= CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device));
+    showValue(event);
+  }
+  addRows([...added, ...passMarks(next)]);
+  if (isChanged) refresh();
+}
+function showLink(word, text) {
+  $('link').dataset.state = word;
+  setText($('link-text'), text);
+  $('lost').hidden = word !== 'lost';
+}
+async function follow() {
+  const headers = { Accept: 'text/event-stream' };
+  if (lastID !== null) headers['Last-Event-ID'] = lastID;
+  const abort = new AbortController();
+  const response = await fetch(`/v1/events?last=${KEPT}`, { headers, cache: 'no-store', signal: abort.signal });
+  if (!response.ok) await readAnswer(response);
+  showLink('live', 'Live');
+  refresh();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  let watch;
+  for (;;) {
+    clearTimeout(watch);
+    watch = setTimeout(() => abort.abort(), 40000);
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+    const blocks = text.split('\n\n');
+    text = blocks.pop();
+    const frames = [];
+    for (const block of blocks) {
+      const frame = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2)));
+      if (frame.data) frames.push(frame);
+    }
+    if (frames.length) showFrames(frames);
+    if (blocks.includes(': changed')) {
+      state.areLayoutsOld = true;
+      refresh();
+      await readMarks();
+    }
+  }
+  clearTimeout(watch);
+}
+async function stayConnected() {
+  let pause = 250;
+  for (;;) {
+    const begin = performance.now();
+    let reason = '';
+    try {
+      await follow();
+    } catch (error) {
+      reason = error instanceof TypeError || error.name === 'AbortError' ? '' : error.message;
+    }
+    pause = performance.now() - begin > 5000 ? 250 : Math.min(pause * 2, 4000);
+    showLink('lost', 'Connection lost');
+    setText($('lost'), reason
+      || `Mynah does not answer at ${location.host}. This is the last known state; the page connects again by itself.`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+function addAct(place, form, label, what, words, run) {
+  $(place).append(act(label, what, words, run));
+  $(form).addEventListener('submit', (event) => {
+    event.preventDefault();
+    run();
+  });
+}
+$('reset').append(
+  command('Reset', 'Reset all devices to their state at the start', ['reset'], 'POST', '/v1/reset', {}));
+const advanceWords = () => ['advance', $('by').value];
+addAct('advance', 'clock', 'Advance', 'Advance the clock', advanceWords,
+  () => perform(advanceWords(), 'POST', '/v1/clock/advance', { by: $('by').value }));
+const markWords = () => ['mark', $('mark-name').value.trim() || 'mark'];
+addAct('mark-act', 'mark', 'Mark', 'Set the mark', markWords, async () => {
+  const [, name] = markWords();
+  if (await perform(markWords(), 'POST', '/v1/mark', { name })) $('mark-name').value = '';
+});
 addEventListener('focus', refresh);
-
 if (location.hash.length > 1) {
   try {
     state.device = decodeURIComponent(location.hash.slice(1));
   } catch {
-    // Not one of ours.
   }
 }
 stayConnected();

@@ -27,8 +27,8 @@ enum PageSession {
 
     /// Leads the browser to the page without the token, which the address bar and the history would keep.
     ///
-    /// It sets the cookie, unless the server has no token.
-    static func begin(_ token: String?, port: UInt16) -> HTTPResponse {
+    /// The response sets the cookie, unless the server has no token.
+    static func signIn(_ token: String?, port: UInt16) -> HTTPResponse {
         var headers = [HTTPField("location", "/"), HTTPField("referrer-policy", "no-referrer")]
         if let token {
             headers.append(

@@ -38,6 +38,9 @@ extension EmulatedDevice {
     /// The advertisement with what a test has changed, or `nil` if it does not advertise.
     var requestedAdvertisement: Advertisement? { change.applied(to: advertisement) }
 
+    /// The services that it is to advertise.
+    var advertisedServices: [BluetoothUUID] { requestedAdvertisement?.serviceUUIDs ?? [] }
+
     /// The table that its memory begins with: static values are the radio's, and stay as a test has set them.
     var memory: AttributeTable {
         var memory = table

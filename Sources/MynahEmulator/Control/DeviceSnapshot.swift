@@ -59,6 +59,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var phone: String?
     /// The data that it advertises.
     package var advertising: AdvertisingReport
+    /// The services that it was asked to advertise, whose bits are named in an overflow area.
+    package var advertisedServices: [BluetoothUUID]
     /// The connected centrals.
     package var centrals: [Central]
     /// The device's variables.
@@ -82,15 +84,38 @@ package struct DeviceSnapshot: Hashable, Sendable {
         ]
         if let phone { members.append(.init("phone", .string(phone))) }
         members += [
-            .init(
-                "advertising", .object(EventPayload.advertising(advertising).members(of: .advertisingChanged))
-            ),
+            .init("advertising", advertisingJSON),
             .init("centrals", .array(centrals.map(\.json))),
             .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
             .init("scenarios", .array(scenarios.map(\.json))),
             .init("attributes", .array(attributes.map(\.json))),
         ]
         return .object(members)
+    }
+
+    /// The members of an event about advertising, and the AD structures.
+    private var advertisingJSON: JSON {
+        let structures = JSON.object([
+            .init("data", structuresJSON(advertising.data)),
+            .init("scanResponse", structuresJSON(advertising.scanResponse)),
+        ])
+        return .object(
+            EventPayload.advertising(advertising).members(of: .advertisingChanged)
+                + [.init("structures", structures)])
+    }
+
+    private func structuresJSON(_ bytes: [UInt8]) -> JSON {
+        let names = ADNames(among: advertisedServices, serviceName: AssignedNumbers.displayName(of:))
+        return .array(
+            [ADStructure].decode(bytes).structures.map { structure in
+                let (name, text) = names.words(of: structure)
+                let rest = Hex.encode(ADNames.bytesWithoutWords(of: structure))
+                return .object([
+                    .init("type", .integer(Int(structure.type.rawValue))), .init("name", .string(name)),
+                    .init("data", .string(Hex.encode(structure.data))),
+                    .init("text", .string([text, rest].filter { !$0.isEmpty }.joined(separator: " "))),
+                ])
+            })
     }
 
     private var appJSON: JSON {

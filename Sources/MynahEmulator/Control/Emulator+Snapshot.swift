@@ -22,7 +22,7 @@ extension Emulator {
                 player.appSide.app?.access.authorization ?? $0.description.authorization
             },
             phone: player.device.app?.phone,
-            advertising: status.advertising,
+            advertising: status.advertising, advertisedServices: player.device.advertisedServices,
             centrals: phone.links.map { link in
                 let subscribed = status.subscriptions[link.central.id] ?? []
                 return .init(

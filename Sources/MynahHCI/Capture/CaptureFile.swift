@@ -122,7 +122,7 @@ public final class CaptureFile: Sendable {
         self.name = name
         self.reports = reports
         var queue = CaptureQueue(limit: limit ?? time.limit)
-        queue.begin(application: application)
+        queue.startSection(application: application)
         state = Lock(State(queue: queue))
         if !SystemThread.attempt({ self.run() }) {
             finish()
@@ -157,7 +157,7 @@ public final class CaptureFile: Sendable {
 
     /// Begins another section: what is recorded on earlier interfaces from now on is left out.
     package func beginSection(application: String) {
-        change { $0.queue.begin(application: application) }
+        change { $0.queue.startSection(application: application) }
     }
 
     func addInterface(_ linkType: UInt16, _ name: String) -> Interface {
@@ -204,7 +204,7 @@ public final class CaptureFile: Sendable {
         defer { output.close() }
         while true {
             let (batch, missing, isEnding) = state.withLock { state in
-                let batch = state.queue.take(atMost: output.batchSize)
+                let batch = state.queue.removeBlocks(atMost: output.batchSize)
                 state.isIdle = batch.bytes.isEmpty && !state.isEnding
                 return (batch, state.queue.takeMissing(), state.isEnding)
             }

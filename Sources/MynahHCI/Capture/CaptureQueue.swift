@@ -38,8 +38,8 @@ struct CaptureQueue: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { first == blocks.count }
 
-    /// Begins the file, or another section of it, in which interfaces are numbered anew.
-    mutating func begin(application: String) {
+    /// Starts the file, or another section of it, in which interfaces are numbered anew.
+    mutating func startSection(application: String) {
         add(Pcapng.sectionHeader(application: application), isPacket: false)
         interfaces = 0
         section += 1
@@ -78,8 +78,8 @@ struct CaptureQueue: Sendable {
         size += bytes.count
     }
 
-    /// Takes the blocks that fit into so many bytes, and at least one if there is any.
-    mutating func take(atMost limit: Int) -> Batch {
+    /// Removes and returns the blocks that fit into `limit` bytes, and at least one if there is any.
+    mutating func removeBlocks(atMost limit: Int) -> Batch {
         var batch = Batch()
         while first < blocks.count,
             batch.bytes.isEmpty || batch.bytes.count + blocks[first].bytes.count <= limit

@@ -54,7 +54,7 @@ extension LinkLayerEncoder {
     }
 
     mutating func connectRequest(_ connect: AirConnect, from station: Station) -> LinkLayerPacket {
-        let link = begin(connect.access, central: station)
+        let link = addLink(connect.access, central: station)
         var writer = ByteWriter(capacity: 34)
         writer.write(connect.initiator)
         writer.write(connect.advertiser)

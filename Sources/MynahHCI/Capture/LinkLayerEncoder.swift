@@ -71,10 +71,10 @@ struct LinkLayerEncoder: Sendable {
 
     // MARK: - Links
 
-    /// Adds a link at its beginning.
+    /// Adds a link that begins.
     ///
     /// Above the limit it replaces the least recently used link.
-    mutating func begin(_ access: UInt32, central: Station) -> Link {
+    mutating func addLink(_ access: UInt32, central: Station) -> Link {
         if links.count >= Self.limit, let oldest = links.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             links[oldest.key] = nil
         }

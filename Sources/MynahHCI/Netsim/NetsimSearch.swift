@@ -61,7 +61,7 @@ package struct NetsimSearch: Sendable {
 
     /// An emulator that is alive now: its file is there, is this user's, and its port is open.
     ///
-    /// It never waits.
+    /// The search never waits.
     package func live(instance: Int? = nil) throws(Absence) -> NetsimPlace {
         let place: NetsimPlace
         do throws(RadioError) {

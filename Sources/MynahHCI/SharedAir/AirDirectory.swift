@@ -116,9 +116,9 @@ struct AirDirectory: Sendable {
 
     /// Opens this process's socket.
     ///
-    /// It is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists, and the
-    /// kernel lists the name that was bound. If the process is killed before it listens, the next one to join
-    /// takes it for the leftover that it is.
+    /// The socket is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists,
+    /// and the kernel lists the name that was bound. If the process is killed before it listens, the next one
+    /// to join removes it as a leftover.
     func listen(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor = try bind(as: node)
         guard systemListen(descriptor) == 0 else {

@@ -10,7 +10,7 @@ extension AirMesh {
     private static let turn = 64
 
     /// Greets a process that we connected to, or that connected to us.
-    func begin(_ descriptor: Int32, to called: UInt64?) {
+    func greet(_ descriptor: Int32, to called: UInt64?) {
         var room: Int32 = 1 << 20
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
         let isTaken = state.withLock { state in

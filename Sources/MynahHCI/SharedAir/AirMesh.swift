@@ -133,7 +133,7 @@ final class AirMesh: Sendable {
             guard !state.withLock({ $0.neighbours.knows(other) }),
                 let descriptor = directory.connect(to: other)
             else { continue }
-            begin(descriptor, to: other)
+            greet(descriptor, to: other)
         }
     }
 
@@ -169,7 +169,7 @@ final class AirMesh: Sendable {
             }
             guard descriptor >= 0 else { return }
             Descriptor.prepare(descriptor)
-            begin(descriptor, to: nil)
+            greet(descriptor, to: nil)
         }
     }
 

@@ -94,7 +94,7 @@ struct AirNeighbours: Sendable {
             }
         }
         switch AirMessage(bytes) {
-        case .frame(let frame): return take(frame, on: connection)
+        case .frame(let frame): return handle(frame, on: connection)
         case .wantsAdvertising(let isWanted):
             send(advertising: isWanted, to: connection)
             return []
@@ -102,7 +102,7 @@ struct AirNeighbours: Sendable {
         }
     }
 
-    private mutating func take(_ frame: AirFrame, on connection: Connection) -> [Action] {
+    private mutating func handle(_ frame: AirFrame, on connection: Connection) -> [Action] {
         // A station belongs to the process that sent for it first.
         if let owner = stations[frame.from] {
             return owner == connection ? [.take(frame)] : []

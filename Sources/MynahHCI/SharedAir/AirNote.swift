@@ -71,7 +71,7 @@ package final class AirNote: Sendable {
             return descriptor
         }
         guard let descriptor else { return }
-        Self.take(descriptor, path)
+        Self.removeFile(descriptor, path)
         // A child that is just being started shares the descriptor until it becomes another program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -84,7 +84,7 @@ package final class AirNote: Sendable {
             && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
     }
 
-    private static func take(_ descriptor: Int32, _ path: String) {
+    private static func removeFile(_ descriptor: Int32, _ path: String) {
         if isThere(descriptor, path) { unlink(path) }
     }
 
@@ -113,7 +113,7 @@ package final class AirNote: Sendable {
             status.st_uid == geteuid()
         else { return nil }
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
-            take(descriptor, path)
+            removeFile(descriptor, path)
             flock(descriptor, LOCK_UN)
             return nil
         }

@@ -32,7 +32,7 @@ public final class SharedAir: Sendable {
             found = choice.directory
         }
         let air = LiveAir(seed: seed)
-        let mesh = AirMesh(found, receive: { [weak air] in air?.take($0) }, notice: notice)
+        let mesh = AirMesh(found, receive: { [weak air] in air?.handle($0) }, notice: notice)
         self.directory = found.path
         self.air = air
         self.mesh = mesh
@@ -53,10 +53,10 @@ public final class SharedAir: Sendable {
     /// The number of other processes on it.
     package var neighbours: Int { mesh.count }
 
-    /// A new controller on it.
+    /// Makes a new controller on the air.
     ///
-    /// Its public address is `address`. If that is `nil`, it has none, and its host generates a static random
-    /// address.
+    /// The controller's public address is `address`. If that is `nil`, it has no public address, and its host
+    /// generates a static random address.
     public func transport(
         address: DeviceAddress? = nil, cipher: ControllerConfiguration.Cipher? = nil
     ) -> VirtualTransport {

@@ -81,7 +81,7 @@ final class PacketLine: Sendable {
             case .blocked: return ([], nil)
             case .moved(let count):
                 do throws(H4Decoder.Lost) {
-                    return (try state.decoder.take(buffer[..<count]), nil)
+                    return (try state.decoder.decode(buffer[..<count]), nil)
                 } catch {
                     Self.shut(&state)
                     return (

@@ -4,7 +4,7 @@ import MynahSupport
 
 /// A transport that speaks H4 to a controller on a socket, a serial line or the kernel's user channel.
 ///
-/// It can be opened again after it has ended or was closed. If it is a server, `open` waits for a
+/// The transport can be opened again after it has ended or was closed. If it is a server, `open` waits for a
 /// controller to connect.
 package final class SocketTransport: HCITransport {
     private enum Phase {

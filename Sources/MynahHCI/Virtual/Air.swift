@@ -155,9 +155,9 @@ package struct Air: Sendable {
 
     /// The same for a station of this process and the device that has an address, of whichever process.
     ///
-    /// It counts for the link that they have, and for a device that is not linked from the next thing that it
-    /// advertises. The address is the one on the air. A device that has been recognized by it stays so under
-    /// the addresses that it changes to.
+    /// The distance applies to the link between them at once. Without a link it applies from the next packet
+    /// that the device advertises. The address is the one on the air. A device that has been recognized by it
+    /// stays so under the addresses that it changes to.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
@@ -216,13 +216,13 @@ package struct Air: Sendable {
 
     // MARK: - What comes
 
-    /// Takes a packet of a controller's host.
-    package mutating func take(_ packet: H4Packet, of station: Station) -> [Output] {
+    /// Handles a packet of a controller's host.
+    package mutating func handle(_ packet: H4Packet, of station: Station) -> [Output] {
         receive(packet, of: station)
         return drain()
     }
 
-    /// As `take`, and leaves what it wants done for `drain`.
+    /// As `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ packet: H4Packet, of station: Station) {
         guard let index = members.index(of: station) else { return }
         members[at: index].controller.receive(packet, at: now)
@@ -230,13 +230,13 @@ package struct Air: Sendable {
         deliver()
     }
 
-    /// Takes a frame of another process.
-    package mutating func take(_ frame: AirFrame) -> [Output] {
+    /// Handles a frame of another process.
+    package mutating func handle(_ frame: AirFrame) -> [Output] {
         receive(frame)
         return drain()
     }
 
-    /// As `take`, and leaves what it wants done for `drain`.
+    /// As `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ frame: AirFrame) {
         // A frame from outside must not come from one of our own stations.
         guard members.index(of: frame.from) == nil else { return }
@@ -246,13 +246,13 @@ package struct Air: Sendable {
         deliver()
     }
 
-    /// Moves the time, and does what became due, each at its moment.
+    /// Moves the time, and does what has become due, in order, each at its time.
     package mutating func advance(to time: AirTime) -> [Output] {
         pass(to: time)
         return drain()
     }
 
-    /// As `advance`, and leaves what it wants done for `drain`.
+    /// As `advance`, but leaves the outputs for `drain`.
     mutating func pass(to time: AirTime) {
         while let first = heap.first, first.time <= time {
             heap.removeFirst()

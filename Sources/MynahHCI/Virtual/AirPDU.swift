@@ -94,7 +94,7 @@ package struct AirConnect: Hashable, Sendable {
 
 /// A frame of a link.
 ///
-/// It may be lost, and is then sent again.
+/// A frame may be lost, and is then sent again.
 ///
 /// A real link layer has one bit of sequence number and exchanges PDUs at each connection event. Here a
 /// whole window of PDUs is in flight at once.

@@ -31,7 +31,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
 
 /// A station that sends and receives on an air.
 ///
-/// Its number is random, so that processes need not agree on who assigns numbers.
+/// The number of a station is random, so that processes need not agree on who assigns numbers.
 package struct Station: Hashable, Sendable, Comparable {
     /// The number; 0 is nobody's.
     package let rawValue: UInt64

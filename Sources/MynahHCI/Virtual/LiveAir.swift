@@ -143,7 +143,7 @@ public final class LiveAir: Sendable {
         if isMine { deliver() }
     }
 
-    func take(_ packet: H4Packet, of station: Station) {
+    func handle(_ packet: H4Packet, of station: Station) {
         enter { $0.receive(packet, of: station) }
     }
 
@@ -160,7 +160,7 @@ public final class LiveAir: Sendable {
         if isMine { deliver() }
     }
 
-    func take(_ frames: [AirFrame]) {
+    func handle(_ frames: [AirFrame]) {
         enter { air in
             for frame in frames { air.receive(frame) }
         }

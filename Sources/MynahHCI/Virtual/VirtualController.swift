@@ -3,9 +3,9 @@ import MynahSupport
 
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
 ///
-/// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its
-/// commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B.
-/// Each state of the link layer is a part of its own; the controller passes on what comes in.
+/// The controller has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come
+/// out. Its commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6,
+/// Part B. Each state of the link layer is a part of its own; the controller passes on what comes in.
 package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
     var random: SeededRandom
@@ -127,7 +127,7 @@ package struct VirtualController: Sendable {
             parameters: match.parameters)
         outbox.transmit(.connect(connect), to: station)
         report(endpoints, match.parameters)
-        connections.begin(endpoints.handle, at: now, &outbox)
+        connections.start(endpoints.handle, at: now, &outbox)
     }
 
     /// Takes a connection request of another station.
@@ -143,7 +143,7 @@ package struct VirtualController: Sendable {
         guard let endpoints else { return }
         report(endpoints, connect.parameters)
         connected.report(connection: endpoints.handle, to: &outbox)
-        connections.begin(endpoints.handle, at: now, &outbox)
+        connections.start(endpoints.handle, at: now, &outbox)
     }
 
     private mutating func report(_ endpoints: ConnectionEndpoints, _ parameters: LEConnection.Parameters) {

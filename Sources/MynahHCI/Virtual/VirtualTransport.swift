@@ -91,7 +91,7 @@ public final class VirtualTransport: HCITransport {
     /// Gives a packet to the controller, which answers in this call.
     public func send(_ packet: H4Packet) {
         guard let station else { return }
-        air.take(packet, of: station)
+        air.handle(packet, of: station)
     }
 
     /// Switches the controller off.

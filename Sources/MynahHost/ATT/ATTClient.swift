@@ -63,7 +63,7 @@ struct ATTClient {
         while running == nil, !waiting.isEmpty {
             let before = bearer
             running = waiting.removeFirst()
-            carryOn(running?.take(.begin, &bearer), from: before, &actions)
+            carryOn(running?.handle(.begin, &bearer), from: before, &actions)
         }
     }
 
@@ -140,7 +140,7 @@ struct ATTClient {
         guard running != nil else { return }
         asked = nil
         let before = bearer
-        carryOn(running?.take(.answer(answer), &bearer), from: before, &actions)
+        carryOn(running?.handle(.answer(answer), &bearer), from: before, &actions)
         startNext(&actions)
     }
 
@@ -157,7 +157,7 @@ struct ATTClient {
         asked = nil
         running = nil
         waiting = []
-        for procedure in all { _ = procedure.take(.end(error), &bearer) }
+        for procedure in all { _ = procedure.handle(.end(error), &bearer) }
     }
 
     private static let overdue = RequestError.failed(

@@ -40,7 +40,7 @@ extension ATTServer {
                 continue
             }
             if let value = known(attribute, context) {
-                search.take(attribute.isEqual(value, search.value), attribute.groupEnd)
+                search.compared(attribute.isEqual(value, search.value), attribute.groupEnd)
             } else if case .value(let key, _) = attribute.content,
                 search.value.count <= attribute.access.maximumLength
             {

@@ -65,11 +65,11 @@ struct ATTServer: Sendable {
         /// Attributes that match, each with the end of its group.
         var found: [ClosedRange<AttributeHandle>] = []
 
-        /// The next attribute does not count.
+        /// Leaves out the next attribute.
         mutating func skip() { handles.removeFirst() }
 
-        /// The next attribute was compared.
-        mutating func take(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
+        /// Notes the result of comparing the next attribute.
+        mutating func compared(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
             let handle = handles.removeFirst()
             if isMatch { found.append(handle...max(handle, groupEnd)) }
         }
@@ -256,7 +256,7 @@ struct ATTServer: Sendable {
             throw Denial(error, at: handles.first ?? .none)
         case (.valueSearch(var search), .success(let value)):
             let handle = search.handles.first ?? .none
-            search.take(value == search.value, handle)
+            search.compared(value == search.value, handle)
             return try continueSearch(search, context)
         case (.valueSearch(var search), .failure):
             search.skip()

@@ -95,8 +95,8 @@ struct ControllerSession: Sendable {
 
     // MARK: The controller comes and goes
 
-    /// A transport was opened: begins to bring the controller up.
-    mutating func begin(at now: Duration, _ actions: inout [Action]) {
+    /// Begins to bring the controller up after a transport was opened.
+    mutating func bringUp(at now: Duration, _ actions: inout [Action]) {
         stage = .bringingUp(BringUp())
         isTurningOff = false
         continueBringUp(at: now, &actions)

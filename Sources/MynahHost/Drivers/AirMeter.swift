@@ -3,13 +3,13 @@ import MynahHCI
 
 /// The radio's use of the air, over all its controllers.
 ///
-/// Its drivers share it. It is confined to the radio's executor.
+/// The radio's drivers share the meter. It is confined to the radio's executor.
 final class AirMeter {
     private var meter = RadioMeter()
 
     /// Notes what the controller does now.
     func note(_ session: ControllerSession, at now: Duration) {
-        meter.take(session.activity, at: now)
+        meter.setActivity(session.activity, at: now)
     }
 
     /// A link ended.

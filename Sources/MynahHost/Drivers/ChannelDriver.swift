@@ -4,8 +4,8 @@ import MynahHCI
 
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
-/// It is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the links'
-/// driver.
+/// The driver is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the
+/// `LinkDriver`.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 
@@ -44,8 +44,8 @@ final class ChannelDriver {
     /// Begins to take requests for connection parameters as a device does.
     func begin(as identity: DeviceIdentity) { l2cap.rules = identity.parameterRules }
 
-    /// Learns what the controller can do.
-    func begin(on profile: ControllerProfile) {
+    /// Configures L2CAP for the capabilities of the controller.
+    func configure(on profile: ControllerProfile) {
         l2cap.canUpdateParameters = profile.supportedCommands.allows(.leConnectionUpdate)
     }
 
@@ -54,7 +54,7 @@ final class ChannelDriver {
 
     /// A link began.
     func began(_ link: Link) {
-        l2cap.begin(link.handle, to: link.peer.id, as: link.role)
+        l2cap.addLink(link.handle, to: link.peer.id, as: link.role)
     }
 
     /// A link ended, and with it its channels and the requests on it.
@@ -167,8 +167,8 @@ final class ChannelDriver {
 
     // MARK: Connection parameters
 
-    /// Takes the peer's request to the Link Layer, or the parameters that are in force from now on.
-    func take(_ event: HCIEventContent) {
+    /// Handles the peer's request to the Link Layer, or the event with new connection parameters.
+    func handle(_ event: HCIEventContent) {
         switch event {
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             let wanted = ConnectionParameterRange(

@@ -6,11 +6,11 @@ import MynahSupport
 /// Drives the controller over its transport: carries out what the session asks for, passes on what the
 /// controller reports, and looks for a controller that was lost.
 ///
-/// It is confined to the radio's executor.
+/// The driver is confined to the radio's executor.
 final class ControllerDriver {
     /// How a transport gets back to the radio's executor.
     struct Inlet {
-        /// Takes a packet of the transport that was opened at an epoch.
+        /// Handles a packet of the transport that was opened at an epoch.
         var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
         /// Takes the end of that transport.
         var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
@@ -107,7 +107,7 @@ final class ControllerDriver {
         let epoch = epoch
         let result = await withCheckedContinuation { continuation in
             bringUp = continuation
-            drive { $0.begin(at: $1, &$2) }
+            drive { $0.bringUp(at: $1, &$2) }
         }
         try result.get()
         // It may have gone after it was brought up, and before this call goes on.
@@ -270,8 +270,8 @@ final class ControllerDriver {
 
     // MARK: Reports
 
-    /// Takes a packet of the transport that was opened at an epoch.
-    func take(_ packet: H4Packet, _ epoch: Int) {
+    /// Handles a packet of the transport that was opened at an epoch.
+    func handle(_ packet: H4Packet, _ epoch: Int) {
         guard epoch == self.epoch, isAttached else { return }
         logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
         switch packet.type {
@@ -300,7 +300,7 @@ final class ControllerDriver {
         case .advertisingReports(let reports): for report in reports { access?.hear(report) }
         case .connectionComplete(let status, let connection) where status != .success:
             if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
-        default: links?.take(content)
+        default: links?.handle(content)
         }
     }
 
@@ -328,7 +328,7 @@ final class ControllerDriver {
             guard let source = links?.addressSource(publicAddress) else { return }
             drive { $0.choose(source, at: $1, &$2) }
         case .broughtUp:
-            links?.begin(on: session.profile)
+            links?.configure(on: session.profile)
             endBringUp(.success(()))
         case .bringUpFailed(let error): endBringUp(.failure(error))
         case .addressChanged: access?.addressChanged()

@@ -168,7 +168,7 @@ final class GenericAccess {
     func hear(_ report: LEAdvertisingReport) {
         let scanner = controller.session.scanner
         let isWanted = scanner.wanted != nil
-        guard isWanted || scanner.isFollowing, var whole = reports.take(report), let links else { return }
+        guard isWanted || scanner.isFollowing, var whole = reports.add(report), let links else { return }
         let (identity, hasMoved) = peers.heard(whole.address, links.bonds)
         if hasMoved { controller.change { $2.moved(identity, to: peers.current(of: identity)) } }
         if identity != whole.address { whole.resolvedAddress = whole.address }

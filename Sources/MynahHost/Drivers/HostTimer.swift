@@ -26,7 +26,7 @@ enum HostDeadline: Hashable {
 
 /// The deadlines of a radio, and the task that sleeps until the earliest.
 ///
-/// Its drivers share it. It is confined to the radio's executor.
+/// The radio's drivers share the timer. It is confined to the radio's executor.
 final class HostTimer {
     private let environment: Environment
     private var deadlines = Deadlines<HostDeadline>()

@@ -4,9 +4,9 @@ import MynahHCI
 
 // The links themselves, as the controller reports them and as users end them.
 extension LinkDriver {
-    /// Takes an event about a link.
-    func take(_ event: HCIEventContent) {
-        table.take(event, at: environment.now())
+    /// Handles an event about a link.
+    func handle(_ event: HCIEventContent) {
+        table.noteUse(event, at: environment.now())
         switch event {
         case .connectionComplete(_, let connection): began(connection)
         case .disconnectionComplete(let status, let handle, let reason):
@@ -19,7 +19,7 @@ extension LinkDriver {
         case .longTermKeyRequest(let handle, let random, let diversifier):
             guard sinks.faults?.endsLink(handle, random, diversifier, of: self) != true else { return }
             secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
-        case .remoteParameterRequest, .connectionUpdateComplete: channels.take(event)
+        case .remoteParameterRequest, .connectionUpdateComplete: channels.handle(event)
         case .readRemoteFeaturesComplete(let status, let handle):
             // A peripheral without this request answers with Unsupported Remote Feature.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
@@ -107,8 +107,8 @@ extension LinkDriver {
         let identity = controller.session.address.identity ?? own
         security.linkBegan(
             link.handle, link.role, to: link.peer, .init(own: own, peer: onAir, identity: identity))
-        server.begin(link.handle, to: link.peer)
-        client.begin(link.handle)
+        server.addLink(link.handle, to: link.peer)
+        client.addLink(link.handle)
         channels.began(link)
     }
 

@@ -6,7 +6,7 @@ import MynahSupport
 /// Drives what goes over links: passes what comes to the server, the client, the security manager and L2CAP,
 /// and carries out the actions that they return.
 ///
-/// It is confined to the radio's executor.
+/// The driver is confined to the radio's executor.
 final class LinkDriver {
     /// How long `endAll` waits for links to end.
     static let endTimeout = Duration.seconds(1)
@@ -62,10 +62,10 @@ final class LinkDriver {
         channels.begin(as: identity)
     }
 
-    /// Learns what the controller can hold and do.
-    func begin(on profile: ControllerProfile) {
+    /// Configures the links for the buffers and capabilities of the controller.
+    func configure(on profile: ControllerProfile) {
         outbound.configure(profile.buffers)
-        channels.begin(on: profile)
+        channels.configure(on: profile)
     }
 
     /// Ends every link and waits until they are gone: without that the other sides wait for their supervision

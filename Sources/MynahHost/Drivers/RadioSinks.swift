@@ -3,7 +3,7 @@ import MynahHCI
 
 /// The sinks of a radio's two roles.
 ///
-/// Its drivers share it. It is confined to the radio's executor.
+/// The radio's drivers share them. They are confined to the radio's executor.
 final class RadioSinks {
     /// The sink of the peripheral role, or `nil` if it is not started.
     var peripheral: (any RadioSink)? {

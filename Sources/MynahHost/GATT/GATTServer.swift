@@ -54,8 +54,8 @@ struct GATTServer: Sendable {
 
         /// How a value of this length goes to the client, if the centrals that it is for include it.
         ///
-        /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks
-        /// each bearer.
+        /// The function is mutating so that the bearer is read in place: a bearer is large, and each value
+        /// that is sent asks each bearer.
         mutating func route(
             _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?,
             isCut: Bool
@@ -228,8 +228,8 @@ struct GATTServer: Sendable {
 
     // MARK: Links
 
-    /// A link began.
-    mutating func begin(_ link: ConnectionHandle, to peer: Peer) {
+    /// Adds a link.
+    mutating func addLink(_ link: ConnectionHandle, to peer: Peer) {
         bearers[link] = Bearer(peer: peer)
         setOwnMTU(largestMTU, link)
     }
@@ -432,7 +432,7 @@ struct GATTServer: Sendable {
 
     /// The part of an app's value that a link carries, as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
     ///
-    /// It is a warning once for each link.
+    /// The first cut on a link causes a warning.
     private mutating func cut(_ value: [UInt8], at index: Int, _ actions: inout [Action]) -> [UInt8] {
         let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
         guard value.count > room else { return value }

@@ -19,10 +19,10 @@ package struct L2CAPFrame: Hashable, Sendable {
     static let confirmation = L2CAPFrame(
         channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
 
-    /// Whether this side begins something with it, so that the peer answers it or goes on.
+    /// Whether this side begins an exchange with the frame, which the peer answers or continues.
     ///
-    /// It is an ATT request, a request or credits on the signalling channel (4), or begins pairing (Vol 3,
-    /// Part H, 3.3).
+    /// Such a frame is an ATT request, a request or credits on the signalling channel (4), or begins pairing
+    /// (Vol 3, Part H, 3.3).
     var isRequest: Bool {
         guard let code = payload.first else { return false }
         switch channel {
@@ -80,13 +80,13 @@ package struct L2CAPReassembler: Sendable {
         buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
     }
 
-    /// Takes a packet, and returns the PDU that it ends.
-    package mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
-        take(packet.data[...], packet.boundary)
+    /// Adds a packet, and returns the PDU that it completes, if any.
+    package mutating func add(_ packet: ACLPacket) -> L2CAPFrame? {
+        add(packet.data[...], packet.boundary)
     }
 
-    /// Takes a packet's bytes, and returns the PDU that they end.
-    package mutating func take(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
+    /// Adds a packet's bytes, and returns the PDU that they complete, if any.
+    package mutating func add(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
         switch boundary {
         case .first, .firstFlushable, .complete:
             needed = 0

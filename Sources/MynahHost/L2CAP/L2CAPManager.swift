@@ -67,8 +67,8 @@ struct L2CAPManager: Sendable {
 
     // MARK: Links
 
-    /// A link began.
-    mutating func begin(_ link: ConnectionHandle, to peer: Peer.ID, as role: LEConnection.Role) {
+    /// Adds a link.
+    mutating func addLink(_ link: ConnectionHandle, to peer: Peer.ID, as role: LEConnection.Role) {
         links[link] = L2CAPLink(link, to: peer, as: role)
     }
 
@@ -174,7 +174,7 @@ struct L2CAPManager: Sendable {
     private mutating func answered(
         _ answer: L2CAPSignal?, _ identifier: UInt8, _ index: Int, _ actions: inout [Action]
     ) {
-        guard let request = links[at: index].signalling.take(identifier) else { return }
+        guard let request = links[at: index].signalling.removeRequest(identifier) else { return }
         actions.append(.watchAnswer(link: links.keys[index], identifier: identifier, nil))
         guard let answer else { return actions.append(failure(of: request)) }
         switch (request, answer) {

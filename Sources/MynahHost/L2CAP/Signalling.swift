@@ -33,8 +33,8 @@ struct Signalling: Sendable {
         return identifier
     }
 
-    /// Returns and forgets the request that an answer is for, or returns `nil` if none awaits it.
-    mutating func take(_ identifier: UInt8) -> Request? {
+    /// Removes and returns the request that an answer is for, or returns `nil` if no request awaits it.
+    mutating func removeRequest(_ identifier: UInt8) -> Request? {
         requests.isEmpty ? nil : requests.removeValue(forKey: identifier)
     }
 

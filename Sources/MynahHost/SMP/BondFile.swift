@@ -3,9 +3,9 @@ package import MynahSupport
 
 /// The file in which a radio keeps its bonds, and its identity towards those who are bonded.
 ///
-/// It is replaced whole, on its writer's thread, and only its owner may read it. One that cannot be used is
-/// set aside under another name and never deleted. A file belongs to one radio of one process at a time; a
-/// state directory sees to that.
+/// The file is replaced whole, on its writer's thread, and only its owner may read it. A file that cannot be
+/// used is set aside under another name and never deleted. A file belongs to one radio of one process at a
+/// time; a state directory sees to that.
 public struct BondFile: Sendable {
     private let file: KeptFile
     /// A file of another name that holds the bonds until they change.

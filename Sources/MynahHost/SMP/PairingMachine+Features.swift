@@ -26,8 +26,10 @@ extension PairingMachine {
             responderKeys: configuration.isBonding ? takes : [])
     }
 
-    /// A responder takes a Pairing Request.
-    mutating func begin(_ request: PairingFeatures, at now: Duration) throws(SMPReason) -> [PairingAction] {
+    /// Accepts a Pairing Request as responder.
+    mutating func acceptRequest(_ request: PairingFeatures, at now: Duration) throws(SMPReason)
+        -> [PairingAction]
+    {
         state = .idle
         deadline = nil
         guard configuration.isPairable else { throw .pairingNotSupported }

@@ -108,7 +108,7 @@ struct PairingMachine: Sendable {
         do {
             guard let pdu = try SMPPDU.decode(bytes) else { return [] }
             if case .pairingFailed(let reason) = pdu { return failedByPeer(reason, at: now) }
-            return settle(try take(pdu, at: now), at: now)
+            return settle(try handle(pdu, at: now), at: now)
         } catch {
             // Amid no pairing only a request is answered, so that two devices cannot answer each other
             // without end.
@@ -172,11 +172,11 @@ struct PairingMachine: Sendable {
 }
 
 extension PairingMachine {
-    private mutating func take(_ pdu: SMPPDU, at now: Duration) throws(SMPReason) -> [PairingAction] {
+    private mutating func handle(_ pdu: SMPPDU, at now: Duration) throws(SMPReason) -> [PairingAction] {
         switch (state, pdu) {
         case (.idle, .pairingRequest(let request)), (.securityRequested, .pairingRequest(let request)):
             guard role == .responder else { throw .commandNotSupported }
-            return try begin(request, at: now)
+            return try acceptRequest(request, at: now)
         case (.idle, .securityRequest(let requirements)):
             guard role == .initiator else { throw .commandNotSupported }
             return [.securityRequested(requirements)]

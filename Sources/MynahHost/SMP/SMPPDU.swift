@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A PDU of the Security Manager (Core Specification, Vol 3, Part H, 3.3).
 ///
-/// It shows no key that it carries: packets are logged as these, not as bytes.
+/// The description shows no key: packets are logged as PDUs, not as bytes.
 enum SMPPDU: Hashable, Sendable {
     /// The first byte.
     enum Code: UInt8, Hashable, Sendable, CaseIterable {

@@ -86,7 +86,7 @@ extension SecurityManager {
         machine.kept = nil
         entries[at: index].machine = machine
         self[attempts: machine.peerAddress] = machine.attempts
-        for action in wanted { take(action, index, at: now, &actions) }
+        for action in wanted { perform(action, index, at: now, &actions) }
     }
 
     private mutating func machine(of entry: Entry) -> PairingMachine {
@@ -103,7 +103,7 @@ extension SecurityManager {
             attempts: self[attempts: entry.addresses.peer], random: random.split())
     }
 
-    private mutating func take(
+    private mutating func perform(
         _ action: PairingAction, _ index: Int, at now: Duration, _ actions: inout [Action]
     ) {
         let (link, role) = (entries.keys[index], entries[at: index].role)

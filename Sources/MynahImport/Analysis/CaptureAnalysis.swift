@@ -84,13 +84,13 @@ struct CaptureAnalysis {
         return warnings
     }
 
-    mutating func take(_ captured: CapturedPacket) {
+    mutating func add(_ captured: CapturedPacket) {
         let packet = captured.packet
         switch packet.type {
         case .command:
-            if let command = HCICommand(packet.body) { take(command, captured.source) }
+            if let command = HCICommand(packet.body) { note(command, captured.source) }
         case .event:
-            if let event = HCIEvent(packet.body) { take(event, captured.source, captured.time) }
+            if let event = HCIEvent(packet.body) { note(event, captured.source, captured.time) }
         case .aclData: takeData(captured)
         case .synchronousData, .isochronousData: break
         }
@@ -105,7 +105,7 @@ struct CaptureAnalysis {
 
     // MARK: Commands and events
 
-    private mutating func take(_ command: HCICommand, _ source: Int) {
+    private mutating func note(_ command: HCICommand, _ source: Int) {
         switch command.opcode {
         // A host that has restarted has no links.
         case .reset:
@@ -118,7 +118,7 @@ struct CaptureAnalysis {
             var host = hosts[source] ?? HostAdvertising()
             var advertising =
                 found[.local(source: source)]?.advertising ?? ObservedAdvertising()
-            host.take(command, &advertising)
+            host.apply(command, &advertising)
             hosts[source] = host
             if !advertising.isEmpty {
                 change(.local(source: source)) { $0.advertising = advertising }
@@ -127,7 +127,7 @@ struct CaptureAnalysis {
         }
     }
 
-    private mutating func take(_ event: HCIEvent, _ source: Int, _ time: Int64) {
+    private mutating func note(_ event: HCIEvent, _ source: Int, _ time: Int64) {
         var event = event
         // LE Enhanced Connection Complete [v2] is longer (Core Specification, Vol 4, Part E, 7.7.65.10).
         if event.code == HCIEvent.leMeta, event.parameters.first == 0x29 {
@@ -135,7 +135,7 @@ struct CaptureAnalysis {
         }
         switch HCIEventContent(event) {
         case .connectionComplete(let status, let connection) where status == .success:
-            begin(connection, source, time)
+            addConnection(connection, source, time)
         case .disconnectionComplete(let status, let handle, _) where status == .success:
             links[LinkKey(source: source, handle: handle)] = nil
         case .encryptionChange(let status, let handle, let isOn) where status == .success:
@@ -144,14 +144,14 @@ struct CaptureAnalysis {
         case .advertisingReports(let reports):
             for report in reports {
                 // Data in pieces is all there with the last of them.
-                let whole = assemblers[source, default: ReportAssembler()].take(report)
-                if let whole, report.progress == .complete { take(whole, time) }
+                let whole = assemblers[source, default: ReportAssembler()].add(report)
+                if let whole, report.progress == .complete { note(whole, time) }
             }
         default: break
         }
     }
 
-    private mutating func take(_ report: ScanReport, _ time: Int64) {
+    private mutating func note(_ report: ScanReport, _ time: Int64) {
         guard report.kind != .directed else { return }
         change(.remote(report.address)) { device in
             if report.kind == .scanResponse {
@@ -163,7 +163,7 @@ struct CaptureAnalysis {
         }
     }
 
-    private mutating func begin(_ connection: LEConnection, _ source: Int, _ time: Int64) {
+    private mutating func addConnection(_ connection: LEConnection, _ source: Int, _ time: Int64) {
         let peer = ObservedDevice.Key.remote(connection.peer)
         let device: ObservedDevice.Key = connection.role == .central ? peer : .local(source: source)
         let link = open(LinkKey(source: source, handle: connection.handle), peer, device)
@@ -199,7 +199,7 @@ struct CaptureAnalysis {
         defer { links[key] = link }
         let frame =
             captured.isFromController
-            ? link.fromController.take(data, boundary) : link.fromHost.take(data, boundary)
+            ? link.fromController.add(data, boundary) : link.fromHost.add(data, boundary)
         guard let frame, let first = frame.payload.first else { return }
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:

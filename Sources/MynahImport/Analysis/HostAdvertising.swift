@@ -15,8 +15,8 @@ struct HostAdvertising {
     /// By the handle of the set; legacy commands have none.
     private var sets: [UInt8?: Set] = [:]
 
-    /// Takes a command; what is on the air goes into `advertising`.
-    mutating func take(_ command: HCICommand, _ advertising: inout ObservedAdvertising) {
+    /// Applies a command; what is on the air goes into `advertising`.
+    mutating func apply(_ command: HCICommand, _ advertising: inout ObservedAdvertising) {
         var reader = ByteReader(command.parameters)
         switch command.opcode {
         case .leSetAdvertisingParameters:

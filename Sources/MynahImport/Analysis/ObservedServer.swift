@@ -132,7 +132,7 @@ struct ObservedServer {
         let end = UInt16(value.value[2]) | UInt16(value.value[3]) << 8
         guard start > 0, start <= end else { return }
         let rest = table.without(.init(rawValue: start)...(.init(rawValue: end)))
-        begin(rest)
+        addTable(rest)
     }
 
     private mutating func keep(_ value: Sent) {
@@ -214,7 +214,7 @@ struct ObservedServer {
 
     /// A client begins to discover all primary services.
     mutating func beginDiscovery() {
-        if isDiscovered { begin(ObservedTable()) }
+        if isDiscovered { addTable(ObservedTable()) }
     }
 
     mutating func endServices() { table.endServices() }
@@ -223,19 +223,19 @@ struct ObservedServer {
     mutating func discovered(_ range: ClosedRange<AttributeHandle>) { table.discovered(range) }
 
     mutating func declare(_ declaration: ObservedTable.Declaration, at handle: AttributeHandle) {
-        if let known = table.declarations[handle], known != declaration { begin(ObservedTable()) }
+        if let known = table.declarations[handle], known != declaration { addTable(ObservedTable()) }
         table.declare(declaration, at: handle)
     }
 
     mutating func declare(
         _ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>, isPrimary: Bool
     ) {
-        if isPrimary, table.contradicts(uuid, handles) { begin(ObservedTable()) }
+        if isPrimary, table.contradicts(uuid, handles) { addTable(ObservedTable()) }
         table.declare(uuid, handles, isPrimary: isPrimary)
     }
 
     mutating func setType(_ type: BluetoothUUID, of handle: AttributeHandle) {
-        if let known = table.types[handle], known != type.shortest { begin(ObservedTable()) }
+        if let known = table.types[handle], known != type.shortest { addTable(ObservedTable()) }
         table.setType(type, of: handle)
     }
 
@@ -248,7 +248,7 @@ struct ObservedServer {
     /// The most tables that are compared: no device changes more often, but a capture may be forged.
     private static let limit = 1000
 
-    private mutating func begin(_ new: ObservedTable) {
+    private mutating func addTable(_ new: ObservedTable) {
         guard number < Self.limit else { return }
         settleTable()
         table = new

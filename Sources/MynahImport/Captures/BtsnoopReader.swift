@@ -42,9 +42,9 @@ enum BtsnoopReader {
                 let isFromController = flags & 1 == 1
                 let type: H4PacketType =
                     flags & 2 == 0 ? .aclData : isFromController ? .event : .command
-                records.take(body, as: type, time: moment, isFromController: isFromController)
+                records.add(body, as: type, time: moment, isFromController: isFromController)
             default:
-                records.take(
+                records.add(
                     body, .h4, time: moment, isFromController: flags & 1 == 1, isShortened: isShortened)
             }
         }

@@ -64,7 +64,7 @@ struct CaptureRecords {
     // MARK: Records
 
     /// A record of one interface; `isFromController` is `nil` if the format does not say.
-    mutating func take(
+    mutating func add(
         _ bytes: [UInt8], _ encoding: Encoding, source: Int = 0, time: Int64, isFromController: Bool? = nil,
         isShortened: Bool = false
     ) {
@@ -86,7 +86,7 @@ struct CaptureRecords {
     }
 
     /// A packet whose type is not in its bytes.
-    mutating func take(
+    mutating func add(
         _ body: [UInt8], as type: H4PacketType, source: Int = 0, time: Int64, isFromController: Bool
     ) {
         packetCount += 1
@@ -98,10 +98,10 @@ struct CaptureRecords {
     /// A record of Linux's Bluetooth monitor (BlueZ, doc/btsnoop.txt).
     mutating func takeMonitor(_ body: [UInt8], opcode: UInt16, source: Int, time: Int64) {
         switch opcode {
-        case 2: take(body, as: .command, source: source, time: time, isFromController: false)
-        case 3: take(body, as: .event, source: source, time: time, isFromController: true)
-        case 4: take(body, as: .aclData, source: source, time: time, isFromController: false)
-        case 5: take(body, as: .aclData, source: source, time: time, isFromController: true)
+        case 2: add(body, as: .command, source: source, time: time, isFromController: false)
+        case 3: add(body, as: .event, source: source, time: time, isFromController: true)
+        case 4: add(body, as: .aclData, source: source, time: time, isFromController: false)
+        case 5: add(body, as: .aclData, source: source, time: time, isFromController: true)
         // Adapters that come and go, audio, and messages of the kernel.
         default: break
         }
@@ -120,7 +120,7 @@ struct CaptureRecords {
         }
         let body = Array(bytes.dropFirst())
         let direction = isFromController ?? self.direction(of: type, body, source)
-        take(body, as: type, source: source, time: time, isFromController: direction)
+        add(body, as: type, source: source, time: time, isFromController: direction)
     }
 
     /// The direction of a packet, by what it is.

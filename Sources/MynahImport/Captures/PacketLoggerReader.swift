@@ -47,10 +47,10 @@ enum PacketLoggerReader {
             else { return records.endEarly(at: start) }
             let time = Int64(seconds) * 1_000_000 + Int64(microseconds)
             switch type {
-            case 0x00: records.take(body, as: .command, time: time, isFromController: false)
-            case 0x01: records.take(body, as: .event, time: time, isFromController: true)
-            case 0x02: records.take(body, as: .aclData, time: time, isFromController: false)
-            case 0x03: records.take(body, as: .aclData, time: time, isFromController: true)
+            case 0x00: records.add(body, as: .command, time: time, isFromController: false)
+            case 0x01: records.add(body, as: .event, time: time, isFromController: true)
+            case 0x02: records.add(body, as: .aclData, time: time, isFromController: false)
+            case 0x03: records.add(body, as: .aclData, time: time, isFromController: true)
             // Audio, and notes of the program.
             default: break
             }

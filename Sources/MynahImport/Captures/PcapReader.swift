@@ -21,7 +21,7 @@ enum PcapReader {
             else { return records.endEarly(at: start) }
             let length = try CaptureRecords.length(included, at: start + 8)
             guard let body = cursor.bytes(length) else { return records.endEarly(at: start) }
-            records.take(
+            records.add(
                 body, encoding,
                 time: Int64(seconds) * 1_000_000 + Int64(fraction) / (isNano ? 1000 : 1),
                 isShortened: original > included)

@@ -65,7 +65,7 @@ enum PcapngReader {
                 try packet(
                     &content, isObsolete: type == Block.obsoletePacket, interfaces, at: start, &records)
             // It has no time, and Bluetooth's captures have none of it.
-            case Block.simplePacket: records.take([], .bare, time: 0)
+            case Block.simplePacket: records.add([], .bare, time: 0)
             default: break
             }
         }
@@ -133,7 +133,7 @@ enum PcapngReader {
         guard let encoding = CaptureRecords.encoding(ofLinkType: interface.linkType) else {
             return records.takeAnother(linkType: interface.linkType)
         }
-        records.take(
+        records.add(
             body, encoding, source: interface.number, time: time(high, low, interface),
             isShortened: original > included)
     }

@@ -1,6 +1,6 @@
 /// Notes the issues of a profile, and reads what all sections have in common: mappings, lists and scalars.
 ///
-/// It keeps nothing of any section: each has a reader of its own, which is given what it needs to know.
+/// The reader keeps no state of a section: each section has a reader of its own.
 final class FormatReader {
     let origin: ProfileOrigin
     /// The files that the profile names, or `nil` if it is no file itself.

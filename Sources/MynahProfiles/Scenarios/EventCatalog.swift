@@ -1,7 +1,7 @@
 /// The events that a device reports: what each needs in a profile, and the fields that it may have.
 ///
-/// It is made from `EventTable`. `check` reads it, because a step that waits for an event that never happens
-/// would wait for ever.
+/// The catalog is made from `EventTable`. `check` reads it, because a step that waits for an event that never
+/// happens would wait for ever.
 package enum EventCatalog {
     /// The part of a profile without which an event never happens.
     enum Need: Hashable, Sendable {

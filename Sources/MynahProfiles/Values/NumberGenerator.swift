@@ -3,8 +3,8 @@ import MynahSupport
 
 /// A number that changes from tick to tick.
 ///
-/// It is a function of the seed and the tick: any tick can be asked for, in any order, and one seed gives the
-/// same numbers on every radio.
+/// The number is a function of the seed and the tick: any tick can be asked for, in any order, and one seed
+/// gives the same numbers on every radio.
 struct NumberGenerator: Hashable, Sendable {
     /// How the number moves.
     enum Movement: Hashable, Sendable {

@@ -57,12 +57,12 @@ struct YAMLComposer {
             var event = yaml_event_t()
             guard yaml_parser_parse(parser, &event) == 1 else { throw Self.problem(of: parser.pointee) }
             defer { yaml_event_delete(&event) }
-            try take(event)
+            try handle(event)
             isAtEnd = event.type == YAML_STREAM_END_EVENT
         }
     }
 
-    private mutating func take(_ event: yaml_event_t) throws(Problem) {
+    private mutating func handle(_ event: yaml_event_t) throws(Problem) {
         let mark = SourceMark(event.start_mark)
         switch event.type {
         case YAML_DOCUMENT_START_EVENT where root != nil: throw .secondDocument(mark)
@@ -82,15 +82,17 @@ struct YAMLComposer {
             if let anchor = Self.text(scalar.anchor) { anchors[anchor] = node }
             add(node)
         case YAML_SEQUENCE_START_EVENT:
-            try begin(Open(isMapping: false, anchor: Self.text(event.data.sequence_start.anchor), mark: mark))
+            try openContainer(
+                Open(isMapping: false, anchor: Self.text(event.data.sequence_start.anchor), mark: mark))
         case YAML_MAPPING_START_EVENT:
-            try begin(Open(isMapping: true, anchor: Self.text(event.data.mapping_start.anchor), mark: mark))
+            try openContainer(
+                Open(isMapping: true, anchor: Self.text(event.data.mapping_start.anchor), mark: mark))
         case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: end()
         default: break
         }
     }
 
-    private mutating func begin(_ container: Open) throws(Problem) {
+    private mutating func openContainer(_ container: Open) throws(Problem) {
         guard open.count < Self.maximumDepth else { throw .tooDeep(container.mark) }
         open.append(container)
     }

@@ -151,8 +151,8 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
 
 /// Lets a task continue on a `RunExecutor` between its calls of actors, with the machine's time.
 ///
-/// It is a separate object because a job that ran under both would be queued anew at each `await` of a task
-/// that does not prefer it, and other work could come between.
+/// The task executor is a separate object because a job that ran under both would be queued anew at each
+/// `await` of a task that does not prefer it, and other work could come between.
 package final class RunTaskExecutor: TaskExecutor {
     private let executor: RunExecutor
 

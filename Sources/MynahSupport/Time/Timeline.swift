@@ -1,6 +1,6 @@
 /// The deadlines of a run with virtual time, the requests that wait for it, and the rule that moves it.
 ///
-/// It has no thread: its executor asks for the next step when no other work is left.
+/// The timeline has no thread: its executor asks for the next step when no other work is left.
 final class Timeline: Sendable {
     /// Identifies what waits for a time.
     typealias Token = UInt64
@@ -193,7 +193,7 @@ final class Timeline: Sendable {
     func carryOutNext() {
         let step: Step? = state.withLock { state in
             state.prune()
-            if let first = state.entries.first, first.due <= state.now { return take(first, &state) }
+            if let first = state.entries.first, first.due <= state.now { return removeFirst(first, &state) }
             if case .done(let answer)? = state.request {
                 state.request = nil
                 return .call(answer)
@@ -210,7 +210,7 @@ final class Timeline: Sendable {
                 return .call(limit.stop)
             }
             state.now = first.due
-            return take(first, &state)
+            return removeFirst(first, &state)
         }
         switch step {
         case .fire(.sleeper(let sleeper)): sleeper.resume()
@@ -219,7 +219,7 @@ final class Timeline: Sendable {
         }
     }
 
-    private func take(_ entry: Entry, _ state: inout State) -> Step? {
+    private func removeFirst(_ entry: Entry, _ state: inout State) -> Step? {
         state.entries.removeFirst()
         return state.waiters.removeValue(forKey: entry.token).map { .fire($0) }
     }

@@ -98,7 +98,7 @@ import Testing
     ) {
         var connection = Part.connection(isEstablished ? .peripheral : .central)
         var outbox = ControllerOutbox.open()
-        connection.begin(at: .zero, &outbox)
+        connection.start(at: .zero, &outbox)
         while connection.stage == .open, connection.supervision.wake < .milliseconds(5000) {
             let wake = connection.supervision.wake
             connection.advance(to: wake, &outbox)
@@ -110,7 +110,7 @@ import Testing
 
     @Test mutating func `a connection that is heard goes on, and both sides speak now and then`() {
         var connection = Part.connection(.central)
-        connection.begin(at: .zero, &outbox)
+        connection.start(at: .zero, &outbox)
         #expect(frames().isEmpty)
         var sent = 0
         for round: Int64 in 1...100 {

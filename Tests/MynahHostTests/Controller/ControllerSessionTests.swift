@@ -20,7 +20,7 @@ import Testing
         init(central: Bool, _ answers: [HCIOpcode: [UInt8]] = [:]) throws {
             self.answers = answers
             session.mayBeCentral = central
-            try take { session, now, actions in session.begin(at: now, &actions) }
+            try take { session, now, actions in session.bringUp(at: now, &actions) }
             sent = []
             other = []
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(session.advertiser.isQuiet && session.scanner.isQuiet && session.connector.isQuiet)
         scene.sent = []
         try scene.take { session, _, actions in session.end(nil, &actions) }
-        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        try scene.take { session, now, actions in session.bringUp(at: now, &actions) }
         _ = try scene.change { _, _, _ in }
         let opcodes = scene.sent.map(\.opcode)
         #expect(
@@ -179,7 +179,7 @@ import Testing
             ])
         #expect(scene.session.commandDeadline == nil)
         scene.sent = []
-        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        try scene.take { session, now, actions in session.bringUp(at: now, &actions) }
         _ = try scene.change { _, _, _ in }
         let opcodes = scene.sent.map(\.opcode)
         #expect(opcodes.first == .reset)
@@ -191,7 +191,7 @@ import Testing
     @Test func `a first address that the controller refuses fails the bring-up`() throws {
         var scene = try Scene(central: false)
         scene.refused[.leSetRandomAddress] = .commandDisallowed
-        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        try scene.take { session, now, actions in session.bringUp(at: now, &actions) }
         let errors = scene.other.compactMap { action -> RadioError? in
             if case .bringUpFailed(let error) = action { error } else { nil }
         }

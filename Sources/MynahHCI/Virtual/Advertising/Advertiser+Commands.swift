@@ -95,9 +95,9 @@ extension Advertiser {
         else { return nil }
         let isLegacy = set.parameters.properties.contains(.legacy)
         if isResponse {
-            return sets[at: index].response.take(operation, bytes, isLegacy: isLegacy)
+            return sets[at: index].response.setData(operation, bytes, isLegacy: isLegacy)
         }
-        return sets[at: index].data.take(operation, bytes, isLegacy: isLegacy)
+        return sets[at: index].data.setData(operation, bytes, isLegacy: isLegacy)
     }
 
     /// LE Set Extended Advertising Enable, which applies to all the sets that it names or to none (7.8.56).
@@ -155,7 +155,7 @@ private enum DataOperation: UInt8 {
 }
 
 extension AdvertisingSet.Payload {
-    fileprivate mutating func take(
+    fileprivate mutating func setData(
         _ operation: DataOperation, _ bytes: [UInt8], isLegacy: Bool
     ) -> CommandAnswer? {
         let whole: [UInt8]

@@ -41,8 +41,8 @@ struct Connection: Sendable {
 
     // MARK: Sending
 
-    /// Does what each side does first.
-    mutating func begin(at now: AirTime, _ outbox: inout ControllerOutbox) {
+    /// Sends the first packets of this side.
+    mutating func start(at now: AirTime, _ outbox: inout ControllerOutbox) {
         // The peripheral speaks first on this air, so that the central knows that it is there.
         if endpoints.role == .peripheral { acknowledge(at: now, &outbox) }
         var actions: [ConnectionAction] = []
@@ -150,7 +150,8 @@ struct Connection: Sendable {
         _ outbox: inout ControllerOutbox
     ) {
         supervision.heard(rssi: rssi, at: now)
-        take(window.acknowledge(frame.expected, interval: supervision.interval, at: now), &outbox)
+        reportAcknowledged(
+            window.acknowledge(frame.expected, interval: supervision.interval, at: now), &outbox)
         guard let content = frame.content, stage != .over else { return }
         // Of a frame that was received before, or that came before its time, the peer learns what is
         // expected.
@@ -166,7 +167,9 @@ struct Connection: Sendable {
     }
 
     /// Reports what the peer has acknowledged (Vol 4, Part E, 4.1.1).
-    private mutating func take(_ found: TransmitWindow.Acknowledged, _ outbox: inout ControllerOutbox) {
+    private mutating func reportAcknowledged(
+        _ found: TransmitWindow.Acknowledged, _ outbox: inout ControllerOutbox
+    ) {
         if found.packets > 0 {
             let handle = endpoints.handle.rawValue
             outbox.report(

@@ -65,9 +65,9 @@ struct Connections: Sendable {
         return access
     }
 
-    /// Adds a connection under a new handle, and returns what has come to be.
+    /// Adds a connection under a new handle, and returns it as the host is told.
     ///
-    /// `begin` follows, after the host has been told. Returns `nil` if no handle is free.
+    /// `start` follows, after the host has been told. Returns `nil` if no handle is free.
     mutating func open(
         as role: LEConnection.Role, with station: Station, access: UInt32, peer: Identity,
         local: DeviceAddress,
@@ -86,10 +86,10 @@ struct Connections: Sendable {
             .first { connections.index(of: $0) == nil }
     }
 
-    /// Does what a new connection does first.
-    mutating func begin(_ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox) {
+    /// Sends the first packets of a new connection.
+    mutating func start(_ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox) {
         guard let index = connections.index(of: handle) else { return }
-        connections[at: index].begin(at: now, &outbox)
+        connections[at: index].start(at: now, &outbox)
         removeIfOver(index)
     }
 

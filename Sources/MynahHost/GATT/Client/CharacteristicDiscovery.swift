@@ -12,14 +12,14 @@ struct CharacteristicDiscovery: GATTProcedure {
         end = handles.upperBound
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteCharacteristic]> { next() }
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteCharacteristic]> { next() }
 
     private func next() -> GATTStep<[RemoteCharacteristic]> {
         guard let rest = walk.rest else { return .done(found) }
         return .ask(ATTClientPDU.readByType(rest, AttributeType.characteristic))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteCharacteristic]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteCharacteristic]> {
         switch answer {
         case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
@@ -41,7 +41,7 @@ struct CharacteristicDiscovery: GATTProcedure {
                 let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5),
                 let uuid = BluetoothUUID(littleEndian: type), declaration < handle, handle <= end,
                 // The walk continues after the value, which is not a declaration.
-                walk.take(declaration...handle)
+                walk.advance(declaration...handle)
             else { return false }
             // The characteristic before ends at this declaration; so far its range began after its value.
             if let last = found.indices.last { found[last].end = declaration - 1 }
@@ -63,14 +63,14 @@ struct DescriptorDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteDescriptor]> { next() }
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteDescriptor]> { next() }
 
     private func next() -> GATTStep<[RemoteDescriptor]> {
         guard let rest = walk.rest else { return .done(found) }
         return .ask(ATTClientPDU.findInformation(rest))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteDescriptor]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteDescriptor]> {
         switch answer {
         case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
@@ -88,7 +88,7 @@ struct DescriptorDiscovery: GATTProcedure {
         while !reader.isAtEnd {
             guard let handle = reader.readAttributeHandle(),
                 let type = reader.readBytes(format == 1 ? 2 : 16),
-                let uuid = BluetoothUUID(littleEndian: type), walk.take(handle...handle)
+                let uuid = BluetoothUUID(littleEndian: type), walk.advance(handle...handle)
             else { return false }
             found.append(RemoteDescriptor(uuid: uuid, handle: handle))
         }

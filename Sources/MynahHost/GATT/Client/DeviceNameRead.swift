@@ -8,12 +8,12 @@ struct DeviceNameRead: GATTProcedure {
     /// The read of the whole name, when the first answer may have cut it.
     private var whole: ValueRead?
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<String> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<String> {
         mtu = bearer.mtu
         return .ask(ATTClientPDU.readByType(AttributeHandle.all, AttributeType.deviceName))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<String> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<String> {
         if whole != nil { return takeWhole(answer) }
         switch answer {
         case .failure(let error): return .failed(.refused(error))
@@ -25,14 +25,14 @@ struct DeviceNameRead: GATTProcedure {
             // A value in such an answer has at most ATT_MTU − 4 bytes, and 253.
             guard value.count >= min(mtu - 4, 253) else { return .done(Self.text(value)) }
             var read = ValueRead(handle)
-            let step = read.begin(.init(mtu: mtu))
+            let step = read.start(.init(mtu: mtu))
             whole = read
             return map(step)
         }
     }
 
     private mutating func takeWhole(_ answer: Result<[UInt8], ATTError>) -> GATTStep<String> {
-        guard let step = whole?.take(answer) else {
+        guard let step = whole?.resume(answer) else {
             return .violated("the peripheral returned no device name")
         }
         return map(step)

@@ -5,9 +5,9 @@ import MynahSupport
 /// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to
 /// answer.
 struct GATTClient {
-    /// One link's.
+    /// The client of one link.
     ///
-    /// Its functions change it in place: to read one of its values from outside would copy all of it.
+    /// The functions change the entry in place: reading one of its values from outside would copy all of it.
     private struct Entry {
         var client = ATTClient()
         /// The time by which the pending request must be answered; `nil` if there is no request.
@@ -73,8 +73,8 @@ struct GATTClient {
         times.limit = min(limit ?? times.longest, times.longest)
     }
 
-    /// A link has come to be.
-    mutating func begin(_ link: ConnectionHandle) {
+    /// Adds a link.
+    mutating func addLink(_ link: ConnectionHandle) {
         entries[link] = Entry()
     }
 

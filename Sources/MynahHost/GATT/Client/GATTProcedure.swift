@@ -11,10 +11,10 @@ protocol GATTProcedure: Sendable {
     /// The result of the procedure.
     associatedtype Value: Sendable
 
-    /// The first request, if one is needed at all; on a bearer that is as it is now.
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
+    /// Returns the first step on a bearer in its state now: a request, or the value if no request is needed.
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
     /// Returns the next step after an answer, which is the response without its opcode, or the error.
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
     /// The bearer after the procedure came to a value.
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer
 }
@@ -39,8 +39,8 @@ enum GATTStep<Value: Sendable>: Sendable {
 /// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any
 /// value.
 ///
-/// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request
-/// costs no look-up of metadata while the program runs.
+/// The function is a closure and not an existential of a generic type: the compiler specialises a closure,
+/// and a request costs no look-up of metadata while the program runs.
 struct QueuedProcedure {
     /// An event for a procedure.
     enum Event {
@@ -51,18 +51,18 @@ struct QueuedProcedure {
         case end(RequestError)
     }
 
-    private let take: (Event, inout ATTClient.Bearer) -> [UInt8]?
+    private let body: (Event, inout ATTClient.Bearer) -> [UInt8]?
 
     /// A procedure that has not begun; `done` is called once, when it is over.
     init<Procedure: GATTProcedure>(
         _ procedure: Procedure, done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
         var procedure = procedure
-        take = { event, bearer in
+        body = { event, bearer in
             let step: GATTStep<Procedure.Value>
             switch event {
-            case .begin: step = procedure.begin(bearer)
-            case .answer(let answer): step = procedure.take(answer)
+            case .begin: step = procedure.start(bearer)
+            case .answer(let answer): step = procedure.resume(answer)
             case .end(let error): step = .failed(error)
             }
             switch step {
@@ -76,9 +76,9 @@ struct QueuedProcedure {
         }
     }
 
-    /// Takes an event; returns the next request, or `nil` if the procedure is over and its value or its error
-    /// was given.
-    func take(_ event: Event, _ bearer: inout ATTClient.Bearer) -> [UInt8]? { take(event, &bearer) }
+    /// Handles an event; returns the next request, or `nil` if the procedure is over and has reported its
+    /// value or its error.
+    func handle(_ event: Event, _ bearer: inout ATTClient.Bearer) -> [UInt8]? { body(event, &bearer) }
 }
 
 /// Goes through a range of handles, request by request.
@@ -98,10 +98,10 @@ struct HandleWalk: Hashable, Sendable {
         return next...end
     }
 
-    /// Takes a range that was found.
+    /// Advances beyond a range that was found.
     ///
     /// Returns `false` if it is not in the rest, or ends before it starts.
-    mutating func take(_ range: ClosedRange<AttributeHandle>) -> Bool {
+    mutating func advance(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
         // Groups may reach past the range that was asked for (Core Specification, Vol 3, Part F, 3.4.4.10).
         next = range.upperBound < end ? range.upperBound + 1 : nil

@@ -15,7 +15,7 @@ struct IncludeDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
 
     private func next() -> GATTStep<[RemoteService]> {
         if let handles = unnamed.first { return .ask(ATTClientPDU.read(handles.lowerBound)) }
@@ -23,7 +23,7 @@ struct IncludeDiscovery: GATTProcedure {
         return .ask(ATTClientPDU.readByType(rest, AttributeType.include))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
         switch answer {
         case .failure(.attributeNotFound) where unnamed.isEmpty: return .done(found)
         case .failure(let error): return .failed(.refused(error))
@@ -39,7 +39,7 @@ struct IncludeDiscovery: GATTProcedure {
             return false
         }
         while !reader.isAtEnd {
-            guard let declaration = reader.readAttributeHandle(), walk.take(declaration...declaration),
+            guard let declaration = reader.readAttributeHandle(), walk.advance(declaration...declaration),
                 let handles = reader.readHandles()
             else { return false }
             if length == 6 {

@@ -38,14 +38,14 @@ struct ServiceChangedSubscription: GATTProcedure {
         return bearer
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<ServiceChanged> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<ServiceChanged> {
         .ask(
             ATTClientPDU.findByTypeValue(
                 AttributeHandle.all, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
     }
 
     /// After an error or an invalid answer the client continues without the subscription.
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
         guard case .success(let bytes) = answer else {
             if case .writing(let handle) = state { return .done(.refused(handle)) }
             return .done(.unavailable)

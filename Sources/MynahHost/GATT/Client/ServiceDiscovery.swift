@@ -28,7 +28,7 @@ struct ServiceDiscovery: GATTProcedure {
         return bearer
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
 
     private func next() -> GATTStep<[RemoteService]> {
         guard let rest = walk.rest else { return .done(found) }
@@ -40,7 +40,7 @@ struct ServiceDiscovery: GATTProcedure {
         return .ask(ATTClientPDU.findByTypeValue(rest, type: 0x2800, value: ATTClientPDU.onAir(uuid)))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
         switch answer {
         case .failure(.attributeNotFound): return .done(found)
         case .failure(.unsupportedGroupType) where !isPrimary,
@@ -62,7 +62,7 @@ struct ServiceDiscovery: GATTProcedure {
         }
         while !reader.isAtEnd {
             guard let handles = reader.readHandles(), let bytes = reader.readBytes(Int(length) - 4),
-                let uuid = BluetoothUUID(littleEndian: bytes), walk.take(handles)
+                let uuid = BluetoothUUID(littleEndian: bytes), walk.advance(handles)
             else { return false }
             found.append(RemoteService(uuid: uuid, isPrimary: isPrimary, handles: handles))
         }
@@ -72,7 +72,7 @@ struct ServiceDiscovery: GATTProcedure {
     private mutating func takeHandles(_ reader: inout ByteReader) -> Bool {
         guard let uuid, !reader.isAtEnd else { return false }
         while !reader.isAtEnd {
-            guard let handles = reader.readHandles(), walk.take(handles) else { return false }
+            guard let handles = reader.readHandles(), walk.advance(handles) else { return false }
             found.append(RemoteService(uuid: uuid, handles: handles))
         }
         return true

@@ -12,13 +12,13 @@ struct MTUExchange: GATTProcedure {
         return bearer
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Int> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Int> {
         // Once on each bearer.
         bearer.hasExchangedMTU
             ? .done(bearer.mtu) : .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU)))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Int> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Int> {
         switch answer {
         // A server that does not exchange stays with the default (Part F, 3.4.2.2).
         case .failure(.requestNotSupported): return .done(GATT.defaultMTU)
@@ -43,12 +43,12 @@ struct ValueRead: GATTProcedure {
         self.handle = handle
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
         mtu = bearer.mtu
         return .ask(ATTClientPDU.read(handle))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
         switch answer {
         // The value ended with the last answer, or grew shorter since.
         case .failure(.invalidOffset) where !value.isEmpty, .failure(.attributeNotLong) where !value.isEmpty:
@@ -76,11 +76,11 @@ struct MultipleRead: GATTProcedure {
     /// How many fit into one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
         .ask(ATTClientPDU.readMultiple(handles, isVariable: true))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]?]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]?]> {
         switch answer {
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
@@ -121,15 +121,15 @@ struct ValuesRead: GATTProcedure {
         rest = handles[...]
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]]> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]]> {
         self.bearer = bearer
         return next()
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]]> {
         switch read {
         case .together(var procedure):
-            switch procedure.take(answer) {
+            switch procedure.resume(answer) {
             case .ask(let pdu): return .ask(pdu)
             case .done(let values): found = values[...]
             case .failed(.refused(.requestNotSupported)):
@@ -137,7 +137,7 @@ struct ValuesRead: GATTProcedure {
             case .failed(let error): return .failed(error)
             }
         case .single(var procedure):
-            let step = procedure.take(answer)
+            let step = procedure.resume(answer)
             read = .single(procedure)
             switch step {
             case .ask(let pdu): return .ask(pdu)
@@ -161,13 +161,13 @@ struct ValuesRead: GATTProcedure {
         let several = rest.prefix(MultipleRead.limit(mtu: bearer.mtu))
         if found.isEmpty, several.count > 1 {
             var procedure = MultipleRead(handles: Array(several))
-            let step = procedure.begin(bearer)
+            let step = procedure.start(bearer)
             read = .together(procedure)
             return forward(step)
         }
         if found.isEmpty { found = [nil] }
         var procedure = ValueRead(handle)
-        let step = procedure.begin(bearer)
+        let step = procedure.start(bearer)
         read = .single(procedure)
         return forward(step)
     }
@@ -186,11 +186,11 @@ struct ValuesRead: GATTProcedure {
 struct ConcatenatedRead: GATTProcedure {
     let handles: [AttributeHandle]
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
         .ask(ATTClientPDU.readMultiple(handles, isVariable: false))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
         switch answer {
         case .failure(let error): .failed(.refused(error))
         case .success(let bytes): .done(bytes)
@@ -220,7 +220,7 @@ struct ValueWrite: GATTProcedure {
         self.value = value
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Void> {
+    mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Void> {
         mtu = bearer.mtu
         guard value.count <= GATT.maximumValueLength else {
             return .failed(
@@ -240,7 +240,7 @@ struct ValueWrite: GATTProcedure {
         return .ask(ATTClientPDU.prepareWrite(handle, offset: UInt16(clamping: offset), part))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Void> {
+    mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Void> {
         switch (state, answer) {
         case (.cancelling(let error), _): return .failed(error)
         case (.writing, .failure(let error)), (.executing, .failure(let error)):

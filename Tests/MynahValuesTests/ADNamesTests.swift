@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import Testing
 
-@testable import MynahConsole
+@testable import MynahValues
 
 /// AD structures in words (Core Specification Supplement, Part A).
 @Suite struct ADNamesTests {
@@ -38,14 +38,24 @@ import Testing
         #expect(ADNames.describe(structure) == words)
     }
 
-    @Test func `the words of an advertisement have its opaque bytes beside them`() {
-        let data = Hex.decode("02010605030D180F18020AF405FF4C00021506162618012000022D6D") ?? []
-        #expect(
-            AirWords.of(AdvertisementData(data), among: [], naming: true) == [
-                "heart-rate, battery", "Manufacturer Specific Data: Apple, Inc. (0x004C) 0215",
-                "Service Data: fitness-machine: machine available, indoor bike 012000", "AD type 0x2D 6D",
-                "TX power -12 dBm", "flags 06: general discoverable, no BR/EDR",
-            ])
+    @Test func `the words and the bytes without words make a structure whole`() {
+        let cases = [
+            ("05FF4C000215", ["Manufacturer Specific Data", "Apple, Inc. (0x004C)", "0215"]),
+            ("05030D180F18", ["16-bit service UUIDs", "Heart Rate, Battery", ""]),
+            (
+                "06162618012000",
+                ["Service Data", "Fitness Machine: machine available, indoor bike", "012000"]
+            ),
+            ("02306D", ["AD type 0x30", "", "6D"]), ("020AF4", ["Tx Power Level", "-12 dBm", ""]),
+        ]
+        let names = ADNames(serviceName: AssignedNumbers.displayName(of:))
+        for (hex, expected) in cases {
+            let found = Self.structures(hex).map { structure in
+                let (name, text) = names.words(of: structure)
+                return [name, text, Hex.encode(ADNames.bytesWithoutWords(of: structure))]
+            }
+            #expect(found == [expected])
+        }
     }
 
     @Test func `no data makes a description fail`() {

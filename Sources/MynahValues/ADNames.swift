@@ -1,39 +1,70 @@
 package import MynahCore
 import MynahSupport
-import MynahValues
 
 /// AD structures in words.
-package enum ADNames {
+package struct ADNames {
+    /// The services that are looked for in an overflow area, which has only bits.
+    private let known: [BluetoothUUID]
+    /// The name of a service, or `nil` if it has none.
+    private let serviceName: (BluetoothUUID) -> String?
+
+    /// Words that name services by their identifiers, such as `heart-rate`, or as `serviceName` does.
+    package init(
+        among known: [BluetoothUUID] = [],
+        serviceName: @escaping (BluetoothUUID) -> String? = AssignedNumbers.name(of:)
+    ) {
+        self.known = known
+        self.serviceName = serviceName
+    }
+
     /// A structure in words; the bits of `known` services are looked for in an overflow area.
     package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
+        let (name, text) = ADNames(among: known).words(of: structure)
+        return text.isEmpty ? name : "\(name): \(text)"
+    }
+
+    /// The name of a structure's type, and its data in words; data without words is left out.
+    package func words(of structure: ADStructure) -> (name: String, text: String) {
         let data = structure.data
-        if let area = OverflowArea(structure) { return describe(area, among: known) }
-        if let info = NearbyInfo(structure) { return "Apple's Nearby Info: " + Hex.encode(info.bytes) }
+        if let area = OverflowArea(structure) { return ("Apple's overflow area", words(of: area)) }
+        if let info = NearbyInfo(structure) { return ("Apple's Nearby Info", Hex.encode(info.bytes)) }
         return switch structure.type.rawValue {
-        case 0x01: "Flags: " + flags(data)
-        case 0x02, 0x03: "16-bit service UUIDs: " + uuids(data, width: 2)
-        case 0x04, 0x05: "32-bit service UUIDs: " + uuids(data, width: 4)
-        case 0x06, 0x07: "128-bit service UUIDs: " + uuids(data, width: 16)
-        case 0x08: "Shortened Local Name: " + String(decoding: data, as: UTF8.self)
-        case 0x09: "Complete Local Name: " + String(decoding: data, as: UTF8.self)
-        case 0x0A: "Tx Power Level" + (data.first.map { ": \(Int8(bitPattern: $0)) dBm" } ?? "")
-        case 0x14: "16-bit solicited UUIDs: " + uuids(data, width: 2)
-        case 0x15: "128-bit solicited UUIDs: " + uuids(data, width: 16)
-        case 0x1F: "32-bit solicited UUIDs: " + uuids(data, width: 4)
-        case 0x12: "Peripheral Connection Interval Range: " + intervals(data)
-        case 0x16: "Service Data: " + serviceData(data, width: 2)
-        case 0x20: "Service Data: " + serviceData(data, width: 4)
-        case 0x21: "Service Data: " + serviceData(data, width: 16)
-        case 0x19: "Appearance: " + number(data) { AssignedNumbers.appearanceName(of: $0) }
-        case 0x1A: "Advertising Interval: " + advertisingInterval(data)
-        case 0x24: "URI" + (data.isEmpty ? "" : ": " + uri(data))
-        case 0xFF: "Manufacturer Specific Data: " + company(data)
-        default: "AD type 0x" + Hex.encode([structure.type.rawValue])
+        case 0x01: ("Flags", Self.flags(data))
+        case 0x02, 0x03: ("16-bit service UUIDs", uuids(data, width: 2))
+        case 0x04, 0x05: ("32-bit service UUIDs", uuids(data, width: 4))
+        case 0x06, 0x07: ("128-bit service UUIDs", uuids(data, width: 16))
+        case 0x08: ("Shortened Local Name", String(decoding: data, as: UTF8.self))
+        case 0x09: ("Complete Local Name", String(decoding: data, as: UTF8.self))
+        case 0x0A: ("Tx Power Level", data.first.map { "\(Int8(bitPattern: $0)) dBm" } ?? "")
+        case 0x14: ("16-bit solicited UUIDs", uuids(data, width: 2))
+        case 0x15: ("128-bit solicited UUIDs", uuids(data, width: 16))
+        case 0x1F: ("32-bit solicited UUIDs", uuids(data, width: 4))
+        case 0x12: ("Peripheral Connection Interval Range", Self.intervals(data))
+        case 0x16: ("Service Data", serviceData(data, width: 2))
+        case 0x20: ("Service Data", serviceData(data, width: 4))
+        case 0x21: ("Service Data", serviceData(data, width: 16))
+        case 0x19: ("Appearance", Self.number(data) { AssignedNumbers.appearanceName(of: $0) })
+        case 0x1A: ("Advertising Interval", Self.advertisingInterval(data))
+        case 0x24: ("URI", data.isEmpty ? "" : Self.uri(data))
+        case 0xFF: ("Manufacturer Specific Data", Self.company(data))
+        default: ("AD type 0x" + Hex.encode([structure.type.rawValue]), "")
+        }
+    }
+
+    /// The bytes of a structure that its words leave out.
+    package static func bytesWithoutWords(of structure: ADStructure) -> [UInt8] {
+        guard OverflowArea(structure) == nil, NearbyInfo(structure) == nil else { return [] }
+        return switch structure.type.rawValue {
+        case 0xFF, 0x16: Array(structure.data.dropFirst(2))
+        case 0x20: Array(structure.data.dropFirst(4))
+        case 0x21: Array(structure.data.dropFirst(16))
+        case 0x01...0x0A, 0x12, 0x14, 0x15, 0x19, 0x1A, 0x1F, 0x24: []
+        default: structure.data
         }
     }
 
     /// The words of the bits (Core Specification Supplement, Part A, 1.3).
-    static func flags(_ data: [UInt8]) -> String {
+    package static func flags(_ data: [UInt8]) -> String {
         let names: [(UInt8, String)] = [
             (0x01, "limited discoverable"), (0x02, "general discoverable"), (0x04, "no BR/EDR"),
             (0x18, "simultaneous LE and BR/EDR"),
@@ -45,7 +76,7 @@ package enum ADNames {
 
     /// The service, and the fields of its data if the SIG defines a layout; bits that are not set are left
     /// out.
-    private static func serviceData(_ data: [UInt8], width: Int) -> String {
+    private func serviceData(_ data: [UInt8], width: Int) -> String {
         guard data.count >= width, let service = BluetoothUUID(littleEndian: data[..<width]) else {
             return "cut off"
         }
@@ -83,7 +114,7 @@ package enum ADNames {
         return scheme + String(decoding: data.dropFirst(), as: UTF8.self)
     }
 
-    private static func describe(_ area: OverflowArea, among known: [BluetoothUUID]) -> String {
+    private func words(of area: OverflowArea) -> String {
         let found = known.filter { area.contains($0) }
         let bits = area.mask.reduce(0) { $0 + $1.nonzeroBitCount }
         let others = bits - Set(found.map { OverflowArea.index(of: $0) }).count
@@ -91,14 +122,14 @@ package enum ADNames {
         if others > 0 {
             words.append(others.counting(words.isEmpty ? "bit" : "more bit"))
         }
-        return "Apple's overflow area: " + (words.isEmpty ? "empty" : words.joined(separator: ", "))
+        return words.isEmpty ? "empty" : words.joined(separator: ", ")
     }
 
-    private static func name(of uuid: BluetoothUUID) -> String {
-        AssignedNumbers.name(of: uuid) ?? uuid.description
+    private func name(of uuid: BluetoothUUID) -> String {
+        serviceName(uuid) ?? uuid.description
     }
 
-    private static func uuids(_ bytes: [UInt8], width: Int) -> String {
+    private func uuids(_ bytes: [UInt8], width: Int) -> String {
         stride(from: 0, to: bytes.count, by: width).compactMap { start in
             BluetoothUUID(littleEndian: bytes[start..<min(start + width, bytes.count)])
                 .map { name(of: $0) }
