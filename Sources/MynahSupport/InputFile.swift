@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// A file that is open for reading.
 ///

@@ -16,7 +16,7 @@ enum TimeRules {
         "Sources/MynahBlueZ/InstalledVersion.swift": (2, "waits for a program"),
         "Sources/MynahBlueZ/RadioClock.swift": (1, "the clock of a radio that real devices are on"),
         "Sources/MynahCLI/LiveScreen.swift": (1, "how often a screen is drawn"),
-        "Sources/MynahControl/HTTP/ListeningSocket.swift": (1, "waits for another process"),
+        "Sources/MynahSupport/Sockets/ListeningSocket.swift": (1, "waits for another process"),
         "Sources/MynahFaults/FaultyRadio.swift": (1, "the default of a parameter"),
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": (1, "waits for an emulator"),
         "Sources/MynahHCI/SharedAir/AirDirectory.swift": (1, "the age of a file"),

@@ -45,7 +45,7 @@ import Testing
         #expect(result.error.hasPrefix("error: the port \(port) is in use; "))
         let directory = try TemporaryDirectory()
         let other = IllController([.silent])
-        _ = try other.listen(path: directory.path + "/hci")
+        _ = try await other.listen(path: directory.path + "/hci")
         try directory.write("text", to: "file")
         for name in ["hci", "file"] {
             let path = "\(directory.path)/\(name)"

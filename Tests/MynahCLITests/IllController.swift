@@ -49,7 +49,7 @@ final class IllController: Sendable {
         var conducts: [Conduct]
         var guests: [Int: Guest] = [:]
         var last = 0
-        var listener: Listener?
+        var listener: ListeningSocket?
         var watch: EventLoop.Watch?
         var whenAsked: (@Sendable () -> Void)?
         var commands = 0
@@ -75,18 +75,18 @@ final class IllController: Sendable {
 
     /// Listens on a port that is free, and returns what `--radio` is to say.
     func listen() async throws -> String {
-        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        let listener = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         watch(listener)
         return "hci:tcp-client:127.0.0.1:\(listener.port ?? 0)"
     }
 
     /// Listens on a path.
-    func listen(path: String) throws -> String {
-        watch(try Listener(path: path))
+    func listen(path: String) async throws -> String {
+        watch(try await ListeningSocket.listening(path: path))
         return "hci:unix:\(path)"
     }
 
-    private func watch(_ listener: Listener) {
+    private func watch(_ listener: ListeningSocket) {
         state.withLock { state in
             state.listener = listener
             state.watch = EventLoop.shared.watch(listener.descriptor, .reading) { [weak self] _ in
@@ -104,7 +104,7 @@ final class IllController: Sendable {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.stream) else {
             return false
         }
-        guard Descriptor.withUnixAddress(path, { systemConnect(descriptor, $0, $1) }) == 0 else {
+        guard SocketAddress(path: path)?.with({ systemConnect(descriptor, $0, $1) }) == 0 else {
             Glibc.close(descriptor)
             return false
         }

@@ -32,10 +32,12 @@ final class RawConnection: Sendable {
             if var size = receiveBuffer {
                 setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
             }
-            code = host.withSocketAddress(port: port) { [descriptor] in connect(descriptor, $0, $1) }
+            code = host.socketAddress(port: port).with { [descriptor] in connect(descriptor, $0, $1) }
         case .unix(let path):
             descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            code = ListeningSocket.withUnixAddress(path) { [descriptor] in connect(descriptor, $0, $1) }
+            code = SocketAddress(path: path).map { address in
+                address.with { [descriptor] in connect(descriptor, $0, $1) }
+            } ?? -1
         }
         guard descriptor >= 0, code == 0 else { throw FileTrouble("\(address)") }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)

@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 import MynahTestSupport
 import Testing
 

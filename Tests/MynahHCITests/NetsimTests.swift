@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test func `a port is open while somebody listens, which does not connect`() async throws {
-        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        let listener = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         let port = try #require(listener.port)
         #expect(LoopbackListeners.listens(on: port))
         #expect(listener.accept() == nil)
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func `an emulator that starts later is waited for, once`() async throws {
-        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        let listener = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         defer { listener.close() }
         let port = try #require(listener.port)
         let messages = Lock<[String]>([])

@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -77,7 +78,8 @@ import Testing
         return error
     }
 
-    @Test func `a socket is a controller while a process has it, which does not notice the question`() throws
+    @Test func `a socket is a controller while a process has it, which does not notice the question`()
+        async throws
     {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/hci"
@@ -86,7 +88,7 @@ import Testing
         for other in [directory.path, directory.path + "/file"] {
             #expect(try error("unix:\(other)").message == "\(other) is not a socket")
         }
-        let listener = try Listener(path: path)
+        let listener = try await ListeningSocket.listening(path: path)
         #expect(try outlook("unix:\(path)") == .open)
         #expect(listener.accept() == nil)
         // A process that the system starts just now for another test would have it open too.
@@ -103,7 +105,7 @@ import Testing
         let path = directory.path + "/other"
         let other = try Descriptor.socket(AF_UNIX, type).get()
         defer { systemClose(other) }
-        #expect(Descriptor.withUnixAddress(path) { systemBind(other, $0, $1) } == 0)
+        #expect(SocketAddress(path: path)?.with { systemBind(other, $0, $1) } == 0)
         if type == Descriptor.sequencedPackets { #expect(systemListen(other) == 0) }
         let wrong = try error("unix:\(path)")
         #expect(wrong.message.contains(SystemError(EPROTOTYPE).description))
@@ -143,7 +145,7 @@ import Testing
     @Test func `a port of this machine has a listener or not, and another machine is not asked`() async throws
     {
         #expect(try error("tcp-client:127.0.0.1:1").remedy == "start the controller first")
-        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        let listener = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         defer { listener.close() }
         let port = try #require(listener.port)
         #expect(try outlook("tcp-client:127.0.0.1:\(port)") == .open)
@@ -157,14 +159,15 @@ import Testing
         }
     }
 
-    @Test func `a path to listen on is free, or says why a run could not, and nothing is made there`() throws
+    @Test func `a path to listen on is free, or says why a run could not, and nothing is made there`()
+        async throws
     {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/hci"
         let waits = ControllerOutlook.unknown("a run waits until the controller connects")
         #expect(try outlook("unix-server:\(path)") == waits)
         #expect(access(path, F_OK) != 0)
-        let listener = try Listener(path: path)
+        let listener = try await ListeningSocket.listening(path: path)
         #expect(try error("unix-server:\(path)").message == "\(path) is in use")
         #expect(listener.accept() == nil)
         // A leftover, which a run replaces.
@@ -185,9 +188,9 @@ import Testing
     @Test func `a second server leaves the first one waiting for its controller`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/hci"
-        let first = try Listener(path: path)
+        let first = try await ListeningSocket.listening(path: path)
         defer { first.close() }
-        #expect(throws: RadioError.self) { try Listener(path: path) }
+        await #expect(throws: RadioError.self) { try await ListeningSocket.listening(path: path) }
         #expect(first.accept() == nil)
     }
 

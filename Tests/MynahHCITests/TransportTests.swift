@@ -60,7 +60,7 @@ private final class Other: Sendable {
 
     /// A transport that has connected to a socket of the test, and that socket.
     private func connected() async throws -> (SocketTransport, Other) {
-        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        let listener = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         defer { listener.close() }
         let transport = SocketTransport(.tcpClient(host: "localhost", port: try #require(listener.port)))
         try await told.open(transport)
@@ -99,7 +99,7 @@ private final class Other: Sendable {
             (error as? RadioError)?.code == .unreachable
                 && (error as? RadioError)?.remedy == "start the controller first"
         }
-        let again = try await Listener(host: "127.0.0.1", port: port)
+        let again = try await ListeningSocket.listening(host: "127.0.0.1", port: port)
         defer { again.close() }
         try await told.open(transport)
         let accepted = Other(try #require(again.accept()))
@@ -205,7 +205,7 @@ private final class Other: Sendable {
     }
 
     @Test func `a port or a path in use is said to be`() async throws {
-        let first = try await Listener(host: "127.0.0.1", port: 0)
+        let first = try await ListeningSocket.listening(host: "127.0.0.1", port: 0)
         defer { first.close() }
         let port = try #require(first.port)
         await #expect {
@@ -215,12 +215,12 @@ private final class Other: Sendable {
         }
         let directory = try TemporaryDirectory()
         let path = directory.path + "/hci"
-        let dead = try Listener(path: path)
+        let dead = try await ListeningSocket.listening(path: path)
         systemClose(dead.descriptor)
         // A child that another test starts just now has it open too, until it runs its program.
-        var taken: Listener?
+        var taken: ListeningSocket?
         try await until("the path is free for another listener") {
-            taken = try? Listener(path: path)
+            taken = try? await ListeningSocket.listening(path: path)
             return taken != nil
         }
         let second = try #require(taken)

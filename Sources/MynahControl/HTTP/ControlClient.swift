@@ -203,8 +203,8 @@ package struct ControlClient: Sendable {
     private func connect() async throws -> Connection {
         let target =
             switch address {
-            case .tcp(let host, let port): try SocketAddress(ipAddress: host.text, port: Int(port))
-            case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
+            case .tcp(let host, let port): try NIOCore.SocketAddress(ipAddress: host.text, port: Int(port))
+            case .unix(let path): try NIOCore.SocketAddress(unixDomainSocketPath: path)
             }
         return try await ClientBootstrap(group: HTTPServer.loops).connectTimeout(.seconds(10))
             // A server that answers early may have ended its side before the request is written.

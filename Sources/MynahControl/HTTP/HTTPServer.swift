@@ -93,9 +93,10 @@ package final class HTTPServer: Sendable {
         guard isFirst else { throw ControlError(.unavailable, "this server was started before") }
         let socket = try await ListeningSocket(address)
         do {
-            let channel = try await bootstrap(socket.address).withBoundSocket(socket.descriptor).get()
+            let bound = address.bound(by: socket)
+            let channel = try await bootstrap(bound).withBoundSocket(socket.descriptor).get()
             state.withLock { $0 = .listening(channel, socket) }
-            return socket.address
+            return bound
         } catch {
             socket.removePath()
             throw ControlError(.unavailable, "cannot listen on \(address): \(error)")

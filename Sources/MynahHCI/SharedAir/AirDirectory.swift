@@ -28,7 +28,7 @@ struct AirDirectory: Sendable {
     /// The error of `prepare`, as far as it is known without making the directory.
     var problem: RadioError? {
         do throws(RadioError) {
-            guard Descriptor.withUnixAddress(path(of: 0), { _, _ in }) != nil else { throw tooLong }
+            guard SocketAddress(path: path(of: 0)) != nil else { throw tooLong }
             var status = stat()
             if lstat(path, &status) == 0 {
                 try check()
@@ -137,7 +137,7 @@ struct AirDirectory: Sendable {
         case .success(let made): descriptor = made
         case .failure(let error): throw RadioError(.unreachable, "a socket cannot be made: \(error)")
         }
-        switch Descriptor.withUnixAddress(path(of: node), { systemBind(descriptor, $0, $1) }) {
+        switch SocketAddress(path: path(of: node))?.with({ systemBind(descriptor, $0, $1) }) {
         case 0?: return descriptor
         case nil:
             close(descriptor)
@@ -163,7 +163,7 @@ struct AirDirectory: Sendable {
     func connect(to node: UInt64) -> Int32? {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets)
         else { return nil }
-        let outcome = Descriptor.withUnixAddress(path(of: node)) { systemConnect(descriptor, $0, $1) }
+        let outcome = SocketAddress(path: path(of: node))?.with { systemConnect(descriptor, $0, $1) }
         if outcome == 0 { return descriptor }
         if outcome != nil, errno == ECONNREFUSED { removeLeftover(node) }
         close(descriptor)

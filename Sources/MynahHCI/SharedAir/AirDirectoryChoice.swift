@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 
 /// Chooses the directory of the air from the environment.
 struct AirDirectoryChoice {

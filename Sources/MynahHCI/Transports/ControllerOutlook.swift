@@ -1,5 +1,6 @@
 import Glibc
 package import MynahCore
+import MynahSupport
 
 /// Whether a controller can be opened, found out without opening it: each connection may be a new controller.
 package enum ControllerOutlook: Hashable, Sendable {
@@ -16,8 +17,8 @@ package enum ControllerOutlook: Hashable, Sendable {
     package init(_ address: HCITransportAddress, mayTakeAdapters: Bool) {
         switch address {
         case .tcpServer(let host, let port):
-            self = Self.server(Listener.problem(host: host, port: port))
-        case .unixServer(let path): self = Self.server(Listener.problem(path: path))
+            self = Self.server(ListeningSocket.error(host: host, port: port))
+        case .unixServer(let path): self = Self.server(ListeningSocket.error(path: path))
         case .tcpClient(let host, let port):
             guard Self.isLoopback(host) else {
                 self = .unknown("only a run can tell whether a controller listens there")
@@ -25,7 +26,7 @@ package enum ControllerOutlook: Hashable, Sendable {
             }
             self = LoopbackListeners.listens(on: port) ? .open : .failed(Self.nobody(host, port))
         case .unixClient(let path):
-            self = Descriptor.unixProblem(path).map { .failed(SocketTransport.error($0, of: path)) } ?? .open
+            self = UnixSocketPath(path).problem.map { .failed(SocketTransport.error($0, of: path)) } ?? .open
         case .serial(let path, _):
             do throws(SerialLine.Unknown) {
                 self = try SerialLine.problem(path).map { .failed($0) } ?? .open

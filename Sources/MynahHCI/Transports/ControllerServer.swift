@@ -10,7 +10,7 @@ package final class ControllerServer: Sendable {
     }
 
     private struct State {
-        var listener: Listener?
+        var listener: ListeningSocket?
         var watch: EventLoop.Watch?
         var guests: [Int: Guest] = [:]
         var last = 0
@@ -35,10 +35,11 @@ package final class ControllerServer: Sendable {
     /// Listens, on `tcp-server:` or `unix-server:`; returns the port of the former.
     @discardableResult
     package func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
-        let listener: Listener
+        let listener: ListeningSocket
         switch address {
-        case .tcpServer(let host, let port): listener = try await Listener(host: host, port: port)
-        case .unixServer(let path): listener = try Listener(path: path)
+        case .tcpServer(let host, let port):
+            listener = try await ListeningSocket.listening(host: host, port: port)
+        case .unixServer(let path): listener = try await ListeningSocket.listening(path: path)
         default: throw RadioError(.invalidState, "hosts cannot connect to \(address)")
         }
         let isFirst = state.withLock { state in

@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 
 /// The system calls on file descriptors.
 enum Descriptor {
@@ -49,25 +50,6 @@ enum Descriptor {
         default: return .failed(errno)
         }
     }
-
-    /// Calls `body` with an address of a Unix domain socket.
-    ///
-    /// Returns `nil` if the path is too long for one.
-    static func withUnixAddress<Result>(
-        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-    ) -> Result? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let room = MemoryLayout.size(ofValue: address.sun_path)
-        guard bytes.count < room, !bytes.isEmpty else { return nil }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-    }
 }
 
 extension Descriptor {
@@ -86,48 +68,4 @@ extension Descriptor {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-
-    /// The error of connecting to a stream socket at a path, or `nil` if a process has it.
-    ///
-    /// That process does not notice: the kernel finds its socket, and refuses to connect a datagram socket to
-    /// it (`EPROTOTYPE`). The error is `EPROTOTYPE` too if the socket at the path is of another type, and
-    /// `ENAMETOOLONG` if the path is too long for a socket.
-    static func unixProblem(_ path: String) -> SystemError? {
-        switch socket(AF_UNIX, datagrams) {
-        case .failure(let error): return error
-        case .success(let probe):
-            defer { systemClose(probe) }
-            guard let result = withUnixAddress(path, { systemConnect(probe, $0, $1) }) else {
-                return SystemError(ENAMETOOLONG)
-            }
-            // A socket of the probe's own type is not a stream.
-            let error = SystemError(result == 0 ? EPROTOTYPE : errno)
-            return result != 0 && error.number == EPROTOTYPE && !hasPackets(path) ? nil : error
-        }
-    }
-
-    /// Whether there is a file at a path that is no socket.
-    static func isOtherThanSocket(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
-    }
-
-    /// Whether the kernel lists a socket for sequenced packets at a path (proc_net(5), unix).
-    private static func hasPackets(_ path: String) -> Bool {
-        contents(of: "/proc/net/unix")?.split(separator: "\n").contains { line in
-            let fields = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true)
-            return fields.count == 8 && fields[4] == "0005" && fields[7] == path
-        } ?? false
-    }
-}
-
-/// A number of `errno`, and what the system calls it.
-struct SystemError: Error, Hashable, CustomStringConvertible {
-    var number: Int32
-
-    init(_ number: Int32) {
-        self.number = number
-    }
-
-    var description: String { String(cString: strerror(number)) }
 }

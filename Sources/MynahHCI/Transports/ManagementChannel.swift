@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 
 /// The kernel's Bluetooth, asked through its management channel (`HCI_CHANNEL_CONTROL`).
 ///

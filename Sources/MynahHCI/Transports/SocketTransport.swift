@@ -17,7 +17,7 @@ package final class SocketTransport: HCITransport {
         var phase = Phase.closed
         var port: UInt16?
         /// The listening socket, while a controller is awaited.
-        var listener: Listener?
+        var listener: ListeningSocket?
         /// Changes with each opening, so that the end of an earlier one ends nothing.
         var run = 0
     }
@@ -117,11 +117,11 @@ package final class SocketTransport: HCITransport {
         case .tcpClient(let host, let port):
             return try await connect(host, port, wait)
         case .tcpServer(let host, let port):
-            let listener = try await Listener(host: host, port: port)
+            let listener = try await ListeningSocket.listening(host: host, port: port)
             let place = HCITransportAddress.endpoint(host, listener.port ?? port)
             return try await accept(listener, at: place, wait)
         case .unixServer(let path):
-            return try await accept(try Listener(path: path), at: path, wait)
+            return try await accept(try await ListeningSocket.listening(path: path), at: path, wait)
         case .unixClient(let path):
             return try connect(path)
         case .serial(let path, let baud):
@@ -180,7 +180,7 @@ package final class SocketTransport: HCITransport {
         case .success(let made): descriptor = made
         case .failure(let error): throw RadioError(.unreachable, "a socket cannot be made: \(error)")
         }
-        let outcome = Descriptor.withUnixAddress(path) { systemConnect(descriptor, $0, $1) }
+        let outcome = SocketAddress(path: path)?.with { systemConnect(descriptor, $0, $1) }
         guard outcome != 0 else { return descriptor }
         let error = SystemError(errno)
         systemClose(descriptor)
@@ -191,7 +191,7 @@ package final class SocketTransport: HCITransport {
     static func error(_ error: SystemError, of path: String) -> RadioError {
         if error.number == ENAMETOOLONG { return RadioError.tooLong(path) }
         // The kernel refuses these as it refuses a socket that no process has.
-        if error.number == ECONNREFUSED, Descriptor.isOtherThanSocket(path) {
+        if error.number == ECONNREFUSED, UnixSocketPath(path).isOtherThanSocket {
             return RadioError(
                 .unreachable, "\(path) is not a socket", remedy: "write the path of the controller's socket")
         }
@@ -210,7 +210,7 @@ package final class SocketTransport: HCITransport {
     }
 
     private func accept(
-        _ listener: Listener, at place: String, _ wait: DescriptorWait
+        _ listener: ListeningSocket, at place: String, _ wait: DescriptorWait
     ) async throws(RadioError) -> Int32 {
         state.withLock { ($0.port, $0.listener) = (listener.port, listener) }
         // One controller is enough: the system refuses a second.

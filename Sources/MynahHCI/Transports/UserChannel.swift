@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 
 /// An adapter of this machine, taken whole from the kernel (`HCI_CHANNEL_USER`).
 enum UserChannel {

@@ -1,0 +1,100 @@
+import Glibc
+import MynahSupport
+
+extension ListeningSocket {
+    /// Listens at the address of a control server.
+    ///
+    /// NIO would leave the socket at a path open to other users until its mode is changed, and would remove a
+    /// path that is another's by now.
+    init(_ address: ControlAddress) async throws(ControlError) {
+        do throws(Problem) {
+            switch address {
+            case .tcp(let host, let port):
+                self = try ListeningSocket(host.socketAddress(port: port), isDualStack: false)
+            case .unix(let path): self = try await ListeningSocket(path: path, isPrivate: true)
+            }
+        } catch {
+            throw ControlError(error, at: address)
+        }
+    }
+}
+
+extension ControlAddress {
+    /// The address with the port that the system has chosen.
+    func bound(by socket: ListeningSocket) -> ControlAddress {
+        guard case .tcp(let host, _) = self, let port = socket.port else { return self }
+        return .tcp(host: host, port: port)
+    }
+}
+
+extension ControlError {
+    /// The error of listening at an address.
+    fileprivate init(_ problem: ListeningSocket.Problem, at address: ControlAddress) {
+        switch address {
+        case .tcp(let host, let port): self.init(problem, host, port)
+        case .unix(let path): self.init(problem, path)
+        }
+    }
+
+    private init(_ problem: ListeningSocket.Problem, _ host: IPAddress, _ port: UInt16) {
+        switch problem {
+        case .inUse:
+            self.init(
+                .inUse, "the port \(port) is in use",
+                remedy: "choose another, or 0 for a free one; ss -ltnp shows the process that has it")
+        case .system(SystemError(EACCES)):
+            self.init(
+                .notPermitted, "this user may not listen on port \(port)", remedy: "choose one above 1023")
+        case .system(SystemError(EADDRNOTAVAIL)):
+            self.init(.invalidAddress, "\(host.text) is not an address of this machine")
+        case .system(let error):
+            self.init(.unavailable, "cannot listen on \(host.authority):\(port): \(error)")
+        // These are for paths.
+        case .pathTooLong, .isDirectory, .isNoSocket, .isForeign, .leftover:
+            self.init(.unavailable, "cannot listen on \(host.authority):\(port)")
+        }
+    }
+
+    private init(_ problem: ListeningSocket.Problem, _ path: String) {
+        switch problem {
+        case .pathTooLong: self.init(.invalidAddress, "the socket path \(path) is too long")
+        case .isDirectory, .isNoSocket:
+            self.init(
+                .inUse, "\(path) exists and is not a socket", remedy: "choose another path, or remove it")
+        case .inUse:
+            self.init(
+                .inUse, "another process listens on \(path)",
+                remedy: "choose another path, or end that process")
+        case .isForeign:
+            self.init(
+                .notPermitted, "the socket \(path) is another user's", remedy: "choose another path")
+        case .leftover(let error):
+            self.init(
+                .notPermitted,
+                "this user may not remove \(path), the socket of an ended process: \(error)",
+                remedy: "choose another path")
+        case .system(let error) where [EACCES, EPERM, EROFS].contains(error.number):
+            self.init(
+                .notPermitted, "this user may not create \(path): \(error)",
+                remedy: "choose a path in a directory of your own")
+        case .system(let error) where [ENOENT, ENOTDIR].contains(error.number):
+            self.init(.unavailable, "the directory of \(path) does not exist", remedy: "create it")
+        case .system(let error): self.init(.unavailable, "cannot listen on \(path): \(error)")
+        }
+    }
+}
+
+extension IPAddress {
+    /// The address and a port as the system's socket calls take them.
+    func socketAddress(port: UInt16) -> SocketAddress {
+        // Not as sockaddr_in: NIO brings a module of its own for it, and which one declares it depends on the
+        // order of a build. The layout is that of ip(7) and ipv6(7).
+        let family = isIPv6 ? AF_INET6 : AF_INET
+        var address: [UInt8] = []
+        withUnsafeBytes(of: sa_family_t(family)) { address += $0 }
+        address += [UInt8(port >> 8), UInt8(port & 0xFF)]
+        // IPv6 has flow information before the address, and a scope after it.
+        address += isIPv6 ? [0, 0, 0, 0] + bytes + [0, 0, 0, 0] : bytes + [UInt8](repeating: 0, count: 8)
+        return SocketAddress(family: family, bytes: address)
+    }
+}

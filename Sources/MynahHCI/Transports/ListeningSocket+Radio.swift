@@ -1,0 +1,94 @@
+import Glibc
+import MynahCore
+import MynahSupport
+
+extension ListeningSocket {
+    /// Listens on a TCP port.
+    static func listening(host: String, port: UInt16) async throws(RadioError) -> ListeningSocket {
+        let addresses = try await SocketAddress.resolve(host, port)
+        return try first(of: addresses, host, port) { address throws(Problem) in
+            try ListeningSocket(address, isDualStack: true)
+        }
+    }
+
+    /// Listens at a path; the socket of a process that has ended is replaced.
+    static func listening(path: String) async throws(RadioError) -> ListeningSocket {
+        do throws(Problem) {
+            return try await ListeningSocket(path: path, isPrivate: false)
+        } catch {
+            throw RadioError(error, at: path)
+        }
+    }
+
+    /// The error of listening on a TCP port, or `nil` if it is free.
+    static func error(host: String, port: UInt16) -> RadioError? {
+        do throws(RadioError) {
+            let addresses = try SocketAddress.lookUp(host, port).get()
+            try first(of: addresses, host, port) { address throws(Problem) in
+                if let problem = problem(at: address, isDualStack: true) { throw problem }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The error of listening at a path, as far as it is known without making a socket there.
+    static func error(path: String) -> RadioError? { problem(at: path).map { RadioError($0, at: path) } }
+
+    /// The result of `body` for the first of these addresses that it accepts.
+    private static func first<Result>(
+        of addresses: [SocketAddress], _ host: String, _ port: UInt16,
+        _ body: (SocketAddress) throws(Problem) -> Result
+    ) throws(RadioError) -> Result {
+        var last = Problem.system(SystemError(EADDRNOTAVAIL))
+        for address in addresses {
+            do throws(Problem) {
+                return try body(address)
+            } catch {
+                last = error
+            }
+        }
+        switch last {
+        case .inUse:
+            throw RadioError(
+                .unreachable, "the port \(port) is in use",
+                remedy: "choose another, or end the process that has it: ss -ltnp")
+        case .system(SystemError(EACCES)):
+            throw RadioError(
+                .notPermitted, "only root may listen on the port \(port)", remedy: "choose one above 1023")
+        case .system(let error):
+            throw RadioError(.unreachable, "cannot listen on \(host):\(port): \(error)")
+        // These are for paths.
+        case .pathTooLong, .isDirectory, .isNoSocket, .isForeign, .leftover:
+            throw RadioError(.unreachable, "cannot listen on \(host):\(port)")
+        }
+    }
+}
+
+extension RadioError {
+    /// The error for a path that does not fit the address of a socket.
+    static func tooLong(_ path: String) -> RadioError {
+        RadioError(
+            .unreachable, "the path \(path) is too long for a socket",
+            remedy: "choose one with at most 107 bytes")
+    }
+
+    /// The error of listening at a path.
+    fileprivate init(_ problem: ListeningSocket.Problem, at path: String) {
+        switch problem {
+        case .pathTooLong: self = .tooLong(path)
+        case .isDirectory:
+            self.init(
+                .unreachable, "cannot listen on \(path), which is a directory",
+                remedy: "name a socket in it, as in \(path)\(path.hasSuffix("/") ? "" : "/")hci")
+        case .isNoSocket, .inUse, .isForeign, .leftover:
+            self.init(.unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
+        case .system(let error) where [ENOENT, ENOTDIR, EACCES, EROFS].contains(error.number):
+            self.init(
+                error.number == EACCES ? .notPermitted : .unreachable, "cannot listen on \(path): \(error)",
+                remedy: "choose a path in a directory that is there and that you may write to")
+        case .system(let error): self.init(.unreachable, "cannot listen on \(path): \(error)")
+        }
+    }
+}

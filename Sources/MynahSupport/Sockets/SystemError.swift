@@ -1,0 +1,12 @@
+import Glibc
+
+/// A number of `errno`, and what the system calls it.
+package struct SystemError: Error, Hashable, CustomStringConvertible {
+    package var number: Int32
+
+    package init(_ number: Int32) {
+        self.number = number
+    }
+
+    package var description: String { String(cString: strerror(number)) }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// A path that may be a stream socket's.
+package struct UnixSocketPath: Hashable, Sendable {
+    package let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    /// The error of connecting to the socket, or `nil` if a process has it.
+    ///
+    /// That process does not notice: the kernel finds its socket, and refuses to connect a datagram socket to
+    /// it (`EPROTOTYPE`). The error is `EPROTOTYPE` too if the socket at the path is of another type, and
+    /// `ENAMETOOLONG` if the path is too long for a socket.
+    package var problem: SystemError? {
+        guard let address = SocketAddress(path: path) else { return SystemError(ENAMETOOLONG) }
+        let probe = socket(AF_UNIX, Self.datagrams | Self.closeOnExec, 0)
+        guard probe >= 0 else { return SystemError(errno) }
+        defer { close(probe) }
+        let result = address.with { connect(probe, $0, $1) }
+        // A socket of the probe's own type is not a stream.
+        let error = SystemError(result == 0 ? EPROTOTYPE : errno)
+        return result != 0 && error.number == EPROTOTYPE && !hasPackets ? nil : error
+    }
+
+    /// Returns whether there is a file at the path that is no socket.
+    package var isOtherThanSocket: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
+    }
+
+    /// Returns whether the kernel lists a socket for sequenced packets at the path (proc_net(5), unix).
+    private var hasPackets: Bool {
+        // The size of such a file is 0, and no limit fits a machine with many sockets.
+        guard let file = try? InputFile("/proc/net/unix"), let bytes = try? file.prefix(1 << 26) else {
+            return false
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true)
+            return fields.count == 8 && fields[4] == "0005" && fields[7] == path
+        }
+    }
+
+    private static let datagrams = Int32(SOCK_DGRAM.rawValue)
+    private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+}
