@@ -82,7 +82,7 @@ struct AssignedNumberTable: Sendable {
         return line
     }
 
-    /// Halves the text, from line's start to line's start.
+    /// Finds a name by a binary search through the lines of the text.
     private static func name(of number: UInt16, in table: UnsafeBufferPointer<UInt8>) -> String? {
         var low = 0
         var high = table.count

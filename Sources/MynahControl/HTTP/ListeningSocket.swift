@@ -115,7 +115,7 @@ struct ListeningSocket: Sendable {
             descriptor: descriptor, address: .unix(path: path), identity: socketIdentity(path))
     }
 
-    /// Removes a socket on which nobody listens; throws if somebody does, or if it is not a socket.
+    /// Removes a socket that no process listens on; throws if one does, or if the file is not a socket.
     private static func removeLeftover(_ path: String) throws(ControlError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }

@@ -5,7 +5,7 @@ import MynahSupport
 /// A socket that others connect to.
 struct Listener: Sendable {
     let descriptor: Int32
-    /// The path to remove with it, until that is done; `nil` for a TCP socket.
+    /// The path to remove with the socket, or `nil` for a TCP socket, or after it was removed.
     private let path: Lock<String?>?
 
     /// The port, of a TCP socket.
@@ -60,7 +60,9 @@ struct Listener: Sendable {
         }
     }
 
-    /// Listens on a path; what a process that is gone left there is replaced.
+    /// Listens on a path.
+    ///
+    /// The socket of a process that has ended is replaced.
     init(path: String) throws(RadioError) {
         let made: Int32
         switch Descriptor.socket(AF_UNIX, Descriptor.stream) {
@@ -111,7 +113,7 @@ struct Listener: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Returns whether there is a socket at a path that nobody listens on.
+    /// Returns whether the socket at a path has no listener.
     private static func isDead(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
@@ -133,7 +135,7 @@ struct Listener: Sendable {
         removePath()
     }
 
-    /// Removes its path, once: nobody connects to it from now on.
+    /// Removes the path of the socket, once: no client can connect from now on.
     func removePath() {
         path?.withLock { path in
             if let path { unlink(path) }

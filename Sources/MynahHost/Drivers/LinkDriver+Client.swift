@@ -48,7 +48,7 @@ extension LinkDriver {
         return isSent
     }
 
-    /// A request should have been answered by now.
+    /// Handles a request that was not answered in time.
     func requestDue(_ link: ConnectionHandle) {
         let isPairing = security.deadline(of: link) != nil
         ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
@@ -61,7 +61,7 @@ extension LinkDriver {
         }
     }
 
-    /// Lets the client of a link take something, and carries out what it asks for.
+    /// Changes the state of the client of a link, and carries out its actions.
     func ask(_ link: ConnectionHandle, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void) {
         var actions: [ATTClient.Action] = []
         step(&client, &actions)
