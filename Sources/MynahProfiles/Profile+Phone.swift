@@ -18,7 +18,7 @@ extension Profile {
         package var txPower: Int?
         /// The Nearby Info that it advertises in the background, or `nil` for none.
         package var nearbyInfo: [UInt8]?
-        /// iOS's major version, or `nil` if `app` has it.
+        /// The major version of iOS, or `nil` if `app` has the version.
         package var iOS: Int?
         /// The notifications that it shows at the start, the oldest first.
         package var notifications: [PhoneNotification] = []

@@ -32,10 +32,12 @@ extension LinkDriver {
         return isSent
     }
 
-    /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a signed command.
     ///
-    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
-    /// Part C, 10.2.2).
+    /// Returns `false` if there is no room for it; `readyToWrite` follows then.
+    ///
+    /// On an encrypted link, the command has no signature, because encryption protects it as well (Core
+    /// Specification, Vol 3, Part C, 10.2.2).
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {

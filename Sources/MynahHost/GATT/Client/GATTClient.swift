@@ -14,7 +14,7 @@ struct GATTClient {
         var deadline: Duration?
         /// How much longer it may take on a link that pairs.
         var extra = Duration.zero
-        /// The driver has a time at which to call `expire`, and has not called it yet.
+        /// `true` if a call to `expire` is scheduled, and has not come yet.
         var isWatched = false
 
         /// Changes the state of the client.
