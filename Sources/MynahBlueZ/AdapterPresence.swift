@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Whether bluetoothd and its adapter can be used, and what to do when they go and come back.
+/// Whether bluetoothd and its adapter can be used, and the actions when they go and come back.
 ///
 /// A machine without I/O: `AdapterSession` feeds it, and the radio carries out its actions.
 struct AdapterPresence {
@@ -42,10 +42,10 @@ struct AdapterPresence {
         case idle
         /// The radio works.
         case present
-        /// The session waits for what is missing.
+        /// The session waits for a missing part.
         case lost(Cause)
-        /// Everything is being registered again; the epoch tells a late end of an earlier recovery from this
-        /// one's.
+        /// Everything is being registered again. The epoch distinguishes this recovery from an earlier one
+        /// that ends late.
         case recovering(Cause, epoch: Int)
     }
 

@@ -155,7 +155,7 @@ struct AdapterSession {
         }
     }
 
-    /// Compares what there is with what the radio needs.
+    /// Compares the objects of bluetoothd with the needs of the radio.
     mutating func look() -> [Action] {
         feed(.missing(findMissing()))
     }
@@ -171,7 +171,7 @@ struct AdapterSession {
         return actions
     }
 
-    /// Returns what is missing, and follows the adapter to another path.
+    /// Returns the missing part, and follows the adapter to another path.
     private mutating func findMissing() -> AdapterPresence.Cause? {
         guard daemon == .present else { return .daemon }
         guard let adapter else { return nil }
@@ -248,7 +248,7 @@ struct AdapterSession {
 
     // MARK: Version and capabilities
 
-    /// The warnings about what is taken for granted, and about what was asked for and is missing.
+    /// The warnings about assumptions, and about requested features that are missing.
     func warnings(wantsSockets: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []
         if version == nil {

@@ -21,13 +21,13 @@ struct AdvertisementMachine {
 
     /// The consequence of a refused registration.
     enum Refusal: Hashable {
-        /// bluetoothd never accepted it; it is not wanted any more.
+        /// bluetoothd never accepted the advertisement, which is not wanted any more.
         case givenUp
-        /// bluetoothd accepted it before; it is registered again at the next occasion, and nothing is on the
-        /// air until then.
+        /// bluetoothd accepted the advertisement before. It is registered again at the next occasion, and is
+        /// not on the air until then.
         case postponed
-        /// The adapter was turned off or went during the registration; it is registered again when the
-        /// adapter is back.
+        /// The adapter was turned off or went during the registration, which is repeated when the adapter is
+        /// back.
         case overtaken
     }
 
@@ -62,7 +62,7 @@ struct AdvertisementMachine {
         var advertising: BlueZAdvertising
         /// bluetoothd has accepted it, or one that it replaced.
         var isProven = false
-        /// bluetoothd refused or released it; it waits for an occasion.
+        /// bluetoothd refused or released the advertisement, which waits for the next occasion.
         var isWaiting = false
     }
 
@@ -76,7 +76,7 @@ struct AdvertisementMachine {
     /// Silence was reported, and no return to the air since.
     private var isReportedSilent = false
 
-    /// The advertisement that is wanted, or `nil` if none is.
+    /// The requested advertisement, or `nil` if there is none.
     var wanted: BlueZAdvertising? { request?.advertising }
 
     /// The advertisement that bluetoothd holds, or `nil` if none.
@@ -134,7 +134,7 @@ struct AdvertisementMachine {
         }
     }
 
-    /// bluetoothd or the adapter is gone, and the registration with it.
+    /// Notes that bluetoothd or the adapter is gone, and with it the registration.
     mutating func lost() {
         adapter = .absent
         if case .underWay(let advertising, _) = registration {

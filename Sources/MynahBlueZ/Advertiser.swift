@@ -46,7 +46,7 @@ final class Advertiser {
         machine.reached()
     }
 
-    /// bluetoothd and the adapter can be used again: advertises what is wanted.
+    /// Advertises the requested advertisement when bluetoothd and the adapter can be used again.
     func resume(isolation: isolated any Actor = #isolation) async throws(RadioError) {
         machine.reached()
         try await settle()

@@ -11,9 +11,9 @@ enum AgentMethod: Int, Sendable {
 enum AgentRequest: Hashable {
     /// The agent is unregistered, as before bluetoothd ends.
     case release
-    /// Nothing is asked.
+    /// The request needs no answer of the user.
     case acknowledge
-    /// A pairing step of the central with this path of Device1; `isAwaited` is false if bluetoothd wants no
+    /// A pairing step of the central with this path of Device1; `isAwaited` is `false` if bluetoothd needs no
     /// answer.
     case pairing(device: String, PairingStep, isAwaited: Bool)
     /// The request is refused.

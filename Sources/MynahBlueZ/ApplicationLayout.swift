@@ -16,7 +16,9 @@ struct ApplicationLayout {
     /// The path of the object manager, by which bluetoothd knows the application.
     let root: ObjectPath
     let items: [(path: ObjectPath, item: Item)]
-    /// The expected handle of each attribute; a service's is its declaration's.
+    /// The expected handle of each attribute.
+    ///
+    /// The handle of a service is that of its declaration.
     let handles: [AttributeKey: AttributeHandle]
     /// The first handle after the application.
     let nextHandle: AttributeHandle

@@ -6,7 +6,8 @@ struct ApplicationRegistration {
     /// The next step before the application is registered.
     enum Step: Hashable {
         case register
-        /// Unregister what is left of an earlier registration, whose answer came too late or not at all.
+        /// Unregister the remains of an earlier registration, whose answer came too late or not at all, and
+        /// register again.
         case registerAgain
         /// Let bluetoothd choose the handles.
         case registerWithoutHandles

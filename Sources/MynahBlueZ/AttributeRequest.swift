@@ -24,7 +24,7 @@ struct AttributeRequest {
         self.value = value
     }
 
-    /// The event that asks the sink, or reports to it what was answered.
+    /// The event that asks the sink, or reports the answer to it.
     func event(
         _ key: AttributeKey, from central: Peer.ID, answered: [UInt8]? = nil, wantsResponse: Bool
     ) -> RadioEvent {

@@ -39,7 +39,7 @@ package struct BlueZSurvey: Sendable {
         package var version: BlueZVersion?
         package var adapter: Adapter?
 
-        /// Nothing was asked.
+        /// An empty result, before anything was asked.
         package init() {}
     }
 

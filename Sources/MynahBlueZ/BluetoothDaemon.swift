@@ -23,7 +23,7 @@ final class BluetoothDaemon {
     private static let advertisementPath: ObjectPath = "/org/mynah/advertisement"
     private static let characteristicInterface = BlueZ.gattCharacteristic.description
 
-    /// Listens on a connection, and sends what is heard.
+    /// Listens on a connection, and calls `send` with each event.
     init(_ connection: DBusConnection, send: @escaping BusEventHandler) {
         self.connection = connection
         self.send = send

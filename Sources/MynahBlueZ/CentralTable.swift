@@ -10,7 +10,7 @@ struct CentralTable {
         let id: Peer.ID
         /// ATT_MTU of the link, in bytes, or `nil` until the central's first request.
         fileprivate(set) var mtu: Int?
-        /// `true` if the central is paired or trusted, which permits what needs authorization.
+        /// `true` if the central is paired or trusted, which permits requests that need authorization.
         fileprivate(set) var isAuthorized = false
 
         /// A request without a central.
@@ -71,8 +71,8 @@ struct CentralTable {
 
     // MARK: Events
 
-    /// bluetoothd reports a device's properties; `before` is what it reported last, or `nil` if the device is
-    /// new.
+    /// Updates a device with the properties that bluetoothd reports; `before` has the previous ones, or is
+    /// `nil` if the device is new.
     mutating func update(
         _ path: String, from before: BusObjects.Device?, to now: BusObjects.Device
     ) -> [Change] {
@@ -116,7 +116,7 @@ struct CentralTable {
 
     /// A central sent a request, maybe before its link was reported, or with a new MTU.
     ///
-    /// `device` is what bluetoothd has reported of it.
+    /// `device` has the properties that bluetoothd has reported.
     mutating func request(
         from path: String, mtu: Int?, device: @autoclosure () -> BusObjects.Device?
     ) -> (central: Central, changes: [Change]) {
@@ -129,7 +129,7 @@ struct CentralTable {
         return (links[path] ?? .unknown, changes)
     }
 
-    /// All links are gone with bluetoothd, the adapter or its power.
+    /// Removes all links after bluetoothd, the adapter or its power has gone.
     mutating func removeAll() -> [Peer.ID] {
         defer {
             links = [:]

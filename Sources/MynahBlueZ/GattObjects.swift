@@ -72,7 +72,9 @@ final class CharacteristicObject: DBusObject {
     private let uuid: String
     private let service: ObjectPath
     private let flags: [String]
-    /// Whether bluetoothd asks for a socket for each subscriber; it reads only whether the property is there.
+    /// `true` to let bluetoothd ask for a socket for each subscriber.
+    ///
+    /// bluetoothd checks only whether the property exists.
     private let offersSockets: Bool
     private let send: BusEventHandler
 

@@ -26,8 +26,8 @@ struct NotificationPacer {
         return true
     }
 
-    /// The time until a hundredth of a second's worth may be sent, so that there is no wake-up for each
-    /// notification.
+    /// The pause after which all notifications of 10 ms may be sent, so that the sender does not wake up for
+    /// each one.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

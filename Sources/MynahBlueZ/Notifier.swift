@@ -20,9 +20,9 @@ struct NotificationSocketKey: Hashable {
     let peer: Peer.ID
 }
 
-/// The subscriptions, and the way of each value to the subscribers.
+/// The subscriptions, and the way of each value to its subscribers.
 ///
-/// A part without I/O but for the sockets that it holds. bluetoothd's StartNotify and StopNotify name no
+/// A machine without I/O, except that it holds sockets. bluetoothd's StartNotify and StopNotify name no
 /// central; a socket of AcquireNotify belongs to one. bluetoothd queues values without limit, so the notifier
 /// limits what it is sent.
 struct Notifier<Socket: NotificationSocket> {

@@ -17,7 +17,8 @@ extension PendingRequests<MethodCall> {
         return nil
     }
 
-    /// Refuses what some centrals, `nil` being all, wait for, before their links are ended.
+    /// Refuses the pending requests of some centrals, or of all if one of them is `nil`, before their links
+    /// are ended.
     ///
     /// Until `linksEnded`, a later request is refused too if it has no answer at once.
     ///

@@ -54,9 +54,9 @@ struct PendingRequests<Call> {
         ending = []
     }
 
-    /// Lets no request of some centrals, `nil` being all, wait until `linksEnded`.
+    /// Keeps requests of some centrals, or of all if one of them is `nil`, from waiting until `linksEnded`.
     ///
-    /// Removes those that wait, and returns them in the order of their arrival.
+    /// Removes the waiting requests of these centrals, and returns them in the order of their arrival.
     mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
         ending.formUnion(centrals)
         return removeAll { [self] in !mayWait($0.central) }

@@ -10,7 +10,7 @@ struct PublishedAttribute {
     let permissions: AttributePermissions
     /// The longest value that may be written, in bytes.
     let maximumLength: Int
-    /// How it sends, or `nil` if it sends in both ways or not at all.
+    /// Notification or indication, or `nil` if the attribute supports both or none.
     let delivery: Delivery?
     /// `true` if the characteristic notifies or indicates.
     let sends: Bool

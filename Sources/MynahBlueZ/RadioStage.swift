@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Where a radio is between its start and its stop.
+/// The stages of a radio between its start and its stop.
 enum RadioStage {
     /// One start of the radio.
     struct Session {
@@ -12,7 +12,7 @@ enum RadioStage {
         let epoch: UInt64
     }
 
-    /// Not started, or stopped; the epoch is the last start's, or 0.
+    /// The radio is not started, or is stopped. The epoch is that of the last start, or 0.
     case stopped(epoch: UInt64)
     case starting(Session)
     case started(Session)

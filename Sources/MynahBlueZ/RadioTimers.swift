@@ -3,7 +3,7 @@ import MynahDBus
 /// The radio's timers.
 struct RadioTimers {
     enum Name: CaseIterable, Sendable {
-        /// Tries again what failed while bluetoothd, the adapter or the bus was gone.
+        /// Repeats the steps that failed while bluetoothd, the adapter or the bus was gone.
         case retry
         /// The notification rate has room again.
         case pace

@@ -1,12 +1,12 @@
 import Logging
 
-/// Work that brings the radio back.
+/// A job of a recovery.
 enum RecoveryJob: Hashable {
     /// Connect to the bus again.
     case reconnect
     /// List bluetoothd's objects.
     case learnObjects
-    /// Prepare the adapter and register everything again; the epoch is the recovery's.
+    /// Prepare the adapter and register everything again, in the recovery with this epoch.
     case registerAll(epoch: Int)
 
     /// The log level of a failure: the other jobs may fail every two seconds.

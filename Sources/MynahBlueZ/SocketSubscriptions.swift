@@ -14,7 +14,7 @@ struct SocketSubscriptions {
         /// The socket was closed while the central is connected: the central has unsubscribed, or bluetoothd
         /// closed the wrong one.
         case doubtful(since: Duration)
-        /// Only a change of `Value`.
+        /// The subscriber gets changes of `Value`, and no socket.
         case withoutSocket
     }
 
@@ -27,7 +27,7 @@ struct SocketSubscriptions {
         case impossible
     }
 
-    /// After a socket is closed, the end of another link may explain it for this time.
+    /// The time after a socket is closed in which the end of a link may explain it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]

@@ -73,9 +73,9 @@ package struct AppKeys: Sendable {
     /// The meaning of a key.
     package enum Outcome: Hashable, Sendable {
         case nothing
-        /// This is done on this phone.
+        /// The action of a user on a phone.
         case action(UserAction, AppTarget, ObjectIdentifier)
-        /// There are so many phones, and no app was chosen.
+        /// No app was chosen, and there are several phones.
         case ambiguous(phones: Int)
     }
 
@@ -87,7 +87,7 @@ package struct AppKeys: Sendable {
     /// Whether one of several apps can be chosen.
     package var canChoose: Bool { phones.reduce(0) { $0 + $1.apps.count } > 1 }
 
-    /// The keys for apps, by what events call them, in the order in which a screen numbers them.
+    /// The keys for apps, by their names in events, in the order in which a screen numbers them.
     package init(apps: [String]) {
         self.apps = apps
     }
@@ -105,7 +105,7 @@ package struct AppKeys: Sendable {
         if chosen.map({ self.phone(of: $0) == nil }) == true { chosen = nil }
     }
 
-    /// A phone does not play any more.
+    /// Removes a phone that does not play any more.
     package mutating func remove(_ phone: ObjectIdentifier) {
         if chosen.map({ self.phone(of: $0)?.id == phone }) == true { chosen = nil }
         phones.removeAll { $0.id == phone }

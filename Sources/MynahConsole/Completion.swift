@@ -1,8 +1,8 @@
 /// The effect of the Tab key on a line.
 package enum Completion: Hashable, Sendable {
-    /// Nothing fits.
+    /// No candidate fits.
     case none
-    /// This is inserted at the cursor.
+    /// A text to insert at the cursor.
     case insert(String)
     /// Several candidates fit and have no more in common: they are listed.
     case list([String])

@@ -5,7 +5,7 @@
 package enum CompletionWords {
     /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none.
     ///
-    /// Of several the last one counts.
+    /// If there are several, the last one counts.
     package static func value(of option: String, in words: [String]) -> String? {
         guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else {
             return nil

@@ -91,7 +91,7 @@ package enum ControlText {
 
     /// The line of an event; an event that this version does not know is JSON.
     ///
-    /// `{"event": "lost", "count": N}` is what a stream has in place of events that are not kept any more.
+    /// A stream has `{"event": "lost", "count": N}` in place of events that are not kept any more.
     package static func event(_ json: JSON, isVirtual: Bool = false) -> String {
         if json["event"]?.stringValue == "lost", let count = json["count"]?.integerValue {
             return lost(count)
@@ -142,7 +142,7 @@ extension JSON {
 }
 
 extension String {
-    /// Without the spaces at its end.
+    /// The text without spaces at its end.
     fileprivate var trimmingEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
 }
 
@@ -192,7 +192,7 @@ extension ControlText {
         }
     }
 
-    /// The numbers of the requests among events that nobody has answered.
+    /// The numbers of the unanswered requests among events.
     package static func askedRequests(_ answer: JSON) -> [String] {
         var open: [Int] = []
         for event in answer["events"]?.arrayValue ?? [] {

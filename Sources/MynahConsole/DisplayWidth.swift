@@ -8,7 +8,7 @@ package enum DisplayWidth {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// The columns of what a reader takes for one character.
+    /// The columns of one visible character.
     package static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }

@@ -27,7 +27,7 @@ package struct HeardDevice: Sendable {
         var isConnectable: Bool
     }
 
-    /// As it was last reported as news; `nil` if it never was.
+    /// The content that was last reported as news, or `nil` if none was.
     private var told: Content?
 
     private static let gapLimit = 33
@@ -151,8 +151,9 @@ package struct HeardDevice: Sendable {
 
     // MARK: Text
 
-    /// Everything it says besides its name, in words; the bits of the services in `known` are looked for in
-    /// an overflow area.
+    /// All advertising data except the name, in words.
+    ///
+    /// The bits of the services in `known` are looked for in an overflow area.
     package func description(among known: [BluetoothUUID]) -> String {
         AirWords.joined(
             AirWords.of(advertisement, among: known, naming: false)

@@ -10,7 +10,7 @@ package struct LineBuffer: Sendable {
         case entered(String)
         /// The text before the cursor is to be completed.
         case complete
-        /// Nothing more will be typed.
+        /// The input has ended.
         case ended
     }
 

@@ -15,7 +15,7 @@ enum NextCommand {
 
     private static let inNewTerminal = "in a new terminal:"
 
-    /// An introduction and what it introduces, on one line or two.
+    /// An introduction and its text, on one line or two.
     static func lines(_ introduction: String, _ text: String, indent: Int = 4, width: Int) -> [String] {
         // A narrow screen drops an indent of two columns.
         let isNarrow = width < ScreenLine.narrow

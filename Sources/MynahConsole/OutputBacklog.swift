@@ -23,10 +23,12 @@ package struct OutputBacklog: Sendable {
         return true
     }
 
-    /// Whether there is room for a number of bytes; more than fit at all have it while nothing waits.
+    /// Whether there is room for a number of bytes.
+    ///
+    /// If no bytes wait, there is room for any number.
     package func hasRoom(_ count: Int) -> Bool { waiting == 0 || waiting + count <= limit }
 
-    /// So many bytes wait no longer.
+    /// Notes that a number of bytes were written.
     package mutating func remove(_ count: Int) { waiting -= count }
 
     /// How many writes were dropped since the last call; 0 while there is no room to report it.

@@ -139,7 +139,7 @@ package struct ScanModel: LiveModel {
         return order.filter { devices[$0].map(isWanted) ?? false }
     }
 
-    /// One device, for a line of its own.
+    /// The text of one device, for a line of its own.
     package func text(of device: HeardDevice) -> String {
         [
             ScreenLine.pad(device.address.description, 17), ScreenLine.pad(device.name ?? "", 24),

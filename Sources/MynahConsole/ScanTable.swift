@@ -42,7 +42,9 @@ struct ScanTable {
         }
     }
 
-    /// Without a column for addresses, a device that has no name is called by its address.
+    /// The name of a device.
+    ///
+    /// Without a column for addresses, the address replaces a missing name.
     private static func name(of device: HeardDevice, _ hasAddress: Bool) -> String {
         device.name ?? (hasAddress ? "" : device.address.description)
     }

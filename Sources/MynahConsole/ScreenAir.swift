@@ -24,7 +24,7 @@ struct ScreenAir {
         return advertisement
     }
 
-    /// Both together, in words.
+    /// Advertising data and scan response together, in words.
     func words(among known: [BluetoothUUID]) -> [String] {
         AirWords.of(whole, among: known, naming: true)
     }

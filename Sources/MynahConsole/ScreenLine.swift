@@ -1,6 +1,6 @@
 /// Text that is laid out in columns of a terminal.
 package enum ScreenLine {
-    /// Below these columns a terminal shows only what matters most, and none is spent on an indent.
+    /// Terminals with fewer columns show only the most important parts, without indents.
     static let narrow = 30
 
     /// Lines for a terminal of this width.

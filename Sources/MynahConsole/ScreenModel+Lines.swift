@@ -96,7 +96,9 @@ extension ScreenModel {
         ]
     }
 
-    /// Of several apps, one is marked as in the foreground, and the one that keys act on.
+    /// The line of an app.
+    ///
+    /// Of several apps, the one in the foreground is marked, and the one that keys act on.
     private func line(ofApp index: Int, _ width: Int) -> String {
         let app = apps[index]
         let name = PrintableText.of(app.device)
@@ -113,7 +115,9 @@ extension ScreenModel {
 
     // MARK: - Devices
 
-    /// One device has a heading and its advertising below its apps; of several, each has both together.
+    /// A single device has a heading, and its advertising is below its apps.
+    ///
+    /// Of several devices, each has both together.
     private func deviceSections(
         _ width: Int, _ height: Int, isBrief: Bool, _ apps: ScreenSection
     ) -> [ScreenSection] {

@@ -19,7 +19,7 @@ package struct ScreenModel: LiveModel {
         /// The device's name for the screen; a phone's own, and the names of its apps.
         var title: String { PrintableText.of(phone.map { "\($0): \(name)" } ?? name) }
 
-        /// Whether its radio is gone, and with it what was on the air.
+        /// Whether its radio is gone, and with it the advertisement.
         var isLost: Bool { state.hasPrefix("lost") }
     }
 
@@ -67,7 +67,7 @@ package struct ScreenModel: LiveModel {
     /// The address of the page for browsers, or `nil` if there is none.
     private(set) var page: String?
 
-    /// The name and the time of a clock that stops between requests, or `nil` with the machine's.
+    /// The name and the time of a clock that stops between requests, or `nil` with the machine's clock.
     private(set) var clock: (name: String, now: WallTime)?
 
     /// The device of the app that keys act on, or `nil` if none was chosen.

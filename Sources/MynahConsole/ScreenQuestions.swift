@@ -7,8 +7,8 @@ import MynahSupport
 struct ScreenQuestions: Sendable {
     private struct Question {
         var device: String
-        /// The UUID by which a phone knows the device that it pairs with; `nil` if the pairing is a
-        /// central's.
+        /// The UUID by which a phone knows the device that it pairs with, or `nil` if a central pairs with
+        /// this device.
         var peripheral: BluetoothUUID?
         /// Whether digits are typed after it.
         var isTyped: Bool

@@ -26,7 +26,7 @@ struct ScreenSection {
         return lines + ["and " + hidden.counting("more " + noun.one, "more " + noun.many)]
     }
 
-    /// Divides rows between sections: each gets the same number, and what one does not need goes to the
+    /// Divides rows between sections: each gets the same number, and rows that one does not need go to the
     /// others.
     static func divide(_ rows: Int, among wanted: [Int]) -> [Int] {
         var given = wanted.map { _ in 0 }

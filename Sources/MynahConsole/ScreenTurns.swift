@@ -1,4 +1,6 @@
-/// When a live screen draws, without a terminal: never while the terminal belongs to the shell.
+/// The times at which a live screen draws: never while the terminal belongs to the shell.
+///
+/// The type does no I/O.
 ///
 /// A draw that is due when the process was stopped would paint an old frame over the shell's lines.
 package struct ScreenTurns: Sendable {
@@ -27,7 +29,7 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// The work when the time of a plan has come.
+    /// The work at the time of a plan.
     package enum Due: Hashable, Sendable {
         case nothing
         case draw
@@ -65,7 +67,7 @@ package struct ScreenTurns: Sendable {
         return Plan(milliseconds: pace.milliseconds, turn: turn)
     }
 
-    /// The time of a plan has come.
+    /// Returns the work at the time of a plan.
     package mutating func due(_ turn: Int) -> Due {
         guard turn == self.turn else { return .nothing }
         switch state {
@@ -106,7 +108,9 @@ package struct ScreenTurns: Sendable {
     }
 
     /// Returns the plan of the first draw after the program has got the terminal, at the start or again, or
-    /// `nil` after the end. The screen is entered before this draw.
+    /// `nil` after the end.
+    ///
+    /// The screen is entered before this draw.
     ///
     /// The screen is entered even if it was shown already: the process may have been stopped without notice,
     /// and the shell has left the screen then.
@@ -116,7 +120,9 @@ package struct ScreenTurns: Sendable {
         return plan(.now)
     }
 
-    /// Nothing is drawn any more: whether the screen is left.
+    /// Ends drawing.
+    ///
+    /// Returns `true` if the screen has to be left.
     package mutating func end() -> Bool {
         defer { state = .ended }
         if case .shown = state { return true }

@@ -42,7 +42,7 @@ package struct ValueText: Hashable, Sendable {
         self.init(value, fields.flatMap { Self.fields(of: $0, known) })
     }
 
-    /// The fields that JSON has, with the units and names of the SIG's layout if it is the device's.
+    /// The fields in JSON, with the units and names of the SIG's layout if the device uses it.
     private static func fields(of json: JSON?, _ known: [NamedField]?) -> [NamedField]? {
         guard let json, json != known?.json, case .object(let members) = json else { return known }
         return members.map { NamedField($0.key, FieldValue($0.value)) }

@@ -4,7 +4,7 @@ package enum WholeNumber {
         package let description: String
     }
 
-    /// The number; anything else is refused with what an option takes.
+    /// Parses the number; anything else is refused with the accepted range.
     package static func parse<Number: FixedWidthInteger & Sendable>(
         _ text: String, in range: ClosedRange<Number>
     ) throws(Problem) -> Number {

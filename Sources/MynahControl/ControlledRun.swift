@@ -34,7 +34,7 @@ package protocol ControlledRun: Sendable {
     /// The numbers of the requests that tests answer; `nil` if no test can.
     var requestNumbers: RequestNumbers? { get }
 
-    /// Adds a device, plays it, and returns what events call it.
+    /// Adds a device, plays it, and returns its name in events.
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
 
     /// Takes a device off the air.

@@ -2,7 +2,7 @@ import MynahEmulator
 
 /// The latest events, at most a fixed number of them and of bytes (a ring buffer).
 struct EventRing {
-    /// An event, and the device that it is of if it does not say so itself.
+    /// An event, and its device if the event does not name it.
     struct Element {
         let event: DeviceEvent
         let device: String?
@@ -16,7 +16,7 @@ struct EventRing {
         }
     }
 
-    /// Events that follow each other.
+    /// Consecutive events.
     struct Part {
         var elements: [Element]
         /// The number of the first of them.
@@ -30,7 +30,9 @@ struct EventRing {
 
     private let capacity: Int
     private let byteLimit: Int
-    /// The places of events, of which those from `oldest` on are taken; more are made as they are needed.
+    /// The slots of events, used from `oldest` on.
+    ///
+    /// More slots are made as needed.
     private var places: [Element?] = []
     private var oldest = 0
     private var count = 0

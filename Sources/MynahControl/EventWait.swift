@@ -23,7 +23,7 @@ package struct EventWait: Hashable, Sendable {
     /// The longest `within` on any clock.
     package static let longestOfAll = Duration.seconds(24 * 3600)
 
-    /// The events that it waits for; device names are what events call the devices.
+    /// The events that the request waits for, with the names of devices in events.
     package var match: EventMatch
     /// How many events it waits for.
     package var count: Int
@@ -40,7 +40,7 @@ package struct EventWait: Hashable, Sendable {
         self.since = since
     }
 
-    /// Reads the body; throws a problem of status 400 that says what is wrong with it.
+    /// Reads the body; throws a problem of status 400 if it is not valid.
     package init(parsing bytes: [UInt8], on clock: RunClock = .real) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         guard let match = try body.match("match") else {

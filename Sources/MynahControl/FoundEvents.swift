@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// Events that match, and where to go on.
+/// Events that match, and the number at which a search continues.
 package struct FoundEvents: Hashable, Sendable {
     /// The events, in order.
     package let events: [Journal.Entry]

@@ -13,7 +13,7 @@ package struct JUnitReport: Sendable {
         package var name: String
         /// The group that it belongs to.
         package var group: String
-        /// How long it took, or `nil` if that is not known.
+        /// The duration of the case, or `nil` if it is not known.
         package var time: Duration?
         /// Empty if it passed.
         package var troubles: [Trouble]

@@ -49,7 +49,8 @@ package final class Journal: Sendable {
     package struct Mark: Hashable, Sendable {
         /// The client's name for it.
         package let name: String
-        /// The number of the next event when it was set: `since` with it is what happens after the mark.
+        /// The number of the next event when the mark was set: `since` with this number selects the events
+        /// after the mark.
         package let seq: UInt64
     }
 
@@ -60,7 +61,7 @@ package final class Journal: Sendable {
         let key: UInt64
         /// The number that it waits for.
         let seq: UInt64
-        /// `true` if the waiter also wants to know of changes that are no events.
+        /// `true` if changes that are no events wake the waiter too.
         let noticesChanges: Bool
         /// Takes whether there is an event with this number or a higher one.
         let continuation: CheckedContinuation<Bool, Never>
@@ -117,7 +118,8 @@ package final class Journal: Sendable {
     /// Two runs with the same seed differ in it, too: a client that knows one is not told about the other.
     private static func newEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// Tells this journal from those of other runs and histories, in the identifiers of server-sent events.
+    /// Distinguishes this journal from those of other runs and histories, in the identifiers of server-sent
+    /// events.
     package var epoch: String { state.withLock { $0.epoch } }
 
     // MARK: Writing
@@ -187,9 +189,9 @@ package final class Journal: Sendable {
         for waiter in state.withLock({ $0.change() }) { waiter.continuation.resume(returning: false) }
     }
 
-    /// Wakes everybody who waits: the run is over.
+    /// Wakes all waiters at the end of the run.
     ///
-    /// Events that are appended later are kept, and nobody waits for them.
+    /// Events that are appended later are kept, but readers do not wait for them.
     package func end() {
         let woken: [Waiter] = state.withLock { state in
             state.isEnded = true
@@ -207,7 +209,7 @@ package final class Journal: Sendable {
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
-    /// A place that a reader goes on from, also after the journal has begun anew.
+    /// A position at which a reader continues, also after the journal has begun anew.
     struct Place: Hashable, Sendable {
         /// The epoch of the number.
         var epoch: String
@@ -217,7 +219,7 @@ package final class Journal: Sendable {
         var seq: UInt64
     }
 
-    /// The place of a number in an epoch; a number of an epoch that is unknown is none.
+    /// The place of a number in an epoch; in an unknown epoch, the place of the first event.
     func place(of seq: UInt64, in epoch: String? = nil) -> Place {
         state.withLock { state in
             if let former = state.former, former.epoch == epoch {
@@ -250,7 +252,9 @@ package final class Journal: Sendable {
         return (Slice(part), next)
     }
 
-    /// The numbers of the events that are kept; its upper bound is the next event's.
+    /// The numbers of the events that are kept.
+    ///
+    /// The upper bound is the number of the next event.
     package var kept: Range<UInt64> { state.withLock { $0.events.first..<$0.events.next } }
 
     /// How many events of each name there were since the run started, in the order of their names.

@@ -1,9 +1,9 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The events that came nearest to a match: at most three of its name, with what they differ in.
+/// The events that came nearest to a match: at most three with its name, and their differences.
 package struct NearestEvents: Sendable {
-    /// An event, and what it differs in.
+    /// An event and its differences from the match.
     package struct Candidate: Hashable, Sendable {
         /// The event.
         package let entry: Journal.Entry

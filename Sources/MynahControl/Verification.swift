@@ -49,8 +49,9 @@ package struct Verification: Hashable, Sendable {
     /// The members of its body.
     package static let members = ["match", "exactly", "atLeast", "never", "since", "order"]
 
-    /// The events that are counted, or `nil` if only the order is checked; device names are what events call
-    /// the devices.
+    /// The events that are counted, or `nil` if only the order is checked.
+    ///
+    /// Devices have their names in events.
     package var match: EventMatch?
     /// How many events must match.
     package var expectation: Expectation
@@ -70,7 +71,7 @@ package struct Verification: Hashable, Sendable {
         self.since = since
     }
 
-    /// Reads the body; throws a problem of status 400 that says what is wrong with it.
+    /// Reads the body; throws a problem of status 400 if it is not valid.
     package init(parsing bytes: [UInt8]) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         let match = try body.match("match")
@@ -103,7 +104,7 @@ package struct Verification: Hashable, Sendable {
         return found.first
     }
 
-    /// Replaces the matches, such as by ones with what events call the devices.
+    /// Replaces the matches, such as by ones with the devices' names in events.
     package mutating func mapMatches(
         _ transform: (EventMatch) throws(ControlProblem) -> EventMatch
     ) throws(ControlProblem) {
@@ -111,7 +112,7 @@ package struct Verification: Hashable, Sendable {
         for index in order.indices { order[index] = try transform(order[index]) }
     }
 
-    /// Checks what has happened.
+    /// Checks the events so far.
     ///
     /// Throws a problem of status 422 with `count`, `timeline` and `nearest` if it is not what is expected,
     /// and one of status 400 if `since` does not exist yet.

@@ -1,7 +1,7 @@
 import MynahEmulator
 import MynahSupport
 
-/// Looks at what has happened for a verification.
+/// Reviews the events so far for a verification.
 struct VerificationReview {
     /// How many events a failure shows.
     static let timelineLimit = 100

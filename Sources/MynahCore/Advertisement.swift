@@ -68,7 +68,7 @@ public struct ExactAdvertisement: Hashable, Sendable {
     /// The AD structures of the scan response.
     public var scanResponse: [ADStructure]
 
-    /// These structures.
+    /// An advertisement with these structures.
     public init(data: [ADStructure], scanResponse: [ADStructure]) {
         self.data = data
         self.scanResponse = scanResponse

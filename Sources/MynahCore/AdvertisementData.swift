@@ -27,7 +27,7 @@ public struct AdvertisementData: Hashable, Sendable {
     /// All AD structures, in order.
     public var structures: [ADStructure] = []
 
-    /// Nothing.
+    /// Empty advertising data.
     package init() {}
 
     /// Decodes advertising data; `add` adds the scan response to it.

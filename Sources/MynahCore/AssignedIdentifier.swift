@@ -42,8 +42,8 @@ extension AssignedIdentifier where Base == String.UTF8View {
         String(decoding: Array(AssignedIdentifier(name.utf8)), as: UTF8.self)
     }
 
-    /// The identifier of what someone wrote; nil if it has characters that no name has, or ends between
-    /// words.
+    /// The identifier in a text of a user, or `nil` if it has characters that no identifier has, or ends
+    /// between words.
     static func bytes(of text: String) -> [UInt8]? {
         guard let first = text.utf8.first, let last = text.utf8.last, letter(first) != nil,
             letter(last) != nil || last == UInt8(ascii: ")"),

@@ -15,7 +15,7 @@ struct AssignedNumberTable: Sendable {
     /// The name of a number.
     func name(of number: UInt16) -> String? {
         for part in parts {
-            // Halves the text, from line's start to line's start.
+            // A binary search through the lines of the text.
             let lines = Lines(part)
             var low = 0
             var high = lines.count

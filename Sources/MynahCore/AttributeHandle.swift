@@ -17,7 +17,7 @@ public import MynahSupport
     @inlinable package static var first: AttributeHandle { AttributeHandle(rawValue: 0x0001) }
     /// The last that an attribute can have.
     @inlinable package static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
-    /// All that attributes can have.
+    /// All valid handles of attributes.
     @inlinable package static var all: ClosedRange<AttributeHandle> { first...last }
 
     /// Whether both are the same number.
@@ -79,7 +79,7 @@ extension JSON {
     /// An attribute handle, as its number.
     package static func handle(_ handle: AttributeHandle) -> JSON { .integer(Int(handle.rawValue)) }
 
-    /// The number as an attribute handle, or `nil` if it is none that an attribute can have.
+    /// The number as an attribute handle, or `nil` if no attribute can have it.
     package var handleValue: AttributeHandle? {
         integerValue.flatMap { UInt16(exactly: $0) }.map { AttributeHandle(rawValue: $0) }
             .flatMap { $0 == .none ? nil : $0 }

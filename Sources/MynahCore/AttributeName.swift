@@ -23,7 +23,7 @@ package struct AttributeName: Hashable, Sendable {
         var ordinal: Int?
     }
 
-    /// The name as it is written.
+    /// The name as written.
     package let text: String
     private let form: Form
 
@@ -138,7 +138,7 @@ package struct AttributeName: Hashable, Sendable {
         try resolve(in: AttributeIndex(tree))
     }
 
-    /// The same, without a search in the whole device.
+    /// Resolves the name with an index, without a search through the whole device.
     package func resolve(in index: AttributeIndex) throws(Problem) -> AttributeTree.Position {
         let tree = index.tree
         let found = positions(in: index)
@@ -170,7 +170,7 @@ package struct AttributeName: Hashable, Sendable {
         self.form = form
     }
 
-    /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a
+    /// The matches of the first interpretation of the steps that has any: a characteristic before a
     /// descriptor.
     private func positions(in index: AttributeIndex) -> [AttributeTree.Position] {
         let steps: [Step]

@@ -1,5 +1,5 @@
-/// A device's services, characteristics and descriptors in attribute order: what attribute names are resolved
-/// among.
+/// A device's services, characteristics and descriptors in attribute order, in which attribute names are
+/// resolved.
 package struct AttributeTree: Hashable, Sendable {
     /// A service.
     package struct Service: Hashable, Sendable {
@@ -86,7 +86,7 @@ package struct AttributeTree: Hashable, Sendable {
     private let serviceOrdinals: [Int?]
     private let characteristicOrdinals: [[Int?]]
 
-    /// These services.
+    /// A tree of these services.
     package init(_ services: [Service]) {
         self.services = services
         serviceOrdinals = Self.ordinals(of: services.map(\.uuid))

@@ -102,7 +102,7 @@ public struct BluetoothUUID: Sendable {
         return UInt16(exactly: value).map { BluetoothUUID($0) } ?? BluetoothUUID(value)
     }
 
-    /// The number in front of the Bluetooth base UUID; nil for a UUID of one's own.
+    /// The number in front of the Bluetooth base UUID, or `nil` for a custom UUID.
     package var shortValue: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(truncatingIfNeeded: high >> 32)

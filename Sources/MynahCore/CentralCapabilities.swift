@@ -9,6 +9,6 @@ public struct CentralCapabilities: Hashable, Sendable {
     /// `true` if the radio can scan while it advertises for connections.
     package var scansBesideAdvertising = true
 
-    /// All of it.
+    /// Every capability.
     package init() {}
 }

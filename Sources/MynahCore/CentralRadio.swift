@@ -5,46 +5,46 @@
 /// peripheral are sent one at a time, in the order of the calls, as the Attribute Protocol requires
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Radio {
-    /// Starts the radio as a central; one that plays a peripheral already goes on with that.
+    /// Starts the radio as a central. A radio that plays a peripheral already continues to do so.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
 
-    /// Ends every link and stops the radio, its peripheral's half too.
+    /// Ends every link and stops the radio, including its peripheral role.
     func stop() async
 
-    /// Ends every link at once, from any thread, and then stops: its manager is gone.
+    /// Ends every link at once, from any thread, and then stops the radio. Called when the manager is gone.
     nonisolated func close()
 
-    /// Listens for advertising, or listens otherwise than before.
+    /// Starts a scan, or changes the options of the current one.
     func scan(_ options: ScanOptions) async throws(RadioError)
 
-    /// Stops listening.
+    /// Stops the scan.
     func stopScan() async
 
     /// Connects; without a timeout it waits until the peripheral is in range.
     ///
-    /// There is one link between two devices: one that the peripheral has made, as a central, is used at
-    /// once.
+    /// Two devices have one link. If the peripheral has connected as a central already, that link is used.
     ///
-    /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
+    /// Throws `timedOut` if the timeout passes. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
-    /// The identity address of a bonded device that is named by a resolvable private address; any other
-    /// address is itself.
+    /// Returns the identity address of a bonded device with this resolvable private address. Returns any
+    /// other address unchanged.
     ///
-    /// Scan reports name a bonded device by it (Core Specification, Vol 3, Part C, 10.8.2.3).
+    /// Scan reports have the identity address of a bonded device (Core Specification, Vol 3, Part C,
+    /// 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
-    /// The address with which a bonded device was last heard, for any of its known addresses. Returns any
-    /// other address unchanged.
+    /// Returns the address with which a bonded device was last heard, for any of its known addresses. Returns
+    /// any other address unchanged.
     func addressOnAir(of address: DeviceAddress) -> DeviceAddress
 
     /// Ends a link.
     func disconnect(_ peer: Peer.ID) async
 
-    /// How loud the other is now, in dBm.
+    /// Reads the RSSI of the link, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
 
-    /// Agrees on the largest ATT_MTU that both take, and returns it; a link does that once.
+    /// Exchanges the ATT_MTU, once per link, and returns it.
     func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int
 
     /// Finds primary services: all, or those of one type.
@@ -55,7 +55,7 @@ public protocol CentralRadio: Radio {
     /// Finds secondary services.
     func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService]
 
-    /// Finds what a service includes.
+    /// Finds the included services of a service.
     func discoverIncludedServices(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService]
@@ -70,10 +70,10 @@ public protocol CentralRadio: Radio {
         of characteristic: RemoteCharacteristic, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteDescriptor]
 
-    /// Reads a value, however long it is.
+    /// Reads a value of any length.
     func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8]
 
-    /// Reads several values in as few requests as they fit into, each however long it is.
+    /// Reads several values of any length, in as few requests as possible.
     func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
     /// Reads values of known lengths with one request, up to ATT_MTU − 1 bytes in all.
@@ -81,8 +81,8 @@ public protocol CentralRadio: Radio {
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]
 
-    /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts,
-    /// each verified.
+    /// Writes a value and waits for the answer. A value that is too long for one request is written in
+    /// prepared parts, and each part is verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
     /// Whether a link has room for a write command now; if not, `readyToWrite` follows.

@@ -5,13 +5,13 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
     /// The comparisons of things that have an order, without equality.
     package static let ordering: [Comparison] = [.below, .atMost, .above, .atLeast]
 
-    /// The comparison with this sign, or `nil` if it is none of an order.
+    /// The comparison with this sign, or `nil` if the sign is no comparison by size.
     package init?(ordering sign: String) {
         guard let comparison = Self.ordering.first(where: { $0.rawValue == sign }) else { return nil }
         self = comparison
     }
 
-    /// Whether one number compares so with another.
+    /// Whether the comparison of one number with another holds.
     package func holds<Number: Comparable>(_ one: Number, _ other: Number) -> Bool {
         switch self {
         case .equal: one == other
@@ -23,7 +23,7 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The parts of `NAME SIGN OPERAND`, as in `power > 200`; `nil` if a text is none.
+    /// The parts of `NAME SIGN OPERAND`, as in `power > 200`, or `nil` if the text has another form.
     package static func parts(of text: String) -> (name: String, comparison: Comparison, operand: String)? {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let comparison = Comparison(rawValue: words[1]) else { return nil }

@@ -62,7 +62,7 @@ public struct ConnectionParameterReport: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// A request for others, which the peer made or answered.
         case requested(ConnectionParameterRequest)
-        /// These are in force from now on.
+        /// These parameters are in force from now on.
         case changed(ConnectionParameterRange)
     }
 
@@ -89,7 +89,7 @@ package struct ConnectionParameterRequest: Hashable, Sendable {
     package var wanted: ConnectionParameterRange
     /// The procedure by which they are requested.
     package var procedure: Procedure
-    /// Whether they were accepted.
+    /// Whether the parameters were accepted.
     package var isAccepted: Bool
     /// The rule that they break, and a sentence about it; `nil` if they were accepted, or the peer refused
     /// them, which does not say why.

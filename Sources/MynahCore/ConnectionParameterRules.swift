@@ -45,7 +45,7 @@ package struct ConnectionParameterRules: Hashable, Sendable {
         package var shortestInterval: ClosedRange<Duration>
         /// The shortest interval is a multiple of it, in units of 1.25 ms.
         package var multiple: UInt16
-        /// How far the longest interval is above the shortest, at least.
+        /// The least difference between the longest and the shortest interval.
         package var range: Duration
         /// The interval that may be both the shortest and the longest, or `nil` if none may.
         package var single: Duration?

@@ -2,11 +2,10 @@
 package enum ServingMode: Hashable, Sendable {
     /// An accessory's: a value that is too long for a link is an error.
     case accessory
-    /// An iOS app's: a value that is too long for a link is cut to what it carries
-    /// (`maximumUpdateValueLength`).
+    /// Services of an iOS app: a value that is too long for a link is cut to `maximumUpdateValueLength`.
     case app
-    /// Those of an app whose services are disabled, because it is not on the screen and has no background
-    /// mode: nothing is served but the values of static characteristics.
+    /// Services of an app that are disabled, because the app is not on the screen and has no background mode:
+    /// only the values of static characteristics are served.
     case disabled
 }
 
@@ -49,7 +48,7 @@ package protocol ControllableRadio: PeripheralRadio {
     /// Serves published services in another way than an accessory's, which is how it begins.
     func serve(_ services: [ServiceDefinition], as mode: ServingMode)
 
-    /// Uses a link as a central no more that the peripheral has made; it goes on.
+    /// Stops using a link as a central. The peripheral has made the link, so it stays.
     func leave(_ peer: Peer.ID)
 }
 

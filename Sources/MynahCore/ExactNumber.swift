@@ -7,12 +7,12 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
     /// Every other number.
     case fraction(Double)
 
-    /// The same number.
+    /// The exact value of a number.
     package init(_ number: Double) {
         self = Int128(exactly: number).map { .whole($0) } ?? .fraction(number)
     }
 
-    /// The same number.
+    /// The exact value of a number.
     package init(_ number: some FixedWidthInteger) { self = .whole(Int128(number)) }
 
     /// The number in a text, or `nil` if it has none, or none that is finite.
@@ -44,7 +44,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         }
     }
 
-    /// As JSON.
+    /// The number as JSON.
     package var json: JSON {
         guard case .whole(let number) = self else { return .number(double) }
         if let number = Int(exactly: number) { return .integer(number) }

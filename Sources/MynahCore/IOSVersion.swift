@@ -35,7 +35,7 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasPermission: Bool { major >= Self.permission }
     /// Whether an app may use scenes.
     package var hasScenes: Bool { major >= Self.scenes }
-    /// Whether an app with a Live Activity may do in the background what it may do in the foreground.
+    /// Whether an app with a Live Activity has the same rights in the background as in the foreground.
     package var hasLiveActivityPrivileges: Bool { major >= Self.liveActivityPrivileges }
     /// Whether an app can use AccessorySetupKit.
     package var hasAccessorySetup: Bool { major >= Self.accessorySetup }

@@ -22,7 +22,7 @@ public protocol L2CAPChannel: AnyObject, Sendable {
     /// One caller at a time waits.
     func receive() async -> [UInt8]?
 
-    /// Closes it.
+    /// Closes the channel.
     func close() async
 }
 

@@ -8,7 +8,9 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var ioCapability: IOCapability
     /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
     package var largestMTU = 517
-    /// Whether its GATT server has Service Changed; without it, no client is told that the services changed.
+    /// `true` if the GATT server has Service Changed.
+    ///
+    /// Without it, clients are not informed of changed services.
     package var hasServiceChanged = true
     /// The rules by which it accepts connection parameters as a central.
     package var parameterRules = ConnectionParameterRules.specification
@@ -78,13 +80,13 @@ public protocol PeripheralRadio: Radio {
     /// Starts the radio as this device. Its abilities are known only now.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
 
-    /// Withdraws everything and puts back what was found.
+    /// Withdraws services and advertising, and restores the settings that it found.
     func stop() async
 
     /// Takes everything off the air at once, from any thread, and then stops: its phone is gone.
     nonisolated func close()
 
-    /// Turns Bluetooth off or on, as its user does; links end, and services and what is advertised are kept.
+    /// Turns Bluetooth off or on, as a user does. Links end; services and the advertisement are kept.
     ///
     /// Throws `unsupported` if the radio's adapter is not its own.
     func setPower(_ isOn: Bool) async throws(RadioError)
@@ -99,7 +101,7 @@ public protocol PeripheralRadio: Radio {
     /// Sets the value that the radio answers by itself, or `nil` to ask the sink.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
 
-    /// Starts advertising, or changes what is advertised, and returns what really goes on the air.
+    /// Starts advertising, or changes the advertisement, and returns the data that is really on the air.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
 
     /// Stops advertising.
@@ -172,6 +174,7 @@ extension PeripheralRadio {
 
 /// Receives a radio's events.
 public protocol RadioSink: Sendable {
-    /// Called on the radio's executor; a read or a write that wants a response must be answered.
+    /// Handles an event. Called on the radio's executor. A read, or a write with a response, must be
+    /// answered.
     func handle(_ event: RadioEvent) -> RadioAnswer
 }

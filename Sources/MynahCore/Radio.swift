@@ -9,6 +9,6 @@ public protocol Radio: Actor {
 }
 
 extension Radio {
-    /// Returns `nil`: time is the machine's.
+    /// Returns `nil`: the radio uses the machine's time.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { nil }
 }

@@ -4,11 +4,11 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var name: String
     /// The address that the device uses now, or `nil` if it is unknown.
     public var address: DeviceAddress?
-    /// How it advertises.
+    /// The capabilities of advertising.
     package var advertising = Advertising()
     /// The subscription events that it reports, and how it sends values to subscribers.
     public var subscriptions = Subscriptions()
-    /// How it takes the writes of centrals.
+    /// The capabilities of writes by centrals.
     package var writes = Writes()
     /// The ATT errors that a handler can send as the answer to a read, by code.
     package var readErrors = ErrorCodes.all
@@ -31,7 +31,7 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// How a radio advertises.
     package struct Advertising: Hashable, Sendable {
-        /// `true` if the radio sends advertising bytes exactly as they are given.
+        /// `true` if the radio sends exactly the given advertising bytes.
         package var isExact = true
         /// `true` if the radio keeps the advertising interval that is asked for.
         package var keepsInterval = true
@@ -89,13 +89,13 @@ public struct RadioCapabilities: Hashable, Sendable {
         /// Every code from 0x01 on.
         package static let all = ErrorCodes((0x01...0xFF).map { UInt8($0) })
 
-        /// These codes.
+        /// A set of these codes.
         package init(_ codes: some Sequence<UInt8>) {
             bits = [0, 0, 0, 0]
             for code in codes { bits[Int(code >> 6)] |= 1 << UInt64(code & 63) }
         }
 
-        /// Whether the code is one of them.
+        /// `true` if the set contains the code of the error.
         package func contains(_ error: ATTError) -> Bool {
             bits[Int(error.code >> 6)] & 1 << UInt64(error.code & 63) != 0
         }

@@ -1,6 +1,6 @@
 /// How long packets take on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
 package enum PacketTime {
-    /// From the end of a packet to the beginning of the next of one event (4.1.1).
+    /// The time from the end of a packet to the beginning of the next one of the same event (4.1.1).
     static let interFrameSpace = 150
     /// Preamble, access address, header and CRC, at 8 µs a byte: a data PDU without payload is no more.
     static let emptyPDU = 8 * (1 + 4 + 2 + 3)
@@ -30,7 +30,7 @@ package struct LinkMeter: Hashable, Sendable {
     private var receivedLength = 27
     /// The time between two connection events that it takes part in; `nil` if it is not known.
     private var interval: Duration?
-    /// When the link, or this interval, began.
+    /// The time at which the link, or this interval, began.
     private var since: Duration
     /// The events before that.
     private var events = 0.0
@@ -52,7 +52,9 @@ package struct LinkMeter: Hashable, Sendable {
         interval.flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// Another interval is in force; an unknown one leaves the previous interval.
+    /// Notes that another interval is in force.
+    ///
+    /// An unknown one leaves the previous interval.
     package mutating func change(interval new: Duration, at now: Duration) {
         guard let new = Self.known(new) else { return }
         (events, linked) = (events(at: now), linked(at: now))
@@ -64,14 +66,14 @@ package struct LinkMeter: Hashable, Sendable {
         (self.sentLength, self.receivedLength) = (max(27, sentLength), max(27, receivedLength))
     }
 
-    /// So many bytes of an L2CAP PDU went out.
+    /// Counts the bytes of an L2CAP PDU that was sent.
     package mutating func sent(_ count: Int) {
         let packets = (count + sentLength - 1) / sentLength
         packetsSent &+= packets
         add(packets, count)
     }
 
-    /// So many bytes of an L2CAP PDU came.
+    /// Counts the bytes of an L2CAP PDU that was received.
     package mutating func received(_ count: Int) {
         let packets = (count + receivedLength - 1) / receivedLength
         packetsReceived &+= packets
@@ -127,14 +129,14 @@ package struct RadioMeter: Sendable {
             }
         }
 
-        /// How it advertises, or `nil` if it does not or the interval is not known.
+        /// The current advertising, or `nil` if there is none, or the interval is not known.
         package var advertising: Advertising?
         /// The part of the time that a scan listens: its window over its interval.
         package var scanning = 0.0
         /// The part of the time that it listens for a device to connect to.
         package var initiating = 0.0
 
-        /// Nothing.
+        /// No activity.
         package init() {}
     }
 
@@ -148,7 +150,7 @@ package struct RadioMeter: Sendable {
     private var total = RadioUse()
     private var ended: [(link: Peer.ID, use: AirUse)] = []
 
-    /// Nothing is used.
+    /// A meter that has measured nothing yet.
     package init() {}
 
     /// Sets the activity of the controller from now on.
@@ -164,8 +166,9 @@ package struct RadioMeter: Sendable {
         ended.append((link, use))
     }
 
-    /// The totals, with what the links that last have used; a peer that comes back may have the number of its
-    /// former link.
+    /// The totals, including the use of the current links.
+    ///
+    /// A peer that comes back may have the identifier of its former link.
     package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
         var use = beside(at: now)
         for (link, own) in ended + links {

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Something that a device needs of its radio, and where it was declared.
+/// A capability that a device needs of its radio, and the place of its declaration.
 ///
 /// `Location` is the caller's type: a line of a profile, or a line of a program.
 package struct RadioRequirement<Location: Sendable>: Sendable {
@@ -8,7 +8,7 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
     package var need: RadioNeed
     /// The part of the device that needs it, for messages: `the characteristic 2A39`.
     package var subject: String
-    /// Where it was declared.
+    /// The place of the declaration.
     package var location: Location
 
     /// A requirement.
@@ -61,7 +61,9 @@ package enum RadioNeed: Hashable, Sendable {
 package struct RadioShortcoming<Location: Sendable>: Sendable {
     /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
-    /// Whether the device would do something else than was ordered; else it does a little less, and says so.
+    /// `true` if the device would do something other than requested.
+    ///
+    /// Otherwise it does a little less, and reports that.
     package var isFatal: Bool
     /// A sentence that says what the radio cannot do and what to do about it, without its full stop.
     package var message: String

@@ -1,4 +1,4 @@
-/// A use of the air, in what costs a battery.
+/// A use of the air, in the quantities that drain a battery.
 package struct AirUse: Hashable, Sendable {
     /// How many advertising events were sent; a fraction is one that is due.
     package var advertisingEvents = 0.0
@@ -13,7 +13,7 @@ package struct AirUse: Hashable, Sendable {
     /// How long packets and the T_IFS between them took on the air.
     package var airtime = Duration.zero
 
-    /// None.
+    /// No use.
     package init() {}
 
     /// Two uses together.
@@ -53,12 +53,14 @@ public struct RadioUse: Hashable, Sendable {
     package var links: [Peer.ID: AirUse] = [:]
     /// The links that ended before those, together.
     package var formerLinks = AirUse()
-    /// Whether a controller that is not simulated may have done otherwise.
+    /// `true` if the numbers are estimates, because the controller is real.
     package var isEstimated = false
-    /// `true` if the radio knows what goes over its links; if not, packets and airtime are missing.
+    /// `true` if the radio knows the packets on its links.
+    ///
+    /// If not, packets and airtime are missing.
     package var knowsPackets = true
 
-    /// None.
+    /// No use.
     package init() {}
 
     /// All links that there have been, together.

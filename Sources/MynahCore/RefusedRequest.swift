@@ -26,7 +26,7 @@ public struct RefusedRequest: Hashable, Sendable {
         case offset
         /// The central has prepared more writes than the queue holds.
         case queueFull
-        /// Another reason, which the error says.
+        /// Another reason, which the error describes.
         case other
 
         /// Why a radio refuses a request with an error (Core Specification, Vol 3, Part F, 3.4.1.1).

@@ -31,7 +31,8 @@ package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     /// Whether an app that does not use AccessorySetupKit is relaunched, at the latest after an unlock.
     package var allowsRelaunch: Bool { self == .yes || self == .afterUnlock }
 
-    /// The same of an app that uses AccessorySetupKit, or does not.
+    /// Whether an app is relaunched, at the latest after an unlock; `usesIt` says whether it uses
+    /// AccessorySetupKit.
     package func allowsRelaunch(withAccessorySetup usesIt: Bool) -> Bool {
         allowsRelaunch || usesIt && self == .accessorySetupKit
     }

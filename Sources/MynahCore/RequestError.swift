@@ -16,7 +16,7 @@ extension RequestError: CustomStringConvertible {
     }
 
     /// Whether a pairing may help: 0x05, 0x0F, or 0x0C (Core Specification, Vol 3, Part C, 10.3.2), or a
-    /// channel that wants it.
+    /// channel that requires security.
     package var asksForSecurity: Bool {
         switch self {
         case .refused(.insufficientAuthentication), .refused(.insufficientEncryption),

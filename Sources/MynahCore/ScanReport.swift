@@ -10,7 +10,7 @@ public struct ScanOptions: Hashable, Sendable {
     public var window: Duration
     /// Solicited services: a device that advertises one of them matches too.
     ///
-    /// They count for a manager that names services; a radio reports every device.
+    /// A manager uses them if it scans for services; a radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
 
     /// An active, continuous scan that reports each device once by default.

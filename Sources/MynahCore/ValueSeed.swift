@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Seeds that follow from another seed and a name.
 ///
-/// One generator more or less changes the seed of no other.
+/// Adding or removing a generator changes the seed of no other.
 package enum ValueSeed {
     /// The seed of a characteristic's value.
     ///

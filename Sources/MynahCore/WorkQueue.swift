@@ -18,7 +18,7 @@ package final class WorkQueue<Owner: Actor>: Sendable {
         waiting.withLock { $0.append(work) }
     }
 
-    /// Starts what was added first, and returns when it is done.
+    /// Starts the oldest work in the queue, and returns when it is done.
     package func startNext(on owner: isolated Owner) async {
         let work = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         await work?(owner)

@@ -199,7 +199,7 @@ public final class DBusConnection: @unchecked Sendable {
         }
     }
 
-    /// After each turn of the source: deadlines, and room for what waits to be sent.
+    /// Called after each turn of the source: checks deadlines, and whether waiting messages can be sent.
     func turnEnded() {
         for call in calls.takeExpired(now: LoopSource.now) {
             call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout.text)")))

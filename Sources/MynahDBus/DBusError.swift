@@ -1,4 +1,4 @@
-/// An error of the bus, of a peer on it, or of what was asked of this module: a D-Bus error name and a text.
+/// An error of the bus, of a peer on it, or of a call to this module: a D-Bus error name and a text.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A D-Bus error name.
     public struct Name: Hashable, Sendable, RawRepresentable, ExpressibleByStringLiteral,
@@ -45,7 +45,7 @@ extension DBusError.Name {
     package static let fileNotFound: Self = "org.freedesktop.DBus.Error.FileNotFound"
     /// The bus's policy refuses it.
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"
-    /// The arguments are not what was asked for.
+    /// The arguments of a call are not valid.
     public static let invalidArguments: Self = "org.freedesktop.DBus.Error.InvalidArgs"
     /// Nobody owns the name.
     public static let nameHasNoOwner: Self = "org.freedesktop.DBus.Error.NameHasNoOwner"

@@ -1,4 +1,4 @@
-/// One interface of an exported object, as it is declared.
+/// The declaration of an interface of an exported object.
 ///
 /// A call that does not match never reaches the object.
 public struct DBusInterface: Sendable {

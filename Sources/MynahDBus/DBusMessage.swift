@@ -9,7 +9,7 @@ public final class DBusMessage: @unchecked Sendable {
 
     /// The type of a message.
     public enum Kind: Int32, Sendable {
-        /// None that we know.
+        /// An unknown type.
         case unknown = 0
         /// A call.
         case methodCall = 1

@@ -1,6 +1,6 @@
-/// Any D-Bus value, as a tree; for what is not in a hurry.
+/// Any D-Bus value, as a tree, for code where speed does not matter.
 ///
-/// See `MessageReader` and `MessageWriter` for what is.
+/// `MessageReader` and `MessageWriter` are faster.
 public indirect enum DBusValue: Hashable, Sendable {
     /// `y`.
     case byte(UInt8)
@@ -106,7 +106,7 @@ extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-/// Typed looks at a value; each is nil when the value is something else. A variant is looked into.
+/// The value in a type, or `nil` if it has another type. A variant has the type of its content.
 extension DBusValue {
     /// The value inside a variant, or the value itself.
     public var unwrapped: DBusValue {

@@ -125,7 +125,7 @@ public struct MessageWriter {
         if error == nil { error = DBusError(name, text) }
     }
 
-    /// Counts what is about to be written, alignment included.
+    /// Counts the bytes to be written, including alignment.
     private mutating func grow(by count: Int) -> Bool {
         guard error == nil else { return false }
         size += min(count, Self.maximumSize) + 8
@@ -151,7 +151,7 @@ public struct MessageWriter {
         if done == 0 { fail("out of memory", as: .failed) }
     }
 
-    /// The elements of an `ay` that has been opened.
+    /// Writes the elements of an open `ay`.
     private mutating func fixed(_ bytes: [UInt8]) {
         guard let count = Int32(exactly: bytes.count), grow(by: bytes.count) else {
             return fail("more than an array may hold", as: .limitsExceeded)

@@ -3,7 +3,7 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
     /// The path as text.
     public let string: String
 
-    /// The path written so; throws when it is none.
+    /// The path in a text; throws if the text is no path.
     public init(_ string: String) throws(DBusError) {
         guard Syntax.isPath(string) else {
             throw DBusError(.invalidArguments, "not an object path: \(string.debugDescription)")

@@ -4,14 +4,14 @@ package import MynahCore
 package struct Fault: Hashable, Sendable {
     /// The name, which no other fault of the device has.
     package var name: String
-    /// When it applies.
+    /// The trigger: an operation, or a time.
     package var trigger: FaultTrigger
     /// The characteristic or descriptor that is read, written, notified or subscribed to; `nil` for every
     /// one.
     package var attribute: AttributeKey?
     /// Which of the operations it applies to.
     package var selection: FaultSelection
-    /// How long the operation is held up, and the effect with it.
+    /// The delay of the operation and of the effect.
     package var delay: Duration
     /// The effect, or `nil` if the operation is only held up.
     package var effect: FaultEffect?

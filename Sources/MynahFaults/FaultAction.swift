@@ -43,9 +43,9 @@ enum FaultStep: Sendable {
 
 /// A job of a layer of faults on its radio, which takes time.
 enum FaultJob: Sendable {
-    /// Publishes again what faults have changed, or no longer change.
+    /// Publishes the services again that faults have changed, or no longer change.
     case changeServices
-    /// Advertises what is wanted with the changes of the faults.
+    /// Advertises the requested advertisement with the changes of the faults.
     case advertiseAgain
     /// Falls silent.
     case vanish

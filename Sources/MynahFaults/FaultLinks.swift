@@ -80,7 +80,7 @@ struct FaultLinks: Sendable {
         return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }
     }
 
-    /// The events of all subscriptions to an attribute that end with it.
+    /// The events of the subscriptions to an attribute that end because the attribute is removed.
     func ends(of attribute: AttributeKey) -> [RadioEvent] {
         if unnamed.contains(attribute) { return [.unsubscribed(attribute, nil)] }
         return (subscribers[attribute] ?? []).map { .unsubscribed(attribute, $0) }
@@ -88,7 +88,7 @@ struct FaultLinks: Sendable {
 
     // MARK: Reads
 
-    /// The long read that a request goes on with, or `nil` if it begins one.
+    /// The long read that a request continues, or `nil` if the request begins one.
     func reading(_ request: ReadRequest) -> Reading? {
         guard request.offset > 0, let reading = links[request.central]?.reading,
             reading.attribute == request.attribute

@@ -86,7 +86,7 @@ extension FaultMachine {
         advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
     }
 
-    /// The advertisement that is wanted with the changes of the faults; `nil` if it is on the air already, or
+    /// The requested advertisement with the changes of the faults, or `nil` if it is on the air already, or
     /// if the radio does not work.
     var nextAdvertisement: Advertisement? {
         guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else {
@@ -96,7 +96,9 @@ extension FaultMachine {
         return changed == advertising.onAir ? nil : changed
     }
 
-    /// An advertisement goes on the air, which may refuse connections from then on.
+    /// Notes that an advertisement goes on the air.
+    ///
+    /// From then on it may refuse connections.
     mutating func advertises(_ changed: Advertisement) -> [FaultAction] {
         defer { advertising.onAir = changed }
         guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return [] }

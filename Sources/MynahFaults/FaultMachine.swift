@@ -5,7 +5,7 @@ import MynahCore
 ///
 /// The machine does no I/O and knows no clock: times are measured from any moment.
 struct FaultMachine: Sendable {
-    /// Whether a condition of a fault holds, which is called by its name.
+    /// Returns whether a condition of the fault with a name holds.
     typealias Holds = @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
 
     /// The faults that the radio can carry out.
@@ -81,7 +81,9 @@ struct FaultMachine: Sendable {
         return (isOn ? [] : end(name)) + changed([fault])
     }
 
-    /// Removes a fault, and ends what it did; returns `nil` if there is none with that name.
+    /// Removes a fault, and ends its effects.
+    ///
+    /// Returns `nil` if no fault has the name.
     mutating func remove(_ name: String) -> (fault: Fault, actions: [FaultAction])? {
         guard let fault = rules.remove(name) else { return nil }
         return (fault, end(name) + changed([fault]))
@@ -115,7 +117,8 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Has the radio ask for the values that a fault may change, and applies what needs no operation.
+    /// Lets the radio ask for the values that a fault may change, and applies the faults that need no
+    /// operation.
     ///
     /// `faults` are those that have changed; `nil` if any of them may have. Values and advertisements that
     /// they do not concern are left as they are, so that the thousandth fault costs no more than the first.

@@ -6,7 +6,7 @@ import MynahSupport
 /// For each fault, the rules count the operations on its attribute and of its central, and have a random
 /// number generator. They do no I/O and know no clock: times are measured from any moment.
 package struct FaultRules: Sendable {
-    /// Whether a condition of a fault holds, which is called by its name.
+    /// Returns whether a condition of the fault with a name holds.
     package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
 
     /// An operation that can trigger faults.
@@ -56,10 +56,10 @@ package struct FaultRules: Sendable {
         /// The names of the faults that apply, in their order, without those whose effect came second.
         package var applied: [String] = []
 
-        /// Nothing happens to it.
+        /// A decision without an effect.
         package init() {}
 
-        /// Whether the operation is as it would be without faults.
+        /// Whether no fault applies to the operation.
         package var isNothing: Bool { applied.isEmpty }
 
         /// Adds a fault that was selected; returns `false` if it has only an effect, and not the first one.
@@ -84,7 +84,7 @@ package struct FaultRules: Sendable {
         package fileprivate(set) var count = 0
         /// How often it applied since it was turned on.
         package fileprivate(set) var timesApplied = 0
-        /// When it applies, if it does so after a time and has not yet.
+        /// The time at which the fault will apply, if its trigger is a time.
         fileprivate var due: Duration?
         fileprivate var random: SeededRandom
 
@@ -105,7 +105,9 @@ package struct FaultRules: Sendable {
     /// How many faults are armed.
     private var armedCount = 0
 
-    /// These faults; random numbers of those without a seed follow from `seed` and their names.
+    /// Rules with these faults.
+    ///
+    /// The random numbers of faults without a seed follow from `seed` and their names.
     package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
         self.seed = seed
         for fault in faults { add(fault, at: now) }
@@ -273,7 +275,7 @@ package struct FaultRules: Sendable {
 /// How many armed faults there are for an operation.
 private struct ArmedFaults {
     private var total = 0
-    /// Those that are for every attribute.
+    /// The number of faults for every attribute.
     private var ofAll = 0
     private var ofOne: [AttributeKey: Int] = [:]
 
@@ -287,7 +289,7 @@ private struct ArmedFaults {
         ofOne[attribute] = count == 0 ? nil : count
     }
 
-    /// Whether one of them is for an attribute, or for any if that is `nil`.
+    /// `true` if there is a fault for this attribute, or any fault if it is `nil`.
     func concern(_ attribute: AttributeKey?) -> Bool {
         guard let attribute else { return total > 0 }
         return ofAll > 0 || ofOne[attribute] != nil

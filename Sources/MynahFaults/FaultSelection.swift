@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// Which of the operations that trigger a fault it applies to.
+/// The operations to which a fault applies, of those that trigger it.
 ///
 /// The fault counts the operations at its attribute, of its central. `nth` selects by that number. Of those,
 /// the condition, then the chance, then the limit of `times` decide.
@@ -14,7 +14,7 @@ package struct FaultSelection: Hashable, Sendable {
         /// Each whose number is a multiple of this: `every 4`.
         case every(Int)
 
-        /// Whether a number is one of them.
+        /// `true` if this number is selected.
         package func contains(_ number: Int) -> Bool {
             switch self {
             case .all: true

@@ -2,7 +2,8 @@ package import MynahCore
 import MynahSupport
 
 extension Fault {
-    /// Why the fault means nothing on any radio, as a sentence without its full stop; `nil` if it does.
+    /// The reason why the fault has no meaning on any radio, as a sentence without its full stop, or `nil` if
+    /// it has one.
     package var mistake: String? {
         let meaningful = FaultSupport.meaningful[kind] ?? []
         guard meaningful.contains(trigger.kind) else {

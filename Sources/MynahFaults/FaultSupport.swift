@@ -14,7 +14,8 @@ package struct FaultSupport: Hashable, Sendable {
     ///
     /// If `false`, or if the fault is for some connections only, the radio ends a connection at once.
     package var refusesByAdvertising: Bool
-    /// How it carries out an effect that another radio carries out otherwise, as a phrase for people.
+    /// The ways in which the radio carries out effects that other radios carry out otherwise, as phrases for
+    /// people.
     package var ways: [FaultEffect.Kind: String]
 
     /// The combinations that mean something on any radio.

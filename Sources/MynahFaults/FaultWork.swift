@@ -3,7 +3,7 @@ struct FaultWork: Sendable {
     private var jobs: [FaultJob] = []
     private var isRunning = false
 
-    /// Puts a job at the end; returns `true` if nobody does them and a task has to begin.
+    /// Adds a job at the end; returns `true` if no task works on the jobs, so that one has to start.
     mutating func add(_ job: FaultJob) -> Bool {
         jobs.append(job)
         defer { isRunning = true }

@@ -8,7 +8,7 @@ package protocol VanishingRadio: ControllableRadio {
     /// Falls silent: every link ends, and nothing is advertised.
     func vanish() async throws(RadioError)
 
-    /// Advertises again what it did before it fell silent.
+    /// Advertises again as before it fell silent.
     func reappear() async throws(RadioError)
 }
 
@@ -17,7 +17,7 @@ package protocol FaultableRadio: VanishingRadio {
     /// Has requests that the radio answers by itself decided about; with `nil` they are answered as usual.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
-    /// Whether any fault may apply; without one, requests are answered as usual and nobody decides.
+    /// Sets whether any fault may apply. If not, requests are answered as usual, without a verdict.
     func armLowerFaults(_ isArmed: Bool)
 
     /// Decides about the request of a central that was held up; does nothing if none is.
@@ -26,10 +26,10 @@ package protocol FaultableRadio: VanishingRadio {
     /// The link of a central has ended.
     func ended(_ central: Peer.ID)
 
-    /// Deletes a central's bond, or all bonds if it is `nil`, with the subscriptions that it remembers; on
-    /// disk too.
+    /// Deletes the bond of a central, or all bonds if it is `nil`, with the remembered subscriptions. The
+    /// bonds on disk are deleted too.
     ///
-    /// A bonded peer that encrypts with the lost key meets what `way` says, until it pairs again.
+    /// `way` is the reaction to a peer that encrypts with the lost key, until it pairs again.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
 }
 

@@ -1,8 +1,8 @@
 import MynahCore
 
-/// The advertisement that a device wants, and the faults that change it or silence the device.
+/// The advertisement that a device has requested, and the faults that change it or silence the device.
 struct FaultedAdvertising: Sendable {
-    /// The advertisement that the device wants, or `nil` if it wants none.
+    /// The requested advertisement, or `nil` if there is none.
     var wanted: Advertisement?
     /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
     var onAir: Advertisement?
@@ -27,11 +27,13 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
-    /// The device wants no advertisement.
+    /// Notes that the device stops advertising.
     mutating func stop() { (wanted, onAir) = (nil, nil) }
 
-    /// Begins to be gone if a fault silences the device; returns `false` if it is gone already, or the radio
-    /// does not work: one that is off is silent as it is, and is not turned on at the end of the fault.
+    /// Notes that a fault silences the device.
+    ///
+    /// Returns `false` if the device is silent already, or if the radio does not work: the end of the fault
+    /// must not turn it on.
     mutating func vanish() -> Bool {
         guard !silent.isEmpty, !isGone, told == .poweredOn else { return false }
         isGone = true
@@ -80,7 +82,9 @@ struct FaultedAdvertising: Sendable {
         return lastNumber
     }
 
-    /// Falls silent, or goes on being; returns a number for `end`, and whether it was not silent before.
+    /// Falls silent, or stays silent.
+    ///
+    /// Returns a number for `end`, and whether the device was not silent before.
     mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
         lastNumber += 1
         defer { silent[fault] = lastNumber }

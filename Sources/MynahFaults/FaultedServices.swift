@@ -1,15 +1,15 @@
 import MynahCore
 
-/// The services that a device has published, and what faults make of them: some are gone, and values are
-/// asked for that the radio would answer by itself.
+/// The services that a device has published, with the changes of the faults: some services are gone, and some
+/// reads go to the faults that the radio would answer by itself.
 struct FaultedServices: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
-        /// As the device has them.
+        /// The services as the device defines them.
         var services: [ServiceDefinition]
-        /// The radio's batch, or `nil` if it has none of them.
+        /// The batch of the radio, or `nil` if none of the services is on the radio.
         var id: PublishedServices.ID?
-        /// The keys of what is on the radio.
+        /// The keys of the attributes that are on the radio.
         var shown: [AttributeKey]
     }
 
@@ -82,7 +82,7 @@ struct FaultedServices: Sendable {
         return batch.id
     }
 
-    /// Notes a value, or that there is none.
+    /// Notes a value, or `nil` if there is none.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) { values[key] = value }
 
     /// The properties of a published characteristic, or `nil` if it is not published.
@@ -100,7 +100,7 @@ struct FaultedServices: Sendable {
     /// Restores the service or characteristic that a fault removed; returns `false` if it removed none.
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
-    /// A batch that is not on the radio as it should be, or `nil` if all others are.
+    /// A batch that has to be changed on the radio, or `nil` if there is none.
     func nextChange(
         except refused: Set<PublishedServices.ID> = []
     ) -> (id: PublishedServices.ID, batch: Batch)? {
@@ -110,7 +110,8 @@ struct FaultedServices: Sendable {
         return id.flatMap { id in batches[id].map { (id, $0) } }
     }
 
-    /// The radio has withdrawn a batch; returns its identifier of it, or `nil` if it had none.
+    /// Notes that the radio has withdrawn a batch; returns the radio's identifier of the batch, or `nil` if
+    /// there was none.
     mutating func willWithdraw(_ id: PublishedServices.ID) -> PublishedServices.ID? {
         let inner = batches[id]?.id
         batches[id]?.id = nil

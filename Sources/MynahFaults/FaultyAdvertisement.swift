@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// The fields that a fault changes of what a device advertises; a field that is `nil` stays as it is.
+/// The fields of an advertisement that a fault changes; a field that is `nil` stays as it is.
 package struct FaultyAdvertisement: Hashable, Sendable {
     /// The local name; empty for none.
     package var localName: String?

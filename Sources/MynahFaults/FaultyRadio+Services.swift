@@ -4,7 +4,7 @@ package import MynahCore
 extension FaultyRadio {
     // MARK: Services
 
-    /// Publishes what faults leave of the services.
+    /// Publishes the services without those that faults hide.
     ///
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
     package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
@@ -31,7 +31,7 @@ extension FaultyRadio {
         showValue(of: attribute)
     }
 
-    /// Has the radio answer reads of an attribute by itself if no fault may change them.
+    /// Lets the radio answer reads of an attribute by itself if no fault may change them.
     func showValue(of key: AttributeKey) {
         let value = machine.shownValue(of: key)
         inner { $0.setValue(value, of: key) }
@@ -78,8 +78,8 @@ extension FaultyRadio {
         await wrapped.stopAdvertising()
     }
 
-    /// Advertises what is wanted with the changes of the faults, unless that is on the air or the radio does
-    /// not work.
+    /// Advertises the requested advertisement with the changes of the faults, unless it is on the air
+    /// already, or the radio does not work.
     func advertiseAgain() async {
         guard let changed = machine.nextAdvertisement else { return }
         do throws(RadioError) {

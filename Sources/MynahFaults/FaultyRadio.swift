@@ -9,7 +9,7 @@ import MynahSupport
 package actor FaultyRadio: RadioLayer {
     /// The radio that it wraps.
     package nonisolated let wrapped: any VanishingRadio
-    /// The wrapped radio, if what lies below its sink can misbehave too.
+    /// The wrapped radio, if its lower layers can misbehave too.
     nonisolated let lower: (any FaultableRadio)?
     private let owner: FaultyRadioOwner
     var machine: FaultMachine
@@ -80,7 +80,7 @@ package actor FaultyRadio: RadioLayer {
         return found
     }
 
-    /// Stops the wrapped radio, and forgets what faults hold up.
+    /// Stops the wrapped radio, and drops the values and answers that faults hold up.
     package func stop() async {
         alarms.removeAll()
         machine.stopWaiting()
@@ -96,7 +96,7 @@ package actor FaultyRadio: RadioLayer {
     /// The faults with their states, in their order.
     package var faults: [FaultRules.Entry] { machine.rules.entries }
 
-    /// Those of these faults that there are, with their states, in the order of `names`.
+    /// The existing faults with these names and their states, in the order of `names`.
     package func faults(named names: [String]) -> [FaultRules.Entry] {
         names.compactMap { machine.rules[$0] }
     }
@@ -119,7 +119,9 @@ package actor FaultyRadio: RadioLayer {
         return true
     }
 
-    /// Removes a fault, and ends what it did; returns it, or `nil` if there is none with that name.
+    /// Removes a fault, and ends its effects.
+    ///
+    /// Returns the fault, or `nil` if no fault has the name.
     @discardableResult
     package func remove(_ name: String) -> Fault? {
         guard let removed = machine.remove(name) else { return nil }

@@ -25,20 +25,22 @@ struct HeldValues: Sendable {
         case held(Int?, isFaulty: Bool, [FaultAction])
     }
 
-    /// Where values of one attribute to one central are reordered.
+    /// The attribute and the central whose values are reordered.
     fileprivate struct Place: Hashable {
         var attribute: AttributeKey
         var central: Peer.ID?
     }
 
     private struct Track: Sendable {
-        /// When the last value went through, and how long after the one before.
+        /// The time of the last value, and the time since the value before it.
         var last: Duration
         var gap: Duration?
         /// The value that waits for the next one.
         var waiting: Value?
 
-        /// A value goes through; one that is sent twice counts once.
+        /// Notes that a value was sent.
+        ///
+        /// A value that is sent twice counts once.
         mutating func pass(at now: Duration) {
             if now > last { gap = now - last }
             last = now
@@ -60,7 +62,9 @@ struct HeldValues: Sendable {
     /// Whether another value may wait.
     var hasRoom: Bool { values.count < Self.limit }
 
-    /// Notes that a value may wait that was refused before; returns whether there is one.
+    /// Notes that there is room again.
+    ///
+    /// Returns whether a value was refused before.
     mutating func makeRoom() -> Bool {
         guard isRefused, hasRoom else { return false }
         isRefused = false
@@ -82,7 +86,9 @@ struct HeldValues: Sendable {
         return value.due > now ? [.wait(until: value.due, .flush)] : []
     }
 
-    /// Puts a value at the end; one that was to wait for it goes after it.
+    /// Adds a value at the end.
+    ///
+    /// A value that waited for this one follows it.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)
@@ -121,7 +127,7 @@ struct HeldValues: Sendable {
         values.append(late)
     }
 
-    /// Sends what is due, in order; `send` returns `false` if there is no room.
+    /// Sends the due values in order; `send` returns `false` if there is no room.
     mutating func flush(at now: Duration, _ send: (Value) -> Bool) {
         var (blocked, isAllBlocked, kept): (Set<Peer.ID>, Bool, [Value]) = ([], false, [])
         for value in values {
@@ -134,7 +140,7 @@ struct HeldValues: Sendable {
         values = kept
     }
 
-    /// Forgets what waits for a central whose link has ended.
+    /// Drops the values that wait for a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         values.removeAll { $0.centrals == [central] }
         tracks = tracks.filter { $0.key.central != central }

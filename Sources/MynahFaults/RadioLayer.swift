@@ -1,6 +1,8 @@
 package import MynahCore
 
-/// A layer around a radio, on its executor: what it does not change passes through.
+/// A layer around a radio, on its executor.
+///
+/// Calls and events that it does not change pass through.
 package protocol RadioLayer: ControllableRadio {
     /// The radio that it wraps.
     nonisolated var wrapped: any VanishingRadio { get }
@@ -14,7 +16,7 @@ extension RadioLayer {
         try wrapped.onOwnExecutor { radio throws(Failure) in try body(radio) }
     }
 
-    /// Sends a value to the wrapped radio as it is.
+    /// Sends an unchanged value to the wrapped radio.
     func pass(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {

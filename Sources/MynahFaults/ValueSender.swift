@@ -35,9 +35,9 @@ struct ValueSender: Sendable {
     /// Reports later that values may wait again: the sender may be in the middle of sending.
     mutating func reportRoom() -> [FaultAction] { held.makeRoom() ? [.work(.reportRoom)] : [] }
 
-    /// Forgets what waits for a central whose link has ended.
+    /// Drops the values that wait for a central whose link has ended.
     ///
-    /// With `isLast` no central is connected: without a name a value is for those who are.
+    /// With `isLast`, no central is connected any more, so values for all connected centrals are dropped too.
     mutating func forget(_ central: Peer.ID, isLast: Bool) -> [FaultAction] {
         held.forget(central)
         if isLast { held.removeAll() }

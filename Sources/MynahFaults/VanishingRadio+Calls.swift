@@ -2,7 +2,7 @@ import MynahCore
 
 // Calls that a layer of faults makes, whose failures are warnings.
 extension VanishingRadio {
-    /// Ends a central's link for a reason; returns what failed.
+    /// Ends a central's link for a reason; returns an action for each failure.
     func end(_ central: Peer.ID, for reason: UInt8) async -> [FaultAction] {
         do throws(RadioError) {
             // The radio's own reason, which every radio can give.
@@ -17,7 +17,7 @@ extension VanishingRadio {
         }
     }
 
-    /// Deletes the bonds with devices; returns what failed.
+    /// Deletes the bonds with devices; returns an action for each failure.
     func deleteBonds(with addresses: [DeviceAddress]) async -> [FaultAction] {
         var actions: [FaultAction] = []
         for address in addresses {

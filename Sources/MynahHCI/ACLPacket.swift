@@ -51,7 +51,7 @@ package struct ACLPacket: Hashable, Sendable {
         body.count > 1 && UInt16(body[1]) >> 4 & 3 == Boundary.continuing.rawValue
     }
 
-    /// As a packet.
+    /// The packet on the transport.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 4 + data.count)
         writer.write(handle.rawValue | boundary.rawValue << 12)

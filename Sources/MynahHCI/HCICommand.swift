@@ -191,7 +191,9 @@ package struct HCICommand: Hashable, Sendable {
         self.init(HCIOpcode(opcode), parameters)
     }
 
-    /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
+    /// The packet of the command.
+    ///
+    /// Parameters past 255 bytes are a mistake of the program, and are cut.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 3 + parameters.count)
         writer.write(opcode.rawValue)

@@ -33,7 +33,9 @@ package struct HCIEvent: Hashable, Sendable {
         return HCIEventContent.completedPackets(&reader)
     }
 
-    /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
+    /// The packet of the event.
+    ///
+    /// Parameters past 255 bytes are a mistake of the program, and are cut.
     package var packet: H4Packet {
         let count = min(parameters.count, 255)
         var body: [UInt8] = []
@@ -129,7 +131,7 @@ package enum HCIEventContent: Hashable, Sendable {
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
     /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
-    /// Something that a host need not know.
+    /// An event that the host need not know.
     case other(UInt8)
 
     /// A link's share of a credit event.
@@ -139,7 +141,7 @@ package enum HCIEventContent: Hashable, Sendable {
         /// How many are done.
         package var count: Int
 
-        /// So many of a link's.
+        /// A number of packets of a link.
         package init(handle: ConnectionHandle, count: Int) {
             self.handle = handle
             self.count = count

@@ -2,7 +2,7 @@
 package struct HCISupportedCommands: Hashable, Sendable {
     private var octets: [UInt8]?
 
-    /// Of a controller that lists none: any command may be supported.
+    /// The commands of a controller without a list: any command may be supported.
     package static let unlisted = HCISupportedCommands()
 
     private init() {}
@@ -13,7 +13,9 @@ package struct HCISupportedCommands: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// Whether a command may be sent; one whose bit is unknown here may.
+    /// Whether a command may be sent.
+    ///
+    /// A command whose bit is unknown here may be sent.
     package func allows(_ opcode: HCIOpcode) -> Bool {
         guard let octets, let row = CommandRow.all[opcode], row.octet < octets.count else { return true }
         return octets[row.octet] & 1 << row.bit != 0

@@ -2,8 +2,8 @@ public import MynahCore
 
 /// Carries packets between a host and a controller.
 public protocol HCITransport: Sendable {
-    /// Opens it; what comes is handed to `receive` in order, and `ended` is called once when it is over, with
-    /// why.
+    /// Opens the transport. It calls `receive` with each packet in order, and `ended` once at the end, with
+    /// the reason.
     ///
     /// Both may be called from any thread, and neither after `close` has returned.
     func open(
@@ -13,6 +13,6 @@ public protocol HCITransport: Sendable {
     /// Sends a packet; in order, and without waiting.
     func send(_ packet: H4Packet)
 
-    /// Ends it.
+    /// Closes the transport.
     func close()
 }

@@ -39,7 +39,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var isExtended: Bool
     /// The Advertising_SID, or `nil` if there is none.
     package var set: UInt8?
-    /// Whether that is all.
+    /// Whether the report is complete.
     package var progress: Progress
 
     /// A report, by default of a legacy PDU and complete.
@@ -71,8 +71,9 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         return reports
     }
 
-    /// Extended reports; those of legacy PDUs keep what they were, others are taken for what may be done with
-    /// them.
+    /// Reads extended reports.
+    ///
+    /// Reports of legacy PDUs keep their kind; the kind of the others follows from their properties.
     static func extended(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
         guard let count = reader.readUInt8() else { return nil }
         var reports: [LEAdvertisingReport] = []

@@ -1,10 +1,9 @@
 package import MynahCore
 package import MynahSupport
 
-/// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and
-/// 7.7.65.10).
+/// A new connection (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
 package struct LEConnection: Hashable, Sendable {
-    /// This side's role in it.
+    /// This side's role in a connection.
     package enum Role: UInt8, Hashable, Sendable {
         /// Central.
         case central = 0
@@ -12,13 +11,13 @@ package struct LEConnection: Hashable, Sendable {
         case peripheral = 1
     }
 
-    /// How often the sides meet.
+    /// The connection parameters.
     package struct Parameters: Hashable, Sendable {
-        /// The time between two meetings, in 1.25 ms.
+        /// The connection interval, in units of 1.25 ms.
         package var interval: UInt16
-        /// How many meetings the peripheral may miss.
+        /// The peripheral latency, in connection events.
         package var latency: UInt16
-        /// How long silence is borne, in 10 ms.
+        /// The supervision timeout, in units of 10 ms.
         package var timeout: UInt16
 
         /// Connection parameters; the defaults are those that an iPhone was seen to use.
@@ -40,11 +39,11 @@ package struct LEConnection: Hashable, Sendable {
     package var handle: ConnectionHandle
     /// This side's role.
     package var role: Role
-    /// The other's address: its identity, where the controller resolved it.
+    /// The peer's address: its identity address, if the controller has resolved the address on the air.
     package var peer: DeviceAddress
-    /// The other's address on the air, where the controller resolved it.
+    /// The peer's address on the air, if the controller has resolved it.
     package var peerResolvable: DeviceAddress?
-    /// How often the sides meet.
+    /// The connection parameters.
     package var parameters: Parameters
 
     /// A link.

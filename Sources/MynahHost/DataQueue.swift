@@ -1,7 +1,7 @@
 import MynahHCI
 import MynahSupport
 
-/// Data on its way to the controller, which has room for so many packets and says when they are done (Core
+/// Data for the controller, which has room for a number of packets and reports when they are done (Core
 /// Specification, Vol 4, Part E, 4.1.1).
 ///
 /// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps
@@ -10,16 +10,16 @@ import MynahSupport
 struct DataQueue: Sendable {
     /// How many packets of one link wait before no more are taken, and how many confirmations.
     static let limit = 1024
-    /// How many more packets may wait so that a request of this side is taken: the protocols let few of them
-    /// be under way at a time, and one that is dropped is answered by nobody.
+    /// The number of packets that may wait beyond the limit, so that requests of this side are not dropped:
+    /// few of them can be under way at a time, and a dropped request would get no answer.
     static let reserve = 64
 
-    /// One link's.
+    /// The queue of one link.
     private struct LinkQueue {
-        /// In order, those before `first` gone already.
+        /// The packets in order; those before `first` were sent.
         var waiting: [H4Packet] = []
         var first = 0
-        /// How many the controller has.
+        /// The number of packets that the controller has.
         var inFlight = 0
         /// How many confirmations of indications wait, all of which are alike.
         var confirmations = 0
@@ -133,7 +133,7 @@ struct DataQueue: Sendable {
         return nil
     }
 
-    /// So many of a link's packets are done; more than it has is no more.
+    /// Notes that a number of a link's packets are done, at most as many as it has.
     mutating func completed(_ handle: ConnectionHandle, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)
@@ -143,7 +143,7 @@ struct DataQueue: Sendable {
         if links[at: index].inFlight == 0 { idleLinks += 1 }
     }
 
-    /// The link is gone, and what it had in the controller with it.
+    /// Removes a link that has ended; its packets have left the controller with it.
     mutating func forget(_ handle: ConnectionHandle) {
         guard let link = links.removeValue(forKey: handle) else { return }
         count -= link.total

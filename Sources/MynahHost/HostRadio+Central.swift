@@ -37,7 +37,7 @@ extension HostRadio {
 
     /// Exchanges the MTU; this side offers that of its identity.
     ///
-    /// The radio does so by itself when a link has come to be; that one is waited for.
+    /// The radio exchanges the MTU of a new link by itself; this call waits for that exchange.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
         try await links.perform(MTUExchange(ownMTU: links.server.largestMTU), on: peer)
     }

@@ -9,7 +9,7 @@ extension HostRadio {
         case stopped
         case starting
         case running
-        /// These calls wait for its end.
+        /// The radio is stopping; these calls wait for its end.
         case stopping([CheckedContinuation<Void, Never>])
     }
 

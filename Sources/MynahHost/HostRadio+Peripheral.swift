@@ -2,7 +2,7 @@ public import MynahCore
 
 // The calls of `PeripheralRadio`.
 extension HostRadio {
-    /// Starts advertising, or changes what is advertised.
+    /// Starts advertising, or changes the advertisement.
     ///
     /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
     /// then.

@@ -22,7 +22,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     let access: GenericAccess
     let links: LinkDriver
     var stage = Stage.stopped
-    /// Calls that wait until it is turned on or off, or `nil` if it is not about to be.
+    /// Calls that wait until Bluetooth is turned on or off, or `nil` if no change is under way.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
     /// A radio that is not started; `clock` measures its deadlines.
@@ -50,8 +50,8 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         environment.executor.asUnownedSerialExecutor()
     }
-    /// For a task that asks one thing after the other: with this preference it goes on where the answer
-    /// comes, without a hop.
+    /// An executor preference for a task that makes one call after the other: it continues on the executor of
+    /// the answer, without a hop.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
     /// The executor of a run with virtual time, or `nil`.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
@@ -59,7 +59,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }
 
-    /// Has the links take something on the radio's executor: in this call, or soon.
+    /// Calls a closure with the links on the radio's executor: in this call, or soon.
     nonisolated func perform(_ body: @escaping @Sendable (LinkDriver) -> Void) {
         environment.executor.perform { self.assumeIsolated { body($0.links) } }
     }

@@ -3,7 +3,7 @@ import MynahHCI
 
 /// A link to a central, or to a peripheral.
 struct Link {
-    /// How far a link is known to its user.
+    /// The stages of a link for its users.
     enum Stage: Hashable {
         /// A request asked for the link, which is reported when the peripheral is heard on it.
         case unheard(Connector.Request)
@@ -23,8 +23,8 @@ struct Link {
     var handle: ConnectionHandle
     /// The halves that the link was reported to.
     ///
-    /// One link carries what the devices do in both roles: there is no second one between them (Core
-    /// Specification, Vol 6, Part B, 4.5).
+    /// One link serves both roles: there is never a second link between two devices (Core Specification, Vol
+    /// 6, Part B, 4.5).
     var halves: Halves = []
     var stage = Stage.reported
     /// This side's role.

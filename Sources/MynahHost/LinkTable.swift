@@ -16,7 +16,7 @@ struct LinkTable {
         case connected(Link)
         /// The link that a central made is one to a peripheral too, as a request asked for.
         case shared(Link, Connector.Request?)
-        /// A bonded central may have configured what is not sent before the link is encrypted (Core
+        /// A bonded central may have subscriptions that are not served before the link is encrypted (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
         /// Read the features of the peripheral's controller: any answer, even an error, shows a working link.
@@ -43,7 +43,7 @@ struct LinkTable {
         var identity: DeviceAddress?
         /// Whether the controller can ask the peer's for its features.
         var canReadFeatures = true
-        /// When it begins.
+        /// The time at which the link begins.
         var now = Duration.zero
     }
 
@@ -59,12 +59,12 @@ struct LinkTable {
     var isEmpty: Bool { links.isEmpty }
     /// The handles, in order.
     var handles: [ConnectionHandle] { links.keys }
-    /// In the order of their handles.
+    /// The links, in the order of their handles.
     var values: [Link] { links.values }
     /// The places of all links.
     var indices: Range<Int> { links.indices }
 
-    /// The place of the link with a handle, or `nil` if there is none.
+    /// The index of the link with a handle, or `nil` if there is none.
     func index(of handle: ConnectionHandle) -> Int? { links.index(of: handle) }
 
     /// The link at a place.
@@ -89,7 +89,7 @@ struct LinkTable {
         return self[at: index].handle
     }
 
-    /// How far the link to the peripheral with an address is known, or `nil` if there is none.
+    /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? {
         let index = indices.first { self[at: $0].role == .central && self[at: $0].peer.address == address }
         return index.map { self[at: $0].stage }
@@ -223,8 +223,10 @@ struct LinkTable {
         if let index = links.index(of: handle) { links[at: index].meter.sent(packet.body.count - 4) }
     }
 
-    /// Takes a packet of ACL data; returns the L2CAP frame that it ends and the place of its link, or `nil`
-    /// if it ends none.
+    /// Receives a packet of ACL data.
+    ///
+    /// Returns the L2CAP frame that it completes and the index of its link, or `nil` if it completes no
+    /// frame.
     mutating func receive(_ packet: [UInt8]) -> (index: Int, frame: L2CAPFrame)? {
         guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet),
             let index = links.index(of: handle)
@@ -254,11 +256,12 @@ struct LinkTable {
         }
     }
 
-    /// Links that end from now on are reported by `removeAll`, as lost with the radio; those that begin are
-    /// ended.
+    /// From now on, `removeAll` reports the links that end, as lost with the radio.
+    ///
+    /// New links are ended.
     mutating func leave() { isLeaving = true }
 
-    /// The controller is gone, and all links with it; `error` ends calls for connections.
+    /// Removes all links, because the controller is gone; `error` ends calls for connections.
     mutating func removeAll(_ error: RadioError, _ actions: inout [Action]) {
         let (ended, all) = (left, links)
         (left, links, isLeaving) = ([], SortedMap(), false)

@@ -2,10 +2,10 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Everything on its way to peers: packets that wait for the controller, notifications that go out together,
-/// and what found no room.
+/// Everything on its way to peers: packets that wait for the controller, notifications that are sent
+/// together, and refused sends.
 ///
-/// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it
+/// A part without I/O. Flow control is per link: a peer that accepts nothing holds back only its own packets
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
     /// The kind of PDU that was refused for lack of room.
@@ -95,14 +95,14 @@ struct Outbound: Sendable {
         queue.completed(link, count)
     }
 
-    /// A link ended, and what waited for it is dropped.
+    /// Drops everything that waits for a link that has ended.
     mutating func linkEnded(_ link: ConnectionHandle) {
         queue.forget(link)
         collected[link] = nil
         refused.removeAll { $0 == (link, .write) }
     }
 
-    /// The controller is gone with everything that waited for it.
+    /// Drops everything, because the controller is gone.
     mutating func controllerEnded() {
         queue = DataQueue()
         collected = SortedMap()
@@ -119,12 +119,12 @@ struct Outbound: Sendable {
     /// Whether so little waits for a link that more is asked for.
     func hasRoom(on link: ConnectionHandle) -> Bool { queue.count(of: link) <= limit / 2 }
 
-    /// Notes that a link had no room for something; `takeReady` says when it has.
+    /// Notes that a link had no room for a send; `takeReady` returns it when there is room.
     mutating func refuse(_ what: Refused, on link: ConnectionHandle) {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Returns what has room again, once for each refusal, as soon as the link that refused it has room.
+    /// Returns the sends that have room again, once for each refusal, as soon as the link has room.
     ///
     /// `takesIndications` says whether a link takes another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {

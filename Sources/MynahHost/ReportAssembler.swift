@@ -15,10 +15,11 @@ package struct ReportAssembler: Sendable {
     /// An assembler without pieces.
     package init() {}
 
-    /// The most that advertising data has, in bytes (7.8.57).
+    /// The maximum length of advertising data in bytes (7.8.57).
     static let limit = 1650
-    /// How many senders' pieces are held at most; those of a sender that never ends are given up with all
-    /// others.
+    /// The most senders whose pieces are held.
+    ///
+    /// Above it, all pieces are dropped, including those of senders that never complete a report.
     static let senderLimit = 64
 
     /// How many senders' pieces are held.

@@ -21,9 +21,9 @@ extension Profile.App {
             self.nameSubstring = nameSubstring
         }
 
-        /// Whether a device that advertises this is meant.
+        /// Whether the descriptor matches a device with this advertisement.
         ///
-        /// That upper case and lower case differ in the name is an assumption.
+        /// Case matters in the name, which is an assumption.
         package func matches(_ advertisement: AdvertisementData) -> Bool {
             if let serviceUUID, !advertisement.serviceUUIDs.contains(serviceUUID) { return false }
             if let company = companyIdentifier,

@@ -30,9 +30,9 @@ extension Profile {
         public struct Scan: Hashable, Sendable {
             /// The end of a scan.
             public enum End: String, Hashable, Sendable, CaseIterable {
-                /// When every entry that connects has been connected.
+                /// The run ends when every entry that connects has been connected.
                 case connected
-                /// When every entry has found its device.
+                /// The run ends when every entry has found its device.
                 case found
                 /// Never.
                 case never
@@ -55,7 +55,7 @@ extension Profile {
         public struct Peripheral: Sendable {
             /// The services and characteristics to discover on a link.
             public enum Discovery: String, Hashable, Sendable, CaseIterable {
-                /// Only those that the entry uses.
+                /// Only the services that the entry uses.
                 case needed
                 case all
                 case none

@@ -18,7 +18,7 @@ extension Profile {
         package var txPower: Int?
         /// The Nearby Info that it advertises in the background, or `nil` for none.
         package var nearbyInfo: [UInt8]?
-        /// iOS's major version, or `nil` if `app` has it.
+        /// The major version of iOS, or `nil` if `app` has the version.
         package var iOS: Int?
         /// The notifications that it shows at the start, the oldest first.
         package var notifications: [PhoneNotification] = []
@@ -27,9 +27,9 @@ extension Profile {
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
-        /// The differences from how the profile of another app describes the same phone, by the key.
+        /// The differences from the description of the same phone in the profile of another app, by key.
         ///
-        /// One of two profiles may leave out what the other has.
+        /// A key that only one of the profiles has is no difference.
         package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
             var found: [(key: String, message: String)] = []
             // Such names are equal, and name two folders of a state directory.
@@ -94,7 +94,7 @@ extension Profile {
         package var message = ""
         /// The notification's category.
         package var category = Category.other
-        /// When it came, in seconds since 1970, or `nil` for when it is added.
+        /// The time of the notification, in seconds since 1970, or `nil` for the time at which it is added.
         package var date: Int64?
         /// The label of its positive action, or `nil` if it has none.
         package var positiveAction: String?
@@ -155,7 +155,7 @@ extension Profile {
         package var state = State.paused
         /// The volume, in percent.
         package var volume = 50
-        /// Where the current track is, from its start.
+        /// The position in the current track, from its start.
         package var elapsed = Duration.zero
         /// The place of the current track in the queue, from 0.
         package var index = 0

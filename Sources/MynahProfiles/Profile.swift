@@ -123,7 +123,7 @@ public struct Profile: Sendable {
 
         package init() {}
 
-        /// Whether there are none.
+        /// Whether there are no reactions.
         package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
     }
 
@@ -147,7 +147,7 @@ public struct Profile: Sendable {
 
     /// The source of a value.
     public enum Value: Sendable {
-        /// These bytes.
+        /// Constant bytes.
         case bytes([UInt8])
         /// A generator.
         case generated(any GeneratorDefinition)
@@ -193,8 +193,9 @@ public struct Profile: Sendable {
         package var sceneBased = false
         /// Whether the app starts a Live Activity before it leaves the screen, from iOS 26 on.
         package var liveActivity = false
-        /// The accessories that the picker of AccessorySetupKit shows for it, by one of these descriptors, or
-        /// none if it does not use AccessorySetupKit.
+        /// The descriptors of the accessories that the picker of AccessorySetupKit shows for the app.
+        ///
+        /// Empty if the app does not use AccessorySetupKit.
         package var accessorySetup: [AccessoryDescriptor] = []
         /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
         package var connectionLatency: ConnectionLatency?
@@ -213,7 +214,7 @@ public struct Profile: Sendable {
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
-        /// Whether the app may do in the background what it may do in the foreground.
+        /// Whether the app has the same rights in the background as in the foreground.
         package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
 
         /// `true` if the app uses AccessorySetupKit, which iOS has from 18 on.
@@ -236,7 +237,7 @@ public struct Profile: Sendable {
         origin.issue(severity, at: mark, message)
     }
 
-    /// The path of its file, as given, or what messages call it.
+    /// The path of its file, as given, or another name for messages.
     public var file: String {
         get { origin.file }
         set { origin.file = newValue }

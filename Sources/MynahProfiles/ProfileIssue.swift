@@ -38,7 +38,7 @@ public struct ProfileIssue: Hashable, Sendable {
     public var mark: SourceMark?
     /// The path to the value, as `services[0].uuid`, if the profile was JSON and no text.
     public var path: String?
-    /// A sentence that says what is wrong, and often how to correct it.
+    /// A sentence that describes the mistake, and often how to correct it.
     public var message: String
     /// The line at the position.
     public var sourceLine: String?

@@ -2,7 +2,7 @@ import MynahCore
 
 /// The parts of a profile whose number is limited.
 ///
-/// The limits hold for everything that plays: also for what a test adds to it, or sets.
+/// The limits also hold for parts that a test adds or sets.
 package enum ProfileLimit: CaseIterable, Sendable {
     /// The faults of a device.
     case faults

@@ -12,7 +12,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case glucose
     /// The Heart Rate Control Point.
     case heartRate = "heart-rate"
-    /// Sends back what it receives.
+    /// Sends received data back.
     case nordicUART = "nordic-uart"
 
     /// The characteristic whose writes it answers.

@@ -1,6 +1,6 @@
 /// A generator of a changing value.
 ///
-/// The bytes depend only on the tick and what the run gave the generator, so a run can be repeated.
+/// The bytes depend only on the tick and the inputs from the run, so a run can be repeated.
 public protocol ValueGenerator: Sendable {
     /// The value at a tick: 0 is the start of the device, and one follows the other after the run's interval.
     func value(at tick: UInt64) -> [UInt8]
@@ -12,7 +12,7 @@ public struct GeneratorRun: Hashable, Sendable {
     public var seed: UInt64
     /// The time between two ticks.
     public var interval: Duration
-    /// When the run's clocks start, in seconds since 1970.
+    /// The start time of the run's clocks, in seconds since 1970.
     public var start: Int64
 
     /// 2026-01-01T00:00:00Z, at which clocks start if a run is to be repeated.

@@ -58,7 +58,7 @@ public struct ByteReader: Sendable {
         return Array(bytes[position..<(position + count)])
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     @inlinable public mutating func readRest() -> [UInt8] {
         defer { position = bytes.endIndex }
         return Array(bytes[position...])

@@ -15,7 +15,7 @@ public struct ByteWriter: Sendable {
         withUnsafeBytes(of: value.littleEndian) { stored.append(contentsOf: $0) }
     }
 
-    /// Appends bytes as they are.
+    /// Appends unchanged bytes.
     @inlinable public mutating func write(_ more: some Sequence<UInt8>) {
         stored.append(contentsOf: more)
     }

@@ -1,9 +1,9 @@
-/// Writes kept files on a thread of its own, so that nobody who changes what they hold waits for the disk.
+/// Writes kept files on a thread of its own, so that a change of their content does not wait for the disk.
 ///
 /// Changes have numbers. A file that changes several times while another write is under way is written once,
 /// as the last change says. A change that could not be written is tried again with the next one.
 package final class FileWriter: Sendable {
-    /// Replaces what a file holds, or removes it if there are no bytes.
+    /// Replaces the content of a file, or removes the file if there are no bytes.
     package typealias Write = @Sendable (KeptFile, [UInt8]?) throws(KeptFile.Problem) -> Void
 
     private struct Change {
@@ -42,7 +42,7 @@ package final class FileWriter: Sendable {
             }
         }
 
-        /// Those of settled changes.
+        /// Removes and returns the watchers of settled changes.
         mutating func takeWatchers(isLast: Bool) -> [Watcher] {
             let settled = settled
             defer { watchers.removeAll { $0.isLast == isLast && $0.number <= settled } }
@@ -69,7 +69,7 @@ package final class FileWriter: Sendable {
         self.write = write
     }
 
-    /// Replaces what a file holds, soon.
+    /// Replaces the content of a file, soon.
     ///
     /// `bytes` and `failed` are called on the writer's thread, `failed` once while the
     /// reason is the same.
@@ -80,7 +80,7 @@ package final class FileWriter: Sendable {
         add(Change(file: file, bytes: bytes, failed: failed))
     }
 
-    /// Removes a file, after what was asked for before.
+    /// Removes a file, after the earlier changes.
     package func remove(_ file: KeptFile) {
         add(Change(file: file, bytes: nil, failed: { _ in }))
     }
@@ -123,7 +123,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Tries again, soon, what could not be written.
+    /// Repeats failed writes, soon.
     package func retry() {
         let begins = state.withLock { state in
             guard !state.unwritten.isEmpty else { return false }

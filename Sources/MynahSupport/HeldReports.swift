@@ -4,18 +4,18 @@
 /// after it wait too, so that the order is kept. The caller never waits.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
-        /// Nothing is held.
+        /// No report is held.
         case passing
         /// For a change; the number distinguishes one wait from another.
         case waiting(Int)
-        /// A thread passes on what was held.
+        /// A thread passes on the held reports.
         case releasing
     }
 
     private struct State {
         var phase = Phase.passing
         var waits = 0
-        /// With the number of the change that each waits for.
+        /// The held reports, each with the number of the change that it waits for.
         var held: [(number: Int, report: Report)] = []
         /// The disk takes too long: nothing waits until it has caught up.
         var isImpatient = false
@@ -103,7 +103,8 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if let next { later { self.overdue(next) } }
     }
 
-    /// Passes on what waits no more, until something waits for another change or nothing is left.
+    /// Passes on the reports that need not wait any more, until one waits for another change, or none is
+    /// left.
     private func release() {
         while true {
             let (reports, next): ([Report], Next?) = state.withLock { state in

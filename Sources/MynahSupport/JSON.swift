@@ -146,6 +146,6 @@ public enum JSON: Hashable, Sendable {
 }
 
 extension JSON: ExpressibleByStringLiteral {
-    /// Text, as it is written in code.
+    /// A string literal as JSON text.
     public init(stringLiteral value: String) { self = .string(value) }
 }

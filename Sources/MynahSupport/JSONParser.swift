@@ -3,7 +3,7 @@ extension JSON {
     public struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The expected or unexpected token, as a sentence.
         public var message: String
-        /// Where, in bytes from the beginning.
+        /// The position of the error, in bytes from the beginning.
         public var offset: Int
         /// `true` if the text is JSON all the same, with a number that would be rounded.
         package var isRounded = false
@@ -26,31 +26,31 @@ extension JSON {
         self = try parser.parse()
     }
 
-    /// The value of a key; nil in anything that is no object, and of a key that is missing.
+    /// The value of a key, or `nil` if this is not an object, or if the key is missing.
     public subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }
 
-    /// The text of a string.
+    /// The text, or `nil` if this is not a string.
     public var stringValue: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The number, where it is whole.
+    /// The integer, or `nil` if this is not a whole number that fits.
     public var integerValue: Int? {
         guard case .integer(let value) = self else { return nil }
         return value
     }
 
-    /// The elements of an array.
+    /// The elements, or `nil` if this is not an array.
     public var arrayValue: [JSON]? {
         guard case .array(let values) = self else { return nil }
         return values
     }
 
-    /// The truth.
+    /// The Boolean value, or `nil` if this is not one.
     public var boolValue: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value

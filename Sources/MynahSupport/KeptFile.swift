@@ -14,7 +14,7 @@ public struct KeptFile: Hashable, Sendable {
     /// No file that is kept comes near it, in bytes.
     public static let sizeLimit = 16 << 20
 
-    /// Where it is.
+    /// The path of the file.
     public let path: String
 
     /// The file at this path, which need not exist.
@@ -53,7 +53,9 @@ public struct KeptFile: Hashable, Sendable {
         }
     }
 
-    /// Replaces what it holds; the problem's words begin with the path that they are about.
+    /// Replaces the content of the file.
+    ///
+    /// The words of a problem begin with the path.
     ///
     /// The name changes in one step, after the bytes are on the disk, and is on the disk when this returns:
     /// neither a process that is killed nor a machine that loses power leaves anything but the old bytes or
@@ -90,22 +92,24 @@ public struct KeptFile: Hashable, Sendable {
         close(descriptor)
     }
 
-    /// Takes it away.
+    /// Removes the file.
     public func remove() {
         unlink(path)
         unlink(draft)
     }
 
-    /// Gives it the name of another file, which it replaces; a draft of it goes.
+    /// Renames the file to the name of another, which it replaces.
     ///
-    /// If it cannot be renamed, it stays what it was.
+    /// A draft of the file is removed.
+    ///
+    /// If the file cannot be renamed, it stays.
     public func move(to other: KeptFile) {
         unlink(draft)
         guard rename(path, other.path) == 0 else { return }
         syncDirectory()
     }
 
-    /// Gives it a name that nothing else has, and returns that name; `nil` if it cannot be renamed.
+    /// Renames the file to an unused name, and returns that name, or `nil` if the file cannot be renamed.
     public func setAside() -> String? {
         for number in 1...10_000 {
             let place = path + ".unusable-\(number)"

@@ -1,4 +1,4 @@
-/// Finds the name that someone probably meant.
+/// Finds the name that a user probably meant.
 public enum NearestName {
     // Bounds the work that a word from a file can ask for.
     private static let longest = 96

@@ -17,14 +17,16 @@ package enum OpenFiles {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Whether the limit leaves this many beside a descriptor, the lowest free number when it was opened.
+    /// Whether the limit leaves `count` descriptors beside `descriptor`, which had the lowest free number
+    /// when it was opened.
     package static func leaves(_ count: UInt64, beside descriptor: Int32) -> Bool {
         guard let limit else { return true }
         let (needed, overflows) = UInt64(max(descriptor, 0)).addingReportingOverflow(count)
         return !overflows && needed < UInt64(limit)
     }
 
-    /// Why the limit does not leave this many beside one more, which `user` needs; `nil` if it does.
+    /// The reason why the limit does not leave `count` descriptors beside one for `user`, or `nil` if it
+    /// does.
     package static func problem(of user: String, leaving count: UInt64) -> String? {
         guard let limit else { return nil }
         let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)

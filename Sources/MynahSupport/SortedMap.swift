@@ -1,14 +1,13 @@
 /// Values by key, in the order of the keys, for a few that are looked up all the time.
 ///
 /// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it
-/// is found by halving, and changed where it is. The order is the same in every process; a dictionary's is
-/// not.
+/// is found by halving, and changed in place. The order is the same in every process; a dictionary's is not.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
     /// In the order of the keys.
     @usableFromInline var storedValues: [Value] = []
 
-    /// None.
+    /// An empty map.
     @inlinable public init() {}
 
     /// The keys, in order.
@@ -23,7 +22,7 @@ public struct SortedMap<Key: Comparable, Value> {
     /// How many there are.
     @inlinable public var count: Int { storedKeys.count }
 
-    /// Whether there is none.
+    /// Whether the map is empty.
     @inlinable public var isEmpty: Bool { storedKeys.isEmpty }
 
     /// The places of all.
@@ -35,7 +34,7 @@ public struct SortedMap<Key: Comparable, Value> {
         return place < storedKeys.count && storedKeys[place] == key ? place : nil
     }
 
-    /// Where it is, or would be put.
+    /// The index of a key, or the index at which it would be inserted.
     @inlinable func place(of key: Key) -> Int {
         var (low, high) = (0, storedKeys.count)
         while low < high {

@@ -12,7 +12,7 @@ package enum SystemThread {
         if !attempt(body) { body() }
     }
 
-    /// Starts it; returns `false` if the system gives no thread.
+    /// Starts the thread; returns `false` if the system has no thread to give.
     package static func attempt(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(Work(body))

@@ -1,5 +1,5 @@
 extension String {
-    /// As many of its Unicode scalars, from the first on, as fit into so many bytes of UTF-8.
+    /// The longest prefix of whole Unicode scalars that fits into `limit` bytes of UTF-8.
     public func prefix(utf8 limit: Int) -> String {
         var text = String.UnicodeScalarView()
         var count = 0

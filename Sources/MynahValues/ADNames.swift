@@ -8,7 +8,7 @@ package struct ADNames {
     /// The name of a service, or `nil` if it has none.
     private let serviceName: (BluetoothUUID) -> String?
 
-    /// Words that name services by their identifiers, such as `heart-rate`, or as `serviceName` does.
+    /// Names services by their identifiers, such as `heart-rate`, unless `serviceName` returns other names.
     package init(
         among known: [BluetoothUUID] = [],
         serviceName: @escaping (BluetoothUUID) -> String? = AssignedNumbers.name(of:)
@@ -107,7 +107,7 @@ package struct ADNames {
         return reader.readUInt16().map { NumberText.of(Double($0) * 0.625) + " ms" } ?? "cut off"
     }
 
-    /// A code for the scheme, and the rest as it is (1.18).
+    /// A URI: a code for the scheme, and the rest as text (1.18).
     private static func uri(_ data: [UInt8]) -> String {
         let schemes: [UInt8: String] = [0x16: "http:", 0x17: "https:"]
         guard let scheme = schemes[data[0]] else { return String(decoding: data, as: UTF8.self) }
@@ -136,7 +136,7 @@ package struct ADNames {
         }.joined(separator: ", ")
     }
 
-    /// The number in front of the data, by its name where it has one.
+    /// The name of the number in front of the data, or the number if it has no name.
     private static func number(_ bytes: [UInt8], name: (UInt16) -> String?) -> String {
         var reader = ByteReader(bytes)
         guard let value = reader.readUInt16() else { return "cut off" }

@@ -6,7 +6,7 @@ package enum FieldValue: Hashable, Sendable {
     case integer(Int)
     /// A whole number that an `Int` does not hold.
     case unsigned(UInt64)
-    /// Also not a number, which an IEEE 11073 float uses for "no value", and the infinities.
+    /// A number, NaN, which an IEEE 11073 float uses for "no value", or an infinity.
     case number(Double)
     case boolean(Bool)
     /// A number of an enumeration, with its name.
@@ -16,7 +16,7 @@ package enum FieldValue: Hashable, Sendable {
     case bytes([UInt8])
     case list([FieldValue])
 
-    /// The number, or `nil` if it is none; yes is 1.
+    /// The number, or `nil` if the value is no number; `true` is 1.
     package var number: Double? {
         switch self {
         case .integer(let integer), .named(let integer, _): Double(integer)
@@ -27,7 +27,7 @@ package enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// The number with all its digits, or `nil` if it is none; yes is 1.
+    /// The number with all its digits, or `nil` if the value is no number; `true` is 1.
     package var exact: ExactNumber? {
         switch self {
         case .integer(let integer), .named(let integer, _): ExactNumber(integer)
@@ -36,8 +36,8 @@ package enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// As JSON: bytes as hex, a number without its name, and `null`, `"inf"` and `"-inf"` for what is not a
-    /// number and the infinities.
+    /// The value as JSON: bytes as hex, a number without its name, `null` for NaN, and `"inf"` and `"-inf"`
+    /// for the infinities.
     package var json: JSON {
         switch self {
         case .integer(let integer), .named(let integer, _): .integer(integer)
@@ -52,7 +52,7 @@ package enum FieldValue: Hashable, Sendable {
     }
 }
 
-/// A field of a value: its name, what it has, and the unit of that.
+/// A field of a value: its name, its content and its unit.
 package struct NamedField: Hashable, Sendable {
     package var name: String
     package var value: FieldValue
@@ -67,7 +67,7 @@ package struct NamedField: Hashable, Sendable {
 }
 
 extension [NamedField] {
-    /// As a JSON object: numbers are in the unit that people see.
+    /// The fields as a JSON object, with numbers in the unit that people see.
     package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
 }
 

@@ -10,7 +10,7 @@ package enum KnownLayouts {
         characteristic.assignedNumber.flatMap { all[$0] }
     }
 
-    /// All of them, by the characteristic's assigned number (Assigned Numbers, 3.8).
+    /// All known layouts, by the characteristic's assigned number (Assigned Numbers, 3.8).
     package static let all: [UInt16: ValueLayout] = Dictionary(
         uniqueKeysWithValues: (0x2A00...0x2BFF).compactMap { number in
             (general(number) ?? health(number) ?? fitness(number) ?? environment(number))

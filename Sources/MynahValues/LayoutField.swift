@@ -141,15 +141,15 @@ package enum LayoutBit: Hashable, Sendable {
     case widens(String)
     /// The fields have their other unit.
     case otherUnit([String])
-    /// A field of its own: yes or no.
+    /// A Boolean field.
     case boolean(String)
     /// Two bits: a field that is yes or no, and whether there is one.
     case optionalBoolean(String)
-    /// A field of its own: an unsigned number in this many bits.
+    /// A field with an unsigned number of `width` bits.
     case number(String, width: Int)
-    /// A field of its own, in this many bits, with a name for each of the values from 0 on.
+    /// A field of `width` bits, with a name for each of the values from 0 on.
     case enumeration(String, width: Int, names: [String])
-    /// This many bits that mean nothing.
+    /// A number of reserved bits.
     case reserved(Int)
 
     /// How many bits it takes.

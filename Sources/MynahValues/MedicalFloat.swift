@@ -38,7 +38,9 @@ struct MedicalFloat {
         return nil
     }
 
-    /// The number that the bits stand for; what is reserved is not a number.
+    /// The number that the bits stand for.
+    ///
+    /// Reserved values become NaN.
     func number(_ bits: UInt64) -> Double {
         let mantissa = Self.signed(bits, mantissaBits)
         let exponent = Self.signed(bits >> UInt64(mantissaBits), exponentBits)

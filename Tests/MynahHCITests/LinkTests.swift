@@ -141,7 +141,7 @@ import Testing
             ])
     }
 
-    @Test func `a link that never came to be says so`() {
+    @Test func `a link that never began says so`() {
         var rig = AirRig()
         let central = rig.join(1)
         let peripheral = rig.join(2)

@@ -5,7 +5,7 @@ package import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
-/// Something that `mynah connect` reports: the result of a command, or what the device did by itself.
+/// An event of `mynah connect`: the result of a command, or an event of the device.
 package struct ConnectEvent: Sendable {
     private enum Text: Sendable {
         case line(String)
@@ -161,7 +161,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(name, .connection(connection), text: "@\(handle)  \(Hex.encode(value))")
     }
 
-    /// That notifications or indications of a characteristic are on or off now.
+    /// The event that notifications or indications of a characteristic are on or off now.
     package static func subscription(_ isOn: Bool, _ target: AttributePath.Target) -> ConnectEvent {
         ConnectEvent(
             isOn ? .subscribed : .unsubscribed, .attribute(.init(target.attribute)),

@@ -37,7 +37,9 @@ enum ConnectText {
         return rows
     }
 
-    /// Rows in columns, or without columns if one does not fit; the rest may have lines of its own then.
+    /// Rows in columns, or without columns if a row does not fit.
+    ///
+    /// The rest of a row may be on separate lines then.
     static func lines(of rows: [Row], width: Int) -> [String] {
         let columns = rows.map { row in
             row.indent + (row.rest.isEmpty ? row.text : ScreenLine.pad(row.text, row.column) + row.rest)

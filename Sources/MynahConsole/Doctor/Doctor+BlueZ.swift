@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The checks of the way to bluetoothd and of what it reports.
+/// The checks of the way to bluetoothd and of its reports.
 extension Doctor {
     private var failure: BlueZFacts.Failure? { facts.bluez.failure }
 

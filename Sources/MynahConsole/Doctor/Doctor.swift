@@ -2,7 +2,7 @@ import MynahCore
 import MynahProfiles
 import MynahRun
 
-/// The checks of `mynah doctor`: functions of what was found out about a machine.
+/// The checks of `mynah doctor`: functions of the facts about a machine.
 package struct Doctor: Sendable {
     package let facts: MachineFacts
 
@@ -48,7 +48,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// On another radio, what would stop BlueZ is a loss.
+    /// Lessens a finding that would stop BlueZ: on another radio it is only a loss.
     private func lessened(_ finding: Finding) -> Finding {
         var finding = finding
         if finding.verdict == .stop { finding.verdict = .loss }

@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// The findings of `mynah doctor`, as they are printed.
+/// The findings of `mynah doctor` in printed form.
 package struct DoctorReport: Sendable {
     package let findings: [Finding]
 

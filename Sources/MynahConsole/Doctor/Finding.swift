@@ -5,11 +5,11 @@ package struct Finding: Hashable, Sendable {
         case fine
         /// A run works, and not all of it is as on a real device.
         case loss
-        /// A run does not work.
+        /// The finding keeps a run from working.
         case stop
         /// The doctor could not find out.
         case unknown
-        /// Another check that is not fine comes first.
+        /// The check was skipped, because an earlier one failed.
         case skipped
     }
 

@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahProfiles
 package import MynahRun
 
-/// Something that a probe looked for.
+/// The result of a probe.
 package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
     case found(Value)
     /// The fact could not be found out, for this reason.

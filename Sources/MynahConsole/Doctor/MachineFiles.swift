@@ -8,7 +8,7 @@ package struct MachineFiles: Sendable {
 
     package init(root: String = "") { self.root = root }
 
-    /// The most that is read of a file, but for the kernel's list of modules.
+    /// The most bytes that are read of a file, except the kernel's list of modules.
     private static let limit = 1 << 16
 
     // MARK: Probes
@@ -166,10 +166,10 @@ struct UserMap: Hashable {
         }
     }
 
-    /// Whether every user has the same number outside, as in the machine's own namespace.
+    /// Whether the namespace maps every user to the same number, as the machine's own namespace does.
     var isWhole: Bool { ranges == [Range(inside: 0, outside: 0, count: .max)] }
 
-    /// The number of a user outside, or `nil` if it has none.
+    /// The number of a user outside of the namespace, or `nil` if it has none.
     func outside(of user: UInt32) -> UInt32? {
         for range in ranges where user >= range.inside && user - range.inside < range.count {
             return range.outside.addingReportingOverflow(user - range.inside).partialValue

@@ -15,7 +15,7 @@ package struct MainConfiguration: Hashable, Sendable {
 
     /// A syntax error, for which GLib, and so bluetoothd, ignores the whole file.
     package struct Fault: Hashable, Sendable {
-        /// From 1.
+        /// The number of the line, from 1.
         package var line: Int
         package var reason: String
     }
@@ -30,7 +30,7 @@ package struct MainConfiguration: Hashable, Sendable {
 
     /// Reads a file; an absent one is an empty one.
     ///
-    /// Of two settings of one name the last one counts.
+    /// If two settings have one name, the last one counts.
     package init(path: String, text: String) {
         self.path = path
         var group: String?

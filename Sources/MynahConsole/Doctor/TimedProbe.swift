@@ -6,7 +6,7 @@ package enum TimedProbe {
     package static let limit = Duration.seconds(5)
 
     /// The result of blocking work on a thread of its own, or `nil` if it takes longer than the limit; the
-    /// thread is left to itself then.
+    /// thread is abandoned then.
     package static func value<Value: Sendable>(
         limit: Duration = limit, _ work: @escaping @Sendable () -> Value
     ) async -> Value? {

@@ -5,7 +5,7 @@ import MynahSupport
 
 // Devices, their values, and what is done to them.
 extension ControlAPI {
-    /// The device that a request names by what events call it, or by its profile's file.
+    /// The device of a request, by its name in events or by its profile's file.
     func device(_ call: Call) throws(ControlProblem) -> ControlledDevice {
         try device(named: call.parameter("device"))
     }
@@ -330,7 +330,7 @@ extension ControlAPI {
         return .json(.object([]))
     }
 
-    /// Calls the emulator; what it refuses is a problem.
+    /// Calls the emulator, and turns a refusal into a problem.
     func refusing<Value: Sendable>(
         _ body: () async throws(ControlRefusal) -> Value
     ) async throws(ControlProblem) -> Value {

@@ -4,7 +4,7 @@ import MynahSupport
 
 // Past and future events.
 extension ControlAPI {
-    /// How often a stream without events gets a comment, which finds out whether somebody reads it.
+    /// How often a stream without events gets a comment, which shows whether the client still reads it.
     static let keepAliveTime = Duration.seconds(15)
 
     func listEvents(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
@@ -86,7 +86,9 @@ extension ControlAPI {
         return .json(try await verification.answer(from: journal).json)
     }
 
-    /// A match whose device is what events call it; a device that is not there may be added later.
+    /// A match with the name in events of its device.
+    ///
+    /// A device that does not exist may be added later.
     private func resolved(_ match: EventMatch) -> EventMatch {
         guard let name = match.device, let device = try? device(named: name) else { return match }
         return match.naming(device.label)

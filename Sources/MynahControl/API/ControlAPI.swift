@@ -12,7 +12,7 @@ package final class ControlAPI: Sendable {
     /// How long a request that moves the time may take on the machine's clock.
     let requestLimit: Duration
 
-    /// The API of a run, whose events are in a journal; `version` is the program's.
+    /// The API of a run, whose events are in a journal; `version` is the version of the program.
     package init(
         _ run: any ControlledRun, _ journal: Journal, version: String,
         profiles: ProfileDirectory = ProfileDirectory(nil), clock: RunClock = .real,
@@ -61,7 +61,8 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// From here on, what a request waits for might lie beyond the end of time.
+    /// The last time at which a request is accepted: later, the event that it waits for might lie beyond the
+    /// end of time.
     private static let lastMoment = VirtualTime.end - .seconds(2 * 365 * 86_400)
 
     private static let endOfTime = ControlProblem(

@@ -6,7 +6,7 @@ import MynahValues
 
 /// The OpenAPI document of the API, made from its routes.
 enum OpenAPI {
-    /// The document; `version` is the program's.
+    /// The document; `version` is the version of the program.
     static func document(version: String) -> JSON {
         .object([
             .init("openapi", "3.1.0"),

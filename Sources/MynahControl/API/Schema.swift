@@ -17,7 +17,7 @@ indirect enum Schema: Hashable, Sendable {
     /// them apart, so the document has the bounds of 64 bits for both.
     case writtenNumber
     case bool
-    /// This value alone.
+    /// A single value.
     case constant(JSON)
     case array(Schema, longest: Int? = nil)
     /// An object with these members, and others.
@@ -31,7 +31,7 @@ indirect enum Schema: Hashable, Sendable {
     /// The members of an object that its schema does not name.
     enum Others: Hashable, Sendable {
         case refused
-        /// Of any kind, in an answer.
+        /// A value of any kind, in an answer.
         case any
         /// Any JSON that the parser takes, in a request.
         case written

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the control API is reached: a TCP port or a Unix socket.
+/// The address of the control API: a TCP port or a Unix socket.
 package enum ControlAddress: Hashable, Sendable {
     /// A TCP port of an IP address; port 0 lets the system choose one.
     case tcp(host: IPAddress, port: UInt16)
@@ -51,7 +51,7 @@ package enum ControlAddress: Hashable, Sendable {
         self = .tcp(host: host, port: port)
     }
 
-    /// Reads what the initializer does; returns `nil` for `off`.
+    /// Reads an address as the initializer does; returns `nil` for `off`.
     package static func optional(_ text: String) throws(ControlError) -> ControlAddress? {
         text == "off" ? nil : try ControlAddress(text)
     }

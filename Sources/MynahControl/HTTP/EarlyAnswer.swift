@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Holds what a server sends until the request is written, as HTTP's decoder refuses an answer before that.
+/// Holds the answer of a server until the request is written, because HTTP's decoder refuses an earlier
+/// answer.
 ///
 /// A server whose connections are all in use answers 503 as soon as it has accepted one.
 final class EarlyAnswer: ChannelDuplexHandler {

@@ -2,8 +2,8 @@ import MynahSupport
 import NIOCore
 import NIOHTTP1
 
-/// Runs one connection on the event loop: carries the parser's findings to the machine, and does what it
-/// says.
+/// Runs one connection on the event loop: passes the parser's results to the machine, and carries out its
+/// actions.
 final class HTTPConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -79,7 +79,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
         return true
     }
 
-    /// The parser has seen what came.
+    /// Tells the machine that the parser has read all received bytes.
     func parsed() { perform(machine.parsed()) }
 
     private func problem(of error: HTTPParserError) -> ControlProblem {

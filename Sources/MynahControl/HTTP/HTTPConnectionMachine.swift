@@ -33,7 +33,7 @@ struct HTTPConnectionMachine {
         case answer(HTTPRequest, decided: HTTPResponse?, minorVersion: Int, keepsAlive: Bool)
         /// Send a response to a request that was not read to its end, then `finish`.
         case refuse(ControlProblem)
-        /// Close the sending side, and discard what comes until the client closes too.
+        /// Close the sending side, and discard received bytes until the client closes too.
         case finish
         /// Close both sides at once.
         case close
@@ -56,7 +56,7 @@ struct HTTPConnectionMachine {
         case closed
     }
 
-    /// More would be the work of a client that floods: one read has far less.
+    /// The most pending parts: one read has far fewer, so only a client that floods reaches it.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules
@@ -66,7 +66,9 @@ struct HTTPConnectionMachine {
     private let headLimit: Int
     private let precheck: @Sendable (HTTPRequest) -> HTTPResponse?
     private var state = State.idle
-    /// The body that is being received; in `state`, every chunk would copy it.
+    /// The body that is being received.
+    ///
+    /// The body is not in `state`, because every chunk would copy it there.
     private var body: [UInt8] = []
     /// The parts that came after the request that is being answered.
     private var pending: ArraySlice<Input> = []

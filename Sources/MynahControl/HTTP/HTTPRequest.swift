@@ -43,7 +43,7 @@ extension [HTTPField] {
 }
 
 extension StringProtocol {
-    /// Without the spaces and tabs at both ends.
+    /// The text without spaces and tabs at both ends.
     var trimmed: String {
         let start = drop { $0 == " " || $0 == "\t" }
         return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())

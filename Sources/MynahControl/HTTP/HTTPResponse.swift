@@ -5,7 +5,7 @@ import NIOHTTP1
 package struct HTTPResponse: Sendable {
     /// The part after the head.
     package enum Body: Sendable {
-        /// All of it.
+        /// The whole body.
         case bytes([UInt8])
         /// A function that writes it, until it returns.
         ///

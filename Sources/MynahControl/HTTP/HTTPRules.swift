@@ -114,8 +114,8 @@ struct HTTPRules: Sendable {
         return PageSession.signIn(token, port: local.port)
     }
 
-    /// Whether an authority (RFC 3986, 3.2) names this server by an address that nobody else can make a
-    /// browser resolve to it.
+    /// Whether an authority (RFC 3986, 3.2) names this server by an IP address: unlike a name, no other site
+    /// can let a browser resolve it to this server.
     private func names(_ authority: Substring, _ local: LocalAddress) -> Bool {
         var host = authority
         var port: UInt16? = 80

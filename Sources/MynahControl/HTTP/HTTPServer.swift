@@ -5,9 +5,9 @@ import NIOPosix
 
 /// An HTTP/1.1 server for the control API, on a TCP port or a Unix socket.
 ///
-/// Before a handler sees a request, the server has refused what is too long or too slow, and what a web page
-/// of another origin sends. A client that closes its sending side counts as gone: the task that answers it is
-/// cancelled.
+/// Before a handler gets a request, the server has refused requests that are too long or too slow, and those
+/// from web pages of another origin. A client that closes its sending side counts as gone: the task that
+/// answers it is cancelled.
 package final class HTTPServer: Sendable {
     /// Answers a request; it is cancelled when the client is gone.
     package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
@@ -169,7 +169,8 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// Why no connection would be served now, as a sentence without its full stop; `nil` if one would.
+    /// The reason for which no connection would be served now, as a sentence without its full stop, or `nil`
+    /// if one would.
     package var lackOfFiles: String? {
         OpenFiles.problem(of: "a client of the control API", leaving: options.descriptorReserve)
     }

@@ -1,6 +1,6 @@
 /// An event of a stream (HTML Living Standard, 9.2, server-sent events).
 package struct ServerSentEvent: Hashable, Sendable {
-    /// The id that a client resumes after, or `nil` if the event has none of its own.
+    /// The id after which a client resumes, or `nil` if the event has no id.
     package var id: String?
     /// The type, or `nil` for `message`.
     package var event: String?

@@ -6,7 +6,7 @@ enum ControlPage {
         var path: String
         var contentType: String
         var body: [UInt8]
-        /// Tells this content from that of another version (RFC 9110, 8.8.3).
+        /// Distinguishes this content from that of another version (RFC 9110, 8.8.3).
         var entityTag: String
 
         init(_ path: String, _ contentType: String, _ text: String) {

@@ -34,7 +34,7 @@ public final class CaptureFile: Sendable {
         /// The thread sleeps until it is woken.
         var isIdle = false
         var isEnding = false
-        /// Nothing is taken any more.
+        /// `true` if the file accepts no more packets.
         var isOver = false
         /// How many batches were written.
         var written = 0
@@ -51,7 +51,7 @@ public final class CaptureFile: Sendable {
 
     /// The times in a file, which never go back.
     struct Time: Sendable {
-        /// From 1970 to the beginning of `now`, in microseconds.
+        /// The time from 1970 to the beginning of `now`, in microseconds.
         var epoch: Int64
         /// The time of a clock that never goes back, in microseconds.
         var now: @Sendable () -> Int64
@@ -94,7 +94,7 @@ public final class CaptureFile: Sendable {
             time: Time(now: now))
     }
 
-    /// A file at `path` whose times are a run's.
+    /// A file at `path` with the times of a run.
     package convenience init(
         path: String, application: String, reports: Reports, clock: RunClock
     ) throws(RadioError) {
@@ -155,7 +155,9 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// Begins another section: what is recorded on earlier interfaces from now on is left out.
+    /// Begins another section.
+    ///
+    /// Packets that earlier interfaces record from now on are left out.
     package func beginSection(application: String) {
         change { $0.queue.startSection(application: application) }
     }
@@ -186,7 +188,7 @@ public final class CaptureFile: Sendable {
 
     // MARK: - Writing
 
-    /// Writes the queue and closes the file; gives up if nobody has read any of it for a second.
+    /// Writes the queue and closes the file; gives up if the reader has read nothing for a second.
     public func end() {
         change { $0.isEnding = true }
         // A write that waits for a reader looks again.
@@ -244,7 +246,7 @@ public final class CaptureFile: Sendable {
                     + " missing from the capture, because \(name) was not read in time"))
     }
 
-    /// Takes nothing any more; returns how many packets are lost with it.
+    /// Stops accepting packets; returns the number of packets that are lost.
     @discardableResult private func finish() -> Int {
         state.withLock { state in
             state.isOver = true

@@ -7,7 +7,7 @@ import MynahSupport
 final class CaptureOutput: Sendable {
     enum Outcome: Equatable {
         case done
-        /// The capture is to end, and nobody reads.
+        /// The capture has to end, and the reader does not read.
         case unread
         /// The reader has gone.
         case closed
@@ -61,7 +61,7 @@ final class CaptureOutput: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Uses a descriptor of somebody else's.
+    /// Uses a descriptor that the caller owns and closes.
     convenience init(borrowing descriptor: Int32) throws(RadioError) {
         try self.init(descriptor, isOurs: false)
     }
@@ -97,10 +97,10 @@ final class CaptureOutput: Sendable {
 
     // MARK: - For other threads
 
-    /// Ends `sleep`, and lets `write` look whether the capture is to end.
+    /// Ends `sleep`, and lets `write` check whether the capture has to end.
     func wake() { _ = systemWrite(wakes.writing, [0]) }
 
-    /// Returns whether the writing thread has closed it within this time.
+    /// Returns whether the writing thread has closed the output within this time.
     func waitForEnd(milliseconds: Int32) -> Bool {
         var end = pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0)
         return poll(&end, 1, milliseconds) > 0
@@ -108,13 +108,15 @@ final class CaptureOutput: Sendable {
 
     // MARK: - For the writing thread
 
-    /// Closes it; the last call.
+    /// Closes the output.
+    ///
+    /// No call may follow.
     func close() {
         if isOurs { systemClose(descriptor) }
         systemClose(ends.writing)
     }
 
-    /// Returns when somebody wakes it, or the reader has gone.
+    /// Waits for `wake`, or until the reader has gone.
     func sleep() -> Outcome {
         let (ready, _) = wait(for: 0, -1)
         return ready == 0 ? .done : .closed

@@ -25,9 +25,9 @@ struct CaptureQueue: Sendable {
     /// The number of the last section that has begun.
     private(set) var section = 0
     private var isFull = false
-    /// Lost since the last packet that was queued.
+    /// The number of packets that were lost since the last queued one.
     private var missing = 0
-    /// Lost, and not reported.
+    /// The number of lost packets that were not reported yet.
     private var unreported = 0
 
     /// An empty queue with a limit in bytes.
@@ -105,7 +105,7 @@ struct CaptureQueue: Sendable {
         return unreported
     }
 
-    /// Ends it, and returns how many packets were lost or still wait.
+    /// Ends the queue, and returns the number of packets that were lost or still wait.
     mutating func end() -> Int {
         defer { self = CaptureQueue(limit: 0) }
         return unreported + missing + blocks[first...].count { $0.isPacket }

@@ -20,7 +20,7 @@ struct LinkLayerPDU: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// Nothing but an acknowledgement.
+    /// An empty PDU, which only acknowledges.
     static func empty(_ role: LinkLayerEncoder.Role) -> LinkLayerPDU { LinkLayerPDU(role, .continued, []) }
 
     /// Header and payload.

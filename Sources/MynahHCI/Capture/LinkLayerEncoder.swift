@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// Turns what stations of a virtual air send into the link layer PDUs that a sniffer would record.
+/// Makes the link layer PDUs that a sniffer would record from the frames of the stations of a virtual air.
 ///
 /// The air carries no preamble, channel, sequence bits or CRC. They are made up here so that each packet is
 /// valid by itself and follows from those before. An encrypted link appears decrypted.
@@ -47,7 +47,8 @@ struct LinkLayerEncoder: Sendable {
         var phy: UInt8
     }
 
-    /// More links and extended advertisers than this are not remembered; what is sent to an air has no bound.
+    /// The most links, and the most extended advertisers, that are remembered, because an air has any number
+    /// of them.
     static let limit = 1024
     /// Bytes of a PDU's payload (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255
@@ -143,7 +144,7 @@ struct LinkLayerEncoder: Sendable {
 }
 
 extension LinkLayerEncoder.Link {
-    /// Takes over what a PDU changes for those after it.
+    /// Notes the effect of a PDU on later PDUs.
     fileprivate mutating func follow(_ content: LinkPDU, from role: LinkLayerEncoder.Role) {
         switch content {
         case .startEncryption: isEncrypted = true

@@ -20,7 +20,7 @@ struct LinkLayerPacket: Hashable, Sendable {
     var kind = Kind.unspecified
     /// 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
     var phy: UInt8 = 1
-    /// The link is encrypted, and this is what was encrypted.
+    /// `true` if the link is encrypted and the packet has the decrypted bytes.
     var isDecrypted = false
     /// Header and payload.
     var pdu: [UInt8]

@@ -31,7 +31,7 @@ struct NetsimFile: Hashable, Sendable {
     /// The file's name.
     static func name(instance: Int) -> String { instance == 1 ? "netsim.ini" : "netsim_\(instance).ini" }
 
-    /// The instance whose file is called so; `nil` if no instance's is.
+    /// The instance whose file has this name, or `nil` if it is the name of no such file.
     static func instance(named name: String) -> Int? {
         if name == Self.name(instance: 1) { return 1 }
         guard name.hasPrefix("netsim_"), name.hasSuffix(".ini"),

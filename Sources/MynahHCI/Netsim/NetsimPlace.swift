@@ -1,4 +1,4 @@
-/// Where the radio of an Android emulator is.
+/// The location of the radio of an Android emulator.
 package struct NetsimPlace: Hashable, Sendable, CustomStringConvertible {
     /// netsim's instance, counted from 1.
     package var instance: Int
@@ -13,7 +13,7 @@ package struct NetsimPlace: Hashable, Sendable, CustomStringConvertible {
     /// For people.
     package var description: String { "netsim instance \(instance), \(HCITransportAddress.loopback):\(port)" }
 
-    /// Where its file was searched, for people.
+    /// The place where its file was searched, for messages.
     var searched: String {
         "\(NetsimFile.name(instance: instance)) in \(directories.joined(separator: ", "))"
     }

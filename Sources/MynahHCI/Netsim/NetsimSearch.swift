@@ -106,7 +106,7 @@ package struct NetsimSearch: Sendable {
 
 /// The files that netsim writes.
 enum NetsimFiles {
-    /// netsim writes a few lines.
+    /// The most bytes of the file that are read; netsim writes a few lines.
     private static let limit = 1 << 16
 
     static func names(in directory: String) -> [String] { Directory.names(in: directory) ?? [] }

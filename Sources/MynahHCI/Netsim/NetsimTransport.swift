@@ -15,7 +15,8 @@ package final class NetsimTransport: HCITransport {
 
     /// How long an emulator is waited for.
     static let patience = Duration.seconds(30)
-    /// Nothing reports that a port was opened, so it is looked at again and again while an emulator boots.
+    /// The time between two looks at the port while an emulator boots: nothing reports that the port was
+    /// opened.
     static let pause = Duration.milliseconds(500)
 
     private let place: NetsimPlace
@@ -25,7 +26,9 @@ package final class NetsimTransport: HCITransport {
     private let socket: SocketTransport
     private let state = Lock(State())
 
-    /// A transport that is not open; `whenWaiting` takes a message that says what it waits for.
+    /// A transport that is not open.
+    ///
+    /// While it waits, it calls `whenWaiting` with a message about the reason.
     package convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
@@ -71,7 +74,7 @@ package final class NetsimTransport: HCITransport {
     /// Sends a packet, or keeps it until there is room.
     package func send(_ packet: H4Packet) { socket.send(packet) }
 
-    /// Ends it, or the waiting for an emulator.
+    /// Closes the transport, or ends the wait for an emulator.
     package func close() {
         let waiting = state.withLock { state in
             state.run += 1

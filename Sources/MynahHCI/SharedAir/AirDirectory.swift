@@ -19,7 +19,7 @@ struct AirDirectory: Sendable {
 
     private static let remedy = "set MYNAH_AIR to a directory of your own"
 
-    /// Makes the directory if it is missing, and checks that nobody else can write to it.
+    /// Makes the directory if it is missing, and checks that no other user can write to it.
     func prepare() throws(RadioError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw cannotBeCreated(SystemError(errno)) }
         try check()
@@ -48,7 +48,7 @@ struct AirDirectory: Sendable {
             remedy: Self.remedy)
     }
 
-    /// Checks that nobody else can write to the directory.
+    /// Checks that no other user can write to the directory.
     private func check() throws(RadioError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {

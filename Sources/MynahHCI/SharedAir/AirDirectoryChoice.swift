@@ -25,7 +25,7 @@ struct AirDirectoryChoice {
     /// `MYNAH_AIR`, else a directory of this user's session, else one among the temporary files.
     ///
     /// A session's directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
-    /// what root makes in there locks the user out.
+    /// files of root in there would lock the user out.
     init(variable: (String) -> String?, user: UInt32, status: (String) -> Status) {
         if let path = variable("MYNAH_AIR"), !path.isEmpty {
             directory = AirDirectory(path: path)

@@ -124,7 +124,7 @@ extension AirMesh {
         EventLoop.shared.change(line.watch, isOutdated ? [.reading, .writing] : .reading)
     }
 
-    /// There is room again.
+    /// Sends waiting messages when a connection has room again.
     private func catchUp(_ connection: Connection) {
         state.withLock { Self.update(connection, &$0) }
     }

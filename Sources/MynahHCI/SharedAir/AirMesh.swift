@@ -9,7 +9,7 @@ import MynahSupport
 /// that does not read delays no other and costs nothing.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
-    /// `DeletionWatch.follow`, or a test's.
+    /// The type of `DeletionWatch.follow`, which a test replaces.
     typealias Follow =
         @Sendable (String, @escaping @Sendable (DeletionWatch.Change) -> Void)
         -> Result<DeletionWatch.Follower, SystemError>
@@ -52,7 +52,7 @@ final class AirMesh: Sendable {
     let receive: @Sendable ([AirFrame]) -> Void
     let notice: @Sendable (RadioWarning) -> Void
 
-    /// A mesh that nobody is part of yet; `receive` and `notice` are called on the loop's thread.
+    /// A mesh without members; `receive` and `notice` are called on the loop's thread.
     init(
         _ directory: AirDirectory,
         follow: @escaping Follow = { DeletionWatch.shared.follow($0, $1) },

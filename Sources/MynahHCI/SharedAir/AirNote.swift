@@ -64,7 +64,9 @@ package final class AirNote: Sendable {
         return nil
     }
 
-    /// Takes the note away; it does nothing the second time.
+    /// Removes the note.
+    ///
+    /// A second call does nothing.
     package func remove() {
         let descriptor = descriptor.withLock { descriptor in
             defer { descriptor = nil }

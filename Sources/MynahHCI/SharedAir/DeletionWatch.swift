@@ -17,14 +17,14 @@ final class DeletionWatch: Sendable {
         case all
     }
 
-    /// Names a directory that somebody follows.
+    /// Identifies a caller that follows a directory.
     struct Follower: Hashable, Sendable {
         fileprivate var number: UInt64
     }
 
     private struct State {
         var last: UInt64 = 0
-        /// By follower: the kernel's number of the directory, and what is called.
+        /// The kernel's number of the directory and the handler of each follower.
         var followers: [UInt64: (watch: Int32, handler: @Sendable (Change) -> Void)] = [:]
     }
 
@@ -96,7 +96,7 @@ final class DeletionWatch: Sendable {
         var change: Change
     }
 
-    /// The events in what was read.
+    /// Decodes the events in read bytes.
     static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
         let header = MemoryLayout<inotify_event>.size
         var events: [Event] = []

@@ -50,7 +50,7 @@ public final class SharedAir: Sendable {
     /// The most devices of one process.
     package static let deviceLimit = AirNeighbours.stationLimit
 
-    /// The number of other processes on it.
+    /// The number of other processes on the air.
     package var neighbours: Int { mesh.count }
 
     /// Makes a new controller on the air.
@@ -70,7 +70,9 @@ public final class SharedAir: Sendable {
         VirtualTransport(air: air, configuration: configuration, keeping: self)
     }
 
-    /// Leaves it; the controllers of this process then reach only each other.
+    /// Leaves the shared air.
+    ///
+    /// The controllers of this process then reach only each other.
     public func leave() {
         air.share(nil)
         mesh.leave()

@@ -4,11 +4,11 @@ import MynahSupport
 
 /// Whether a controller can be opened, found out without opening it: each connection may be a new controller.
 package enum ControllerOutlook: Hashable, Sendable {
-    /// Nothing speaks against it.
+    /// No obstacle is known.
     case open
     /// The error of a run.
     case failed(RadioError)
-    /// Only a run can find out, for this reason.
+    /// Only a run can show it, for this reason.
     case unknown(String)
 
     /// The outlook for an address.

@@ -20,7 +20,7 @@ package final class ControllerServer: Sendable {
     private let configuration: @Sendable (_ number: Int) -> ControllerConfiguration
     private let state = Lock(State())
 
-    /// A server that nobody can reach yet; `configuration` makes each controller, the first with 1.
+    /// A server that does not listen yet; `configuration` makes each controller, the first with 1.
     package init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration)
     {
         self.air = air

@@ -19,7 +19,7 @@ enum Descriptor {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// A socket of this kind, or what went wrong.
+    /// Opens a socket of this kind, or throws the error.
     static func socket(_ domain: Int32, _ type: Int32, _ number: Int32 = 0) -> Result<Int32, SystemError> {
         let made = systemSocket(domain, type, number)
         guard made >= 0 else { return .failure(SystemError(errno)) }

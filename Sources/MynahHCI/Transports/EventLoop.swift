@@ -1,7 +1,8 @@
 import Glibc
 import MynahSupport
 
-/// One thread that sleeps until a descriptor is ready or a moment has come, and calls who waits for it.
+/// One thread that sleeps until a descriptor is ready or a moment has come, and calls the handler that waits
+/// for it.
 ///
 /// A handler must not block: all transports and airs of the process wait on the same thread, which lives as
 /// long as the process.
@@ -16,7 +17,8 @@ final class EventLoop: Sendable {
         static let writing = Interest(rawValue: 2)
     }
 
-    /// Names a watch; the number is never used again, so a late handler of a closed descriptor finds nobody.
+    /// Identifies a watch; the number is never used again, so a late handler of a closed descriptor finds no
+    /// watch.
     struct Watch: Hashable, Sendable {
         fileprivate var number: UInt64
     }
@@ -33,7 +35,8 @@ final class EventLoop: Sendable {
     }
 
     private struct Clock {
-        /// In microseconds of the system's clock, or `nil` for never.
+        /// The time at which the alarm goes off, in microseconds of the system's clock, or `nil` if it is not
+        /// set.
         var moment: Int64?
         var handler: @Sendable () -> Void
     }
@@ -108,7 +111,9 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Lets an alarm go off once, at a moment of the system's clock, or before if it was set for earlier.
+    /// Sets an alarm for a moment of the system's clock, unless it is set for an earlier one.
+    ///
+    /// The alarm goes off once.
     func set(_ alarm: Alarm, by moment: Int64) {
         let isLate = state.withLock { state in
             guard let clock = state.alarms[alarm.number], clock.moment.map({ moment < $0 }) ?? true
@@ -177,7 +182,7 @@ final class EventLoop: Sendable {
         for handler in due { handler() }
     }
 
-    /// Lists what is waited for, and says for how many milliseconds; -1: without end.
+    /// Lists the descriptors to wait for, and returns the timeout in milliseconds, or -1 to wait without end.
     private func prepare(_ numbers: inout [UInt64], _ polled: inout [pollfd]) -> Int32 {
         let (watches, moment) = state.withLock { state in
             let earliest = state.alarms.values.compactMap(\.moment).min()

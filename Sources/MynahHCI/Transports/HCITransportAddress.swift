@@ -16,7 +16,7 @@ public enum HCITransportAddress: Hashable, Sendable {
     /// `user:N`: the adapter hciN through the kernel's user channel, which excludes other programs.
     case userChannel(UInt16)
 
-    /// The forms, for who has to choose.
+    /// The forms of addresses, for messages and help.
     package static let forms = [
         "tcp-client:HOST:PORT", "tcp-server:PORT", "unix:PATH", "unix-server:PATH", "pty:PATH",
         "serial:PATH,BAUD", "user:N",

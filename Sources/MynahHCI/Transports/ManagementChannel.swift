@@ -3,7 +3,7 @@ import MynahSupport
 
 /// The kernel's Bluetooth, asked through its management channel (`HCI_CHANNEL_CONTROL`).
 ///
-/// That changes nothing, and needs no privileges for what is read here.
+/// Reading changes nothing, and needs no privileges.
 package enum ManagementChannel {
     /// Why something is not known.
     package struct Problem: Error, Hashable, CustomStringConvertible {

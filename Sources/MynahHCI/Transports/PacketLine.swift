@@ -29,12 +29,12 @@ final class PacketLine: Sendable {
     private let other: String
     private let receiver: PacketReceiver
 
-    /// As much as waits for a side that does not read.
+    /// The most bytes that wait for a side that does not read.
     static let limit = 1 << 20
-    /// The longest packet, and a bit.
+    /// The size of the read buffer: more than the longest packet.
     private static let room = 1 << 17
 
-    /// A line that does not read yet; `other` is what the other side is called.
+    /// A line that does not read yet; `other` is the name of the other side in messages.
     init(_ descriptor: Int32, _ kind: Kind, other: String, _ receiver: PacketReceiver) {
         state = Lock(State(descriptor: descriptor))
         self.kind = kind
@@ -122,7 +122,7 @@ final class PacketLine: Sendable {
     // MARK: - Writing
 
     private enum Written {
-        /// So many bytes went; fewer than there are: there is no more room.
+        /// A number of bytes were written. If some are left, there is no more room.
         case bytes(Int)
         case trouble(RadioError)
     }
@@ -160,10 +160,9 @@ final class PacketLine: Sendable {
         RadioError(.lost, "\(other) is gone: \(SystemError(number))")
     }
 
-    /// Reads what came before the error, which may explain better how the line ended.
+    /// Reads the bytes that came before the error: they may explain the end of the line better.
     ///
-    /// The kernel reports an error once, and perhaps to a write: reading alone would wait for
-    /// ever.
+    /// The kernel reports an error once, and perhaps to a write: a read would then wait for ever.
     private func giveUp(_ error: RadioError) {
         read()
         let wasOpen = state.withLock { state in

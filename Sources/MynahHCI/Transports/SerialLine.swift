@@ -51,7 +51,7 @@ enum SerialLine {
 
         init(major: UInt64, minor: UInt64) { (self.major, self.minor) = (major, minor) }
 
-        /// As the C library's `dev_t` holds it.
+        /// A device number as the C library's `dev_t` holds it.
         init(_ number: dev_t) {
             let number = UInt64(number)
             major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000

@@ -22,7 +22,7 @@ package final class SocketTransport: HCITransport {
         var run = 0
     }
 
-    /// Where it goes.
+    /// The address of the controller.
     package let address: HCITransportAddress
     private let whenListening: @Sendable (_ place: String) -> Void
     private let state = Lock(State())
@@ -90,7 +90,7 @@ package final class SocketTransport: HCITransport {
         line?.send(packet)
     }
 
-    /// Ends it, or the waiting for it.
+    /// Closes the transport, or ends the wait for a controller.
     package func close() {
         let (phase, listener) = state.withLock { state in
             defer {

@@ -9,7 +9,7 @@ enum UserChannel {
     private static let hciProtocol: Int32 = 1
     private static let channel: UInt16 = 1
 
-    /// As `struct sockaddr_hci`.
+    /// The layout of `struct sockaddr_hci`.
     private struct Address {
         var family: UInt16
         var device: UInt16

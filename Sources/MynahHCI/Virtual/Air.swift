@@ -57,7 +57,7 @@ package struct Air: Sendable {
         var distance: AirDistance
     }
 
-    /// Where a station is.
+    /// The place of a station.
     private enum Place: Sendable {
         case at(AirDistance)
         /// The station neither hears nor is heard.
@@ -82,21 +82,20 @@ package struct Air: Sendable {
     private var places: [Station: Place] = [:]
     /// The places of two stations relative to each other, which override the place of each.
     private var pairs: [Pair: Place] = [:]
-    /// The same for a station of this process and a device by its address, until what the device sends names
-    /// its station.
+    /// The places of a station of this process relative to a device that is known by its address only, until
+    /// a packet of the device shows its station.
     private var named: [NamedPair: Place] = [:]
     /// The pairs that are set for a device by its address.
     private var known: [Pair: Names] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
-    /// Of the controller that is being asked; empty otherwise.
+    /// The outputs of the controller that is being asked; empty otherwise.
     private var found: [ControllerOutput] = []
 
     /// Signals weaker than this are not heard, in dBm.
     package static let sensitivity = -100
 
-    /// How many entries beyond two for each controller are borne before those that say nothing are thrown
-    /// out.
+    /// The number of entries beyond two for each controller at which the heap is rebuilt without stale ones.
     static let spareEntries = 64
 
     /// An empty air; all its random numbers follow from the seed.
@@ -111,13 +110,13 @@ package struct Air: Sendable {
     /// monitored.
     package var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
 
-    /// How many entries are held of when something is due.
+    /// The number of entries in the heap of due times.
     var dueCount: Int { heap.count }
 
     /// The time of the next event, or `nil` if none is scheduled.
     package var due: AirTime? { heap.first?.time }
 
-    /// Puts a controller on it, and returns what it is called there.
+    /// Adds a controller, and returns its station.
     package mutating func join(_ configuration: ControllerConfiguration) -> Station {
         var station = Station(random.next())
         while station.rawValue == 0 || members.index(of: station) != nil { station = Station(random.next()) }
@@ -125,7 +124,7 @@ package struct Air: Sendable {
         return station
     }
 
-    /// Takes a controller off it; those who had a link with it notice its silence.
+    /// Removes a controller; its link partners notice the silence.
     package mutating func leave(_ station: Station) {
         members.remove(station)
         listeners.removeAll { $0 == station }
@@ -135,29 +134,29 @@ package struct Air: Sendable {
         known = known.filter { !$0.key.has(station) }
     }
 
-    /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is
-    /// out of range.
+    /// Sets the distance of a station from all others, including those of other processes; `nil` puts it out
+    /// of range.
     package mutating func setDistance(_ distance: AirDistance?, of station: Station) {
         guard members.index(of: station) != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// Says how far two stations are apart, in place of what is said of each alone, or with `nil` that they
-    /// do not hear each other.
+    /// Sets the distance between two stations, which overrides the distance of each; with `nil` they do not
+    /// hear each other.
     ///
-    /// A station that is out of everyone's range stays so. The other station may be another process's: what
-    /// that sends is then not heard here.
+    /// A station that is out of range of all others stays so. The other station may belong to another
+    /// process: its packets are then not heard here.
     package mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
         pairs[Pair(one, other)] = distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// The same for a station of this process and the device that has an address, of whichever process.
+    /// Sets the distance between a station of this process and a device of any process by its address.
     ///
     /// The distance applies to the link between them at once. Without a link it applies from the next packet
-    /// that the device advertises. The address is the one on the air. A device that has been recognized by it
-    /// stays so under the addresses that it changes to.
+    /// that the device advertises. The address is the one on the air. The distance of a device that has been
+    /// recognized by its address stays when the device changes the address.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
@@ -176,7 +175,7 @@ package struct Air: Sendable {
         known[Pair(station, other)] = Names(set: device, latest: device)
     }
 
-    /// Nothing is said any more of a station of this process and the device that has an address.
+    /// Clears the distance between a station of this process and a device by its address.
     package mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
         named[NamedPair(station: station, device: device)] = nil
         for (pair, names) in known where pair.has(station) && names.contains(device) {
@@ -186,7 +185,7 @@ package struct Air: Sendable {
         }
     }
 
-    /// How far a station of this process is away, or `nil` if it is out of range.
+    /// The distance of a station of this process, or `nil` if it is out of range.
     private func distance(of station: Station) -> AirDistance? {
         guard !places.isEmpty else { return .usual }
         return switch places[station] {
@@ -196,7 +195,7 @@ package struct Air: Sendable {
         }
     }
 
-    /// How loud something arrives at a station of this process, in dBm, or `nil` if it is too weak or
+    /// The RSSI of a delivery at a station of this process, in dBm, or `nil` if the signal is too weak or
     /// lost.
     private mutating func arrival(_ delivery: Delivery, _ to: Station, power: Int8) -> Int8? {
         guard let own = distance(of: to) else { return nil }
@@ -275,7 +274,7 @@ package struct Air: Sendable {
         return outputs
     }
 
-    /// As `drain`, in turn with an array that is empty, so that neither is made anew.
+    /// Swaps the outputs with an empty array, so that neither array is allocated again.
     mutating func drain(into empty: inout [Output]) {
         swap(&outputs, &empty)
     }
@@ -321,7 +320,9 @@ package struct Air: Sendable {
         }
     }
 
-    /// Entries that an earlier one has passed over stay until their time comes, which may be hours away.
+    /// Removes stale entries from the heap.
+    ///
+    /// They would stay until their time comes, which may be hours away.
     private mutating func forgetPassedOver() {
         heap = MinHeap()
         for index in members.indices {

@@ -25,8 +25,7 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.init(centimetres: centimetres)
     }
 
-    /// A distance in centimetres, as it goes from process to process; `nil` if it is none, or longer than
-    /// `longest`.
+    /// A distance in centimetres, as sent between processes; `nil` if it is none, or longer than `longest`.
     init?(centimetres: UInt32) {
         guard (1...Self.longest).contains(centimetres) else { return nil }
         self.init(unchecked: centimetres)

@@ -9,7 +9,7 @@ package struct AirFrame: Hashable, Sendable {
     package var to: Station?
     /// The PDU.
     package var pdu: AirPDU
-    /// How far its sender is away.
+    /// The distance of the sender.
     package var distance: AirDistance
 
     /// A frame.
@@ -20,7 +20,7 @@ package struct AirFrame: Hashable, Sendable {
         self.distance = distance
     }
 
-    /// As bytes.
+    /// The frame as bytes.
     package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 48)
         write(&writer)

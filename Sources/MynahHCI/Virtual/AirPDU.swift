@@ -3,7 +3,7 @@ package import MynahCore
 /// A PDU between stations: an advertising channel PDU, or a frame of a link (Core Specification, Vol 6,
 /// Part B, 2).
 package enum AirPDU: Hashable, Sendable {
-    /// ADV_IND and its like, and ADV_EXT_IND with what hangs on it.
+    /// ADV_IND and the other legacy advertising PDUs, or ADV_EXT_IND with its auxiliary PDUs.
     case advertisement(AirAdvertisement)
     /// SCAN_REQ.
     case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress)
@@ -27,9 +27,9 @@ package struct AirAdvertisement: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// One may connect.
+        /// The advertiser accepts connections.
         package static let connectable = Properties(rawValue: 0x01)
-        /// One may ask for more.
+        /// The advertiser answers scan requests.
         package static let scannable = Properties(rawValue: 0x02)
         /// The PDU is for one station.
         package static let directed = Properties(rawValue: 0x04)
@@ -49,7 +49,7 @@ package struct AirAdvertisement: Hashable, Sendable {
     package var identifier: UInt8?
     /// The PHY of the data, 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
     package var secondaryPHY: UInt8
-    /// With how much power it is sent, in dBm.
+    /// The transmit power in dBm.
     package var power: Int8
     /// The AD structures.
     package var data: [UInt8]
@@ -117,16 +117,16 @@ package struct LinkFrame: Hashable, Sendable {
     }
 }
 
-/// Data of a link, or what its controllers have to say to each other (Core Specification, Vol 6, Part B,
-/// 2.4).
+/// A PDU of a link: data of the hosts, or a control PDU of the controllers (Core Specification, Vol 6, Part
+/// B, 2.4).
 package enum LinkPDU: Hashable, Sendable {
     /// A host's packet.
     case data(isContinued: Bool, [UInt8])
     /// LL_TERMINATE_IND.
     case terminate(HCIStatus)
-    /// LL_ENC_REQ, with what the central draws.
+    /// LL_ENC_REQ, with the random numbers of the central.
     case encryptionRequest(random: [UInt8], diversifier: UInt16, nonce: UInt64)
-    /// LL_START_ENC_REQ, with what the peripheral draws.
+    /// LL_START_ENC_REQ, with the random number of the peripheral.
     case startEncryption(nonce: UInt64)
     /// LL_START_ENC_RSP of the central, which proves that it has the key.
     case encryptionProof(UInt64)
@@ -144,9 +144,9 @@ package enum LinkPDU: Hashable, Sendable {
     case lengthRequest(DataLengths)
     /// LL_LENGTH_RSP.
     case lengthResponse(DataLengths)
-    /// LL_PHY_REQ, with what the sender would take.
+    /// LL_PHY_REQ, with the PHYs that the sender would use.
     case phyRequest(sending: UInt8, receiving: UInt8)
-    /// LL_PHY_UPDATE_IND: what the sender sends with from now on, and receives.
+    /// LL_PHY_UPDATE_IND: the PHYs that the sender uses from now on, for sending and receiving.
     case phyUpdate(sending: UInt8, receiving: UInt8)
     /// LL_CONNECTION_UPDATE_IND.
     case connectionUpdate(LEConnection.Parameters)
@@ -156,7 +156,8 @@ package enum LinkPDU: Hashable, Sendable {
     case parametersRejected(HCIStatus)
 }
 
-/// How much a side can take and wants to send in one PDU (Core Specification, Vol 6, Part B, 2.4.2.21).
+/// The lengths that a side can receive and wants to send in one PDU (Core Specification, Vol 6, Part B,
+/// 2.4.2.21).
 package struct DataLengths: Hashable, Sendable {
     /// How many bytes it takes.
     package var receivedOctets: UInt16
@@ -164,7 +165,7 @@ package struct DataLengths: Hashable, Sendable {
     package var receivedTime: UInt16
     /// How many bytes it would send.
     package var sentOctets: UInt16
-    /// How long one of those would be on the air, in microseconds.
+    /// The time that such a PDU is on the air, in microseconds.
     package var sentTime: UInt16
 
     /// Lengths.

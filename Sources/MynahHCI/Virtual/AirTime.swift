@@ -22,7 +22,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
     /// How many microseconds lie between two.
     package static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
 
-    /// The earlier of two moments, of which `nil` is never.
+    /// The earlier of two moments; `nil` means never.
     static func earlier(_ one: AirTime?, _ other: AirTime?) -> AirTime? {
         guard let one, let other else { return one ?? other }
         return min(one, other)
@@ -33,7 +33,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
 ///
 /// The number of a station is random, so that processes need not agree on who assigns numbers.
 package struct Station: Hashable, Sendable, Comparable {
-    /// The number; 0 is nobody's.
+    /// The number; no station has 0.
     package let rawValue: UInt64
 
     /// The station with this number.

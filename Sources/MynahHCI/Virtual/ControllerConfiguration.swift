@@ -14,7 +14,7 @@ public struct ControllerConfiguration: Sendable {
     package var packetLength: Int
     /// How many ACL packets it takes before one is acknowledged, 1 to 255.
     package var packetCount: Int
-    /// `true` if the controller has advertising sets and what else came with Bluetooth 5.
+    /// `true` if the controller has advertising sets and the other commands of Bluetooth 5.
     package var isExtended: Bool
     /// How many advertising sets it has.
     package var setCount: Int

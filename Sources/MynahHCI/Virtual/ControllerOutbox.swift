@@ -12,7 +12,7 @@ package enum ControllerOutput: Hashable, Sendable {
 ///
 /// Every part of the controller writes its events and PDUs into it.
 struct ControllerOutbox: Sendable {
-    /// The events and PDUs that nobody has taken yet.
+    /// The events and PDUs that were not collected yet.
     var outputs: [ControllerOutput] = []
     /// The generation of the first command that belongs to one.
     private(set) var generation: CommandGeneration?
@@ -52,9 +52,10 @@ struct ControllerOutbox: Sendable {
         return .success
     }
 
-    /// Answers a command with Command Complete or Command Status, before what was written from `place` on.
+    /// Answers a command with Command Complete or Command Status, and puts it before the outputs from `place`
+    /// on.
     ///
-    /// No mask keeps these two from the host.
+    /// No event mask suppresses these two events.
     mutating func answer(_ opcode: HCIOpcode, _ answer: CommandAnswer, isLong: Bool, at place: Int) {
         let (low, high) = (UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8))
         let event =

@@ -27,7 +27,7 @@ public final class LiveAir: Sendable {
         /// Whether this process wants advertising, as other processes last heard.
         var wantsAdvertising = false
         var captures: [@Sendable (AirFrame) -> Void] = []
-        /// Of the air, while they are looked through; empty otherwise.
+        /// The outputs of the air while they are processed; empty otherwise.
         var outputs: [Air.Output] = []
         /// The PDUs to deliver, in the order in which they were sent.
         var deliveries: [Delivery] = []
@@ -43,7 +43,7 @@ public final class LiveAir: Sendable {
     private enum Source: Sendable {
         case machine(AirClock)
         case manual
-        /// A run's time, and what it was when the air began.
+        /// The virtual time of a run, and its value when the air began.
         case virtual(VirtualTime, start: Int64)
 
         /// The time on the air, if the next event is due at `due`; `nil` if the caller moves it.
@@ -87,7 +87,7 @@ public final class LiveAir: Sendable {
         if let alarm = alarm.withLock({ $0 }) { loop.remove(alarm) }
     }
 
-    /// A new controller on it; it is switched on each time the transport is opened.
+    /// Makes a new controller on the air, which is switched on each time the transport is opened.
     public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
         VirtualTransport(air: self, configuration: configuration)
     }
@@ -104,7 +104,7 @@ public final class LiveAir: Sendable {
         enter { air in air.pass(to: air.now + microseconds) }
     }
 
-    /// Changes what the air is like: distances, loss.
+    /// Changes the conditions of the air, such as distances and loss.
     package func change(_ body: (inout Air) -> Void) {
         enter { air in body(&air) }
     }
@@ -149,7 +149,7 @@ public final class LiveAir: Sendable {
 
     // MARK: - Other processes
 
-    /// Sends what other processes have to know to `elsewhere`, from now on; `nil` if there are none.
+    /// From now on, calls `elsewhere` with the messages for other processes; `nil` if there are none.
     func share(_ elsewhere: (@Sendable (AirMessage) -> Void)?) {
         let isMine = state.withLock { state in
             state.elsewhere = elsewhere
@@ -212,7 +212,9 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Lines up what the air wants done; returns whether the caller is to deliver it.
+    /// Queues the outputs of the air.
+    ///
+    /// Returns `true` if the caller has to deliver them.
     private static func settle(_ state: inout State) -> Bool {
         state.air.drain(into: &state.outputs)
         for output in state.outputs {

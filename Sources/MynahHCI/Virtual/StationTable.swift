@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Values by station, for any number of them.
 ///
-/// A value is changed where it is. When a station comes or goes, only the numbers of places move, and not the
+/// A value is changed in place. When a station comes or goes, only the numbers of places move, and not the
 /// values, which are large. A place is valid until a station is removed.
 struct StationTable<Value> {
     private var places = SortedMap<Station, Int>()

@@ -31,14 +31,14 @@ package struct VirtualController: Sendable {
     /// `true` if the controller listens for advertising now.
     package var isListening: Bool { scanner.isOn || initiator.isOn }
 
-    /// When it must be called next if nothing comes in, or `nil` for never.
+    /// The time of the next call to `pass` if nothing is received, or `nil` for never.
     package var due: AirTime? {
         AirTime.earlier(AirTime.earlier(advertiser.due, connections.due), scanner.due)
     }
 
     // MARK: The host
 
-    /// Takes a packet of the host, and leaves what the controller wants done in the outbox.
+    /// Receives a packet of the host, and puts the outputs into the outbox.
     mutating func receive(_ packet: H4Packet, at time: AirTime) {
         now = max(now, time)
         switch packet.type {
@@ -89,8 +89,7 @@ package struct VirtualController: Sendable {
 
     // MARK: The air
 
-    /// Takes a PDU of another station with its signal strength in dBm, and leaves what the controller wants
-    /// done in the outbox.
+    /// Receives a PDU of another station with its RSSI in dBm, and puts the outputs into the outbox.
     mutating func receive(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) {
         now = max(now, time)
         switch pdu {
@@ -153,7 +152,7 @@ package struct VirtualController: Sendable {
 
     // MARK: Time
 
-    /// Does what is due, and leaves what the controller wants done in the outbox.
+    /// Does everything that is due, and puts the outputs into the outbox.
     mutating func pass(to time: AirTime) {
         now = max(now, time)
         advertiser.advance(to: now, &addresses, &random, &outbox)

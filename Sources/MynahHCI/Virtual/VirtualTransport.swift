@@ -9,9 +9,9 @@ public final class VirtualTransport: HCITransport {
     private struct State {
         var station: Station?
         var receiver: PacketReceiver?
-        /// How far the controller is away, or `nil` if it is out of range.
+        /// The distance of the controller, or `nil` if it is out of range.
         var distance: AirDistance? = .usual
-        /// How far the controller is away from devices, or `nil` if they do not hear each other.
+        /// The distances of the controller from devices, or `nil` if they do not hear each other.
         var devices: [DeviceAddress: AirDistance?] = [:]
     }
 

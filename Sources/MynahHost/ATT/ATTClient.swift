@@ -85,7 +85,7 @@ struct ATTClient {
         actions.append(.send(request))
     }
 
-    /// From the first discovery on, the client subscribes by itself: what was discovered can change.
+    /// Subscribes to Service Changed at the first discovery: the discovered services can change.
     private mutating func lookForServiceChanged() {
         bearer.serviceChanged = .unavailable
         waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
@@ -98,7 +98,9 @@ struct ATTClient {
         startNext(&actions)
     }
 
-    /// Takes a PDU of the server; one that answers nothing is dropped.
+    /// Receives a PDU of the server.
+    ///
+    /// A response without a request is dropped.
     mutating func receive(_ bytes: [UInt8], into actions: inout [Action]) {
         var reader = ByteReader(bytes)
         guard let opcode = reader.readUInt8() else { return }
@@ -151,7 +153,7 @@ struct ATTClient {
         end(Self.overdue)
     }
 
-    /// Nothing that was asked for will be answered any more.
+    /// Ends all requests with an error: none will be answered any more.
     mutating func end(_ error: RequestError) {
         let all = [running].compactMap { $0 } + waiting
         asked = nil

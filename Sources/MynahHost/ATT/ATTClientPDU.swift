@@ -54,7 +54,7 @@ enum ATTClientPDU {
         pdu(ATTOpcode.writeCommand, handle, then: value)
     }
 
-    /// Without its signature.
+    /// The PDU of a signed write command, without its signature.
     static func signedWriteCommand(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8] {
         pdu(ATTOpcode.signedWriteCommand, handle, then: value)
     }

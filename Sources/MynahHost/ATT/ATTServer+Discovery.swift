@@ -86,12 +86,16 @@ extension ATTServer {
 }
 
 extension Attribute {
-    /// The last handle of the group that it begins; of what begins none it is its own (3.4.3.3).
+    /// The last handle of the group that the attribute begins.
+    ///
+    /// An attribute that begins no group has its own handle (3.4.3.3).
     var groupEnd: AttributeHandle {
         if case .service(_, _, let end) = content { end } else { handle }
     }
 
-    /// Whether its value is the one that is looked for; a service's UUID may have either width.
+    /// Whether the attribute has the wanted value.
+    ///
+    /// The UUID of a service may have either width.
     fileprivate func isEqual(_ value: [UInt8], _ wanted: [UInt8]) -> Bool {
         if case .service(let uuid, _, _) = content { return BluetoothUUID(littleEndian: wanted) == uuid }
         return value == wanted

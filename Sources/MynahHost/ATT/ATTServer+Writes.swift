@@ -64,7 +64,9 @@ extension ATTServer {
 
     // MARK: Prepared
 
-    /// Puts a part into the queue and echoes it; what it comes to is checked when the queue is carried out.
+    /// Puts a part into the queue and echoes it.
+    ///
+    /// The whole value is checked when the queue is executed.
     mutating func prepare(
         _ handle: AttributeHandle, _ offset: UInt16, _ value: [UInt8], _ context: Context
     ) throws(Denial) -> [ATTAction] {
@@ -74,7 +76,9 @@ extension ATTServer {
         return [.send(ATTPDU.prepareWriteResponse(handle, offset, value))]
     }
 
-    /// Carries the queue out, all of it or nothing; it is empty afterwards either way.
+    /// Executes or cancels the queue as a whole.
+    ///
+    /// The queue is empty afterwards either way.
     ///
     /// The host's own attributes change after the application has accepted its part.
     mutating func execute(_ isCancelled: Bool, _ context: Context) throws(Denial) -> [ATTAction] {
@@ -129,7 +133,7 @@ extension ATTServer {
         own[index].value.replaceSubrange(offset..<offset + entry.value.count, with: entry.value)
     }
 
-    /// Carries out what of a queue is written to the host's own attributes, and answers.
+    /// Carries out the writes of a queue to the host's own attributes, and answers.
     mutating func finish(_ own: [OwnWrite], _ context: Context) throws(Denial) -> [ATTAction] {
         var actions: [ATTAction] = []
         for write in own {

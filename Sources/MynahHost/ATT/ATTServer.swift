@@ -6,7 +6,7 @@ enum ATTAction: Hashable, Sendable {
     case send([UInt8])
     /// Asks for a value from an offset on; `answered` brings it.
     case read(AttributeKey, offset: Int)
-    /// Carries out a write; where a response is wanted `answered` brings it.
+    /// Carry out a write; `answered` brings the response if one is wanted.
     case write([WriteRequest.Part], wantsResponse: Bool)
     /// A signed command, whose whole PDU's signature is to be checked before it is carried out.
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
@@ -111,7 +111,7 @@ struct ATTServer: Sendable {
     /// The handle of the indication that waits for its confirmation.
     private(set) var indicated: AttributeHandle?
 
-    /// Takes a PDU of the client.
+    /// Receives a PDU of the client.
     mutating func receive(
         _ bytes: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
@@ -209,7 +209,9 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// The answer to what was asked last; `values` go on where several are read.
+    /// Handles the answer of the application to the last question.
+    ///
+    /// A request for several values continues with the next one.
     mutating func answered(
         _ outcome: PendingReply.Outcome, _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
@@ -305,7 +307,7 @@ struct ATTServer: Sendable {
     /// `true` if the client takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
     var takesMultipleNotifications: Bool { clientFeatures & 4 != 0 }
 
-    /// The database is not what the client knows.
+    /// Notes that the client does not know the current database.
     mutating func databaseChanged() {
         // Bit 0 of Client Supported Features: robust caching.
         if clientFeatures & 1 != 0 { awareness = .unaware }

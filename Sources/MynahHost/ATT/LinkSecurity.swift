@@ -6,9 +6,11 @@ struct LinkSecurity: Hashable, Sendable {
     var isEncrypted = false
     /// The key was made with protection against a man in the middle.
     var isAuthenticated = false
-    /// By LE Secure Connections.
+    /// `true` if the key was made by LE Secure Connections.
     var isSecureConnections = false
-    /// There is a bond with the peer, whose key may not be in use yet.
+    /// `true` if there is a bond with the peer.
+    ///
+    /// The key of the bond may not be in use yet.
     var isBonded = false
     /// The encryption key's size, in bytes.
     var keySize = 16

@@ -87,7 +87,7 @@ extension HCICommand {
         return writer.bytes
     }
 
-    /// All of the set's data in one command, which the controller should not fragment.
+    /// The parameters for all data of the set in one command, which the controller should not fragment.
     private static let whole: [UInt8] = [set, 0x03, 0x01]
 
     /// The length and the data, padded to 31 bytes.

@@ -22,7 +22,7 @@ extension HostAdvertiser.Configuration {
             data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
     }
 
-    /// In units of 0.625 ms, within what a controller takes.
+    /// Converts an interval to units of 0.625 ms, within the range that a controller accepts.
     private static func units(of interval: Duration?) -> UInt16 {
         guard let interval else { return defaultInterval }
         let (seconds, attoseconds) = interval.components

@@ -12,7 +12,7 @@ struct BringUp {
         case refused(purpose: String, HCIStatus)
         /// The controller has no LE, with the fact that shows it.
         case hasNoLE(String)
-        /// An answer is too short: what it should have said.
+        /// An answer is too short; the text names the missing information.
         case tooShort(String)
     }
 
@@ -24,7 +24,7 @@ struct BringUp {
         case setEventMask
         case setLEEventMask
         case readLEBuffers
-        /// Only if LE shares the buffers with BR/EDR (Vol 4, Part E, 7.8.2).
+        /// Read the buffers of BR/EDR, if LE shares them (Vol 4, Part E, 7.8.2).
         case readBuffers
         case suggestDataLength
         case readAddress

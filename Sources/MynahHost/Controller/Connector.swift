@@ -4,20 +4,20 @@ import MynahHCI
 /// Changes what a controller initiates until it matches the requested connections.
 ///
 /// A machine without I/O. A controller initiates once at a time, for one address or for all in its filter
-/// accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request has what is under way
-/// cancelled and begun again for all addresses: a peripheral that never appears holds up no other.
+/// accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request cancels the current attempt,
+/// and starts another one for all addresses: a peripheral that never appears does not block the others.
 struct Connector {
     /// One exchange with the controller.
     enum Step: Hashable {
         case clearAcceptList
         case accept(DeviceAddress)
-        /// To one address, or `nil` for those in the filter accept list.
+        /// Initiate to one address, or to those in the filter accept list if it is `nil`.
         case create(DeviceAddress?)
         /// The controller then reports the end of the attempt.
         case cancel
     }
 
-    /// A connection that is wanted.
+    /// A requested connection.
     struct Request: Hashable {
         var number: UInt64
         /// The peripheral's identity, or the only address that is known of it.
@@ -26,7 +26,7 @@ struct Connector {
         var onAir: DeviceAddress
     }
 
-    /// Requests that came to nothing.
+    /// Requests that failed.
     struct Failure: Hashable {
         var numbers: [UInt64]
         var status: HCIStatus
@@ -35,16 +35,16 @@ struct Connector {
     }
 
     private enum Controller: Hashable {
-        /// There is none to talk to.
+        /// There is no controller.
         case absent
         case idle
-        /// The filter accept list is filled with addresses, so many of them already, or `nil` before it is
-        /// emptied.
+        /// The filter accept list is being filled with addresses. `done` counts those that it has, or is
+        /// `nil` before the list is emptied.
         case filling([DeviceAddress], done: Int?)
-        /// Asked to initiate, and has not answered.
+        /// The controller was asked to initiate, and has not answered.
         case asked([DeviceAddress])
         case initiating([DeviceAddress])
-        /// Asked to stop; the report of the end is to come.
+        /// The controller was asked to stop, and has not reported the end yet.
         case cancelling
     }
 
@@ -111,14 +111,14 @@ struct Connector {
 
     // MARK: Events of the controller
 
-    /// A controller was reset and brought up; it does not initiate.
+    /// Notes that the controller was reset and brought up, and does not initiate.
     mutating func began() {
         controller = .idle
         underWay = nil
         isHeld = false
     }
 
-    /// The controller is gone: returns the requests, which nothing will fulfil.
+    /// Notes that the controller is gone, and returns the requests, which cannot be fulfilled any more.
     mutating func ended() -> [UInt64] {
         defer { requests = [] }
         controller = .absent
@@ -126,14 +126,15 @@ struct Connector {
         return requests.map(\.number)
     }
 
-    /// A connection was made; returns the request that it fulfils, or `nil` if nobody wants it.
+    /// A connection was made; returns the request that it fulfils, or `nil` if there is no such request.
     mutating func connected(to address: DeviceAddress) -> Request? {
         if controller != .absent { controller = .idle }
         return fulfil(address)
     }
 
-    /// Returns the request that a link to a device fulfils, also if the device made it, or `nil` if nobody
-    /// wants it.
+    /// Returns the request that a link to a device fulfils, or `nil` if there is no such request.
+    ///
+    /// The device may have made the link.
     mutating func fulfil(_ address: DeviceAddress) -> Request? {
         guard let index = requests.firstIndex(where: { $0.address == address || $0.onAir == address }) else {
             return nil
@@ -151,7 +152,7 @@ struct Connector {
         }
     }
 
-    /// The controller did not report in time that it stopped; it is taken to have.
+    /// Assumes that the controller has stopped, because it did not report so in time.
     mutating func cancelOverdue() {
         if controller == .cancelling, underWay == nil { controller = .idle }
     }
@@ -199,7 +200,7 @@ struct Connector {
         }
     }
 
-    /// Takes the answer to the step under way; returns the requests that failed with it, or `nil` if none
+    /// Handles the answer to the current step; returns the requests that failed with it, or `nil` if none
     /// did.
     mutating func finished(_ outcome: CommandOutcome) -> Failure? {
         guard let step = underWay else { return nil }

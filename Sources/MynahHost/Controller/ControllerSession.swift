@@ -9,7 +9,7 @@ import MynahSupport
 /// advertiser, scanner and connector. Its driver sends its commands and gives it the controller's
 /// events. Requests outlive a controller that is lost; the controller's state does not.
 struct ControllerSession: Sendable {
-    /// Where a command comes from, and so where its answer goes.
+    /// The sender of a command, which gets the answer.
     enum Sender: Hashable, Sendable {
         case bringUp
         case address
@@ -29,7 +29,7 @@ struct ControllerSession: Sendable {
         case readFeatures
         case encrypt
 
-        /// As in "refused reading the features of a peer".
+        /// The purpose of the command for an error, as in "refused reading the features of a peer".
         var purpose: String {
             switch self {
             case .readFeatures: "reading the features of a peer"
@@ -74,12 +74,12 @@ struct ControllerSession: Sendable {
     private(set) var advertiser = HostAdvertiser()
     private(set) var scanner = HostScanner()
     private(set) var connector = Connector()
-    /// Whether the radio plays a central too, which makes the extended commands worth their while.
+    /// `true` if the radio plays a central too, which needs the extended commands.
     var mayBeCentral = false
     private var port = CommandPort<Sender>()
     private var stage = Stage.absent
     private var cancelDeadline: Duration?
-    /// Nothing more goes on the air on this controller.
+    /// `true` while the controller is turned off, when nothing more goes on the air.
     private var isTurningOff = false
     private var lastCall: UInt64 = 0
 
@@ -182,7 +182,7 @@ struct ControllerSession: Sendable {
         return lastCall
     }
 
-    /// Sends a command for which nobody waits.
+    /// Sends a command for whose end no caller waits.
     mutating func send(
         _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
     ) {
@@ -274,7 +274,7 @@ struct ControllerSession: Sendable {
 
     // MARK: Requests of the host
 
-    /// Changes what is wanted of the advertiser, the scanner or the connector, and has the controller follow.
+    /// Changes the request to the advertiser, the scanner or the connector, and lets the controller follow.
     mutating func change<Result>(
         at now: Duration, _ actions: inout [Action],
         _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
@@ -284,7 +284,9 @@ struct ControllerSession: Sendable {
         return result
     }
 
-    /// Notes what is reported of the advertisement, which asks the controller for nothing.
+    /// Notes the report about an advertisement.
+    ///
+    /// The controller is asked for nothing.
     mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
         advertiser.announce(report, of: number)
     }
@@ -441,6 +443,6 @@ extension HCIStatus {
             self)
     }
 
-    /// As in "status 0x0C".
+    /// The code for messages, as in "status 0x0C".
     var hexadecimal: String { "0x\(Hex.encode([code]))" }
 }

@@ -4,8 +4,8 @@ import MynahHCI
 /// Changes a controller's advertising until it matches the host's request.
 ///
 /// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with
-/// `finished`, one step at a time. A link that begins or ends in between changes only what is believed of the
-/// controller, so no step is ever sent to a controller that is about to refuse it.
+/// `finished`, one step at a time. A link that begins or ends in between changes only the assumed state of
+/// the controller, so no step is sent that the controller would refuse.
 struct HostAdvertiser {
     /// The parameters and the data to advertise.
     struct Configuration: Hashable {
@@ -32,7 +32,7 @@ struct HostAdvertiser {
     /// The outcome of a request, after the last step.
     enum Verdict: Hashable {
         case onAir
-        /// The controller cannot advertise while it is connected; it is asked again when a link ends.
+        /// The controller cannot advertise while it is connected, and is asked again when a link ends.
         case waitsForLinkEnd
         case refused(Step, HCIStatus)
         /// A later request took its place.
@@ -53,7 +53,7 @@ struct HostAdvertiser {
     }
 
     private enum Controller: Hashable {
-        /// There is none to talk to.
+        /// There is no controller.
         case absent
         /// Advertising is off.
         case off(Held)
@@ -91,7 +91,7 @@ struct HostAdvertiser {
 
     /// The number of the request that is to be on the air, or `nil` if nothing is.
     var number: UInt64? { request?.number }
-    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the
+    /// `true` while the controller does not yet match the request: a step waits for its answer, or the
     /// address is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
     /// Whether nothing is on and nothing is under way.
@@ -126,7 +126,7 @@ struct HostAdvertiser {
         announcement = nil
     }
 
-    /// Notes what is reported of a request, unless a later one took its place.
+    /// Notes the report about a request, unless a later request has replaced it.
     mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
         if request?.number == number { announcement = (number, report) }
     }
@@ -157,7 +157,7 @@ struct HostAdvertiser {
         self.address = address
     }
 
-    /// Returns what became of a request, after the last step.
+    /// Returns the result of a request, after the last step.
     func verdict(on number: UInt64) -> Verdict {
         if let refusal, refusal.number == number { return .refused(refusal.step, refusal.status) }
         guard let request, request.number == number else { return .replaced }
@@ -167,7 +167,7 @@ struct HostAdvertiser {
 
     // MARK: Events of the controller
 
-    /// A controller was reset and brought up; it holds nothing and advertises nothing.
+    /// Notes that the controller was reset and brought up, has no data and does not advertise.
     mutating func began(_ address: DeviceAddress?) {
         controller = .off(Held())
         self.address = address

@@ -30,7 +30,7 @@ struct HostScanner {
     }
 
     private enum Controller: Hashable {
-        /// There is none to talk to.
+        /// There is no controller.
         case absent
         /// Scanning is off, with these parameters if any were set.
         case off(ScanOptions?)
@@ -45,7 +45,9 @@ struct HostScanner {
     private var controller = Controller.absent
     private var request: Goal?
     private var follows = false
-    /// The controller refused to scan for addresses; it is asked again only at the next request.
+    /// `true` if the controller refused to scan for addresses.
+    ///
+    /// The controller is asked again only at the next request.
     private var refusedToFollow = false
     private var underWay: Exchange?
     private var isHeld = false
@@ -70,7 +72,7 @@ struct HostScanner {
         guard case .on(let goal) = controller else { return nil }
         return goal.options
     }
-    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the
+    /// `true` while the controller does not yet match the request: a step waits for its answer, or the
     /// address is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
     /// Whether nothing is on and nothing is under way.
@@ -115,7 +117,7 @@ struct HostScanner {
         self.isPaused = isPaused
     }
 
-    /// Returns what became of a request, after the last step.
+    /// Returns the result of a request, after the last step.
     func verdict(on number: UInt64) -> Verdict {
         if let refusal, refusal.number == number { return .refused(refusal.step, refusal.status) }
         guard let request, request.number == number else { return .replaced }
@@ -124,7 +126,7 @@ struct HostScanner {
 
     // MARK: Events of the controller
 
-    /// A controller was reset and brought up; it does not scan.
+    /// Notes that the controller was reset and brought up, and does not scan.
     mutating func began() {
         controller = .off(nil)
         underWay = nil

@@ -20,7 +20,7 @@ struct OwnAddress {
     }
 
     private enum Stage {
-        /// Nothing is chosen.
+        /// No address is chosen.
         case none
         /// The first address is to be set; nothing is on yet.
         case first(DeviceAddress, isSent: Bool)

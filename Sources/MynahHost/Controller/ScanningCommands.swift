@@ -52,7 +52,7 @@ extension HCICommand {
         }
     }
 
-    /// In units of 0.625 ms, within what a controller takes.
+    /// Converts a duration to units of 0.625 ms, within the range that a controller accepts.
     private static func scanUnits(_ duration: Duration) -> UInt16 {
         let (seconds, attoseconds) = duration.components
         guard seconds < 11 else { return 0x4000 }

@@ -7,7 +7,7 @@ import MynahHCI
 final class AirMeter {
     private var meter = RadioMeter()
 
-    /// Notes what the controller does now.
+    /// Notes the current activity of a controller.
     func note(_ session: ControllerSession, at now: Duration) {
         meter.setActivity(session.activity, at: now)
     }

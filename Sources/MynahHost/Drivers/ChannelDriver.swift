@@ -57,14 +57,16 @@ final class ChannelDriver {
         l2cap.addLink(link.handle, to: link.peer.id, as: link.role)
     }
 
-    /// A link ended, and with it its channels and the requests on it.
+    /// Ends the channels and requests of a link that has ended.
     func ended(_ link: ConnectionHandle) {
         var actions: [L2CAPManager.Action] = []
         l2cap.end(link, &actions)
         for action in actions { carryOut(action) }
     }
 
-    /// Has channels send what there is room for; returns whether that was anything.
+    /// Lets channels send as much as there is room for.
+    ///
+    /// Returns `true` if they sent anything.
     func fill() -> Bool {
         var actions: [L2CAPManager.Action] = []
         let isAny = l2cap.fill(&links.outbound, &actions)
@@ -160,7 +162,7 @@ final class ChannelDriver {
         change { $0.receive(frame, on: handle, links.security[handle], &$1, &$2) }
     }
 
-    /// The answer to an L2CAP request should have come by now.
+    /// Handles an L2CAP request that was not answered in time.
     func signalDue(_ link: ConnectionHandle, _ identifier: UInt8) {
         change { $0.expire(identifier, on: link, &$2) }
     }
@@ -191,7 +193,7 @@ final class ChannelDriver {
         if let link = links.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
     }
 
-    /// Lets L2CAP take something, sends what it wrote, and carries out what it asks for.
+    /// Changes the state of L2CAP, sends the frames that it wrote, and carries out its actions.
     private func change(
         _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
     ) {

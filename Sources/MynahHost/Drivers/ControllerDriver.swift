@@ -3,8 +3,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the controller over its transport: carries out what the session asks for, passes on what the
-/// controller reports, and looks for a controller that was lost.
+/// Drives the controller over its transport: carries out the actions of the session, passes on the events of
+/// the controller, and looks for a lost controller.
 ///
 /// The driver is confined to the radio's executor.
 final class ControllerDriver {
@@ -35,9 +35,9 @@ final class ControllerDriver {
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
     private var inlet: Inlet?
-    /// Changes with each transport that is opened, so that what an earlier one delivers late is dropped.
+    /// Changes with each transport that is opened, so that late packets of an earlier one are dropped.
     private(set) var epoch = 0
-    /// Why the controller was lost last.
+    /// The reason of the last loss of the controller.
     private var lastLoss: RadioError?
     /// Looks for a controller that was lost.
     private var recovery: Task<Void, Never>?
@@ -69,7 +69,7 @@ final class ControllerDriver {
     /// The address that is on the air, or `nil` if none is.
     var ownAddress: DeviceAddress? { session.address.current }
 
-    /// The error for what needs a controller that runs.
+    /// The error of calls that need a running controller.
     func unavailable(_ message: String = "the radio is not running") -> RadioError {
         isOff
             ? RadioError(.poweredOff, "Bluetooth is off", remedy: "turn it on")
@@ -119,7 +119,7 @@ final class ControllerDriver {
         if let lastLoss { throw lastLoss }
     }
 
-    /// Has the session know whether the radio plays a central too.
+    /// Tells the session that the radio plays a central too.
     func setMayBeCentral() { session.mayBeCentral = true }
 
     private func endBringUp(_ result: Result<Void, RadioError>) {
@@ -140,7 +140,7 @@ final class ControllerDriver {
         endBringUp(.failure(Self.stopped))
     }
 
-    /// Forgets what the controller said, after the links have ended.
+    /// Clears the state of the controller, after the links have ended.
     func reset() {
         session = Self.session(environment.options)
         lastLoss = nil
@@ -223,8 +223,9 @@ final class ControllerDriver {
 
     // MARK: Power
 
-    /// Ends every link on the air and resets the controller; what is wanted of it is kept, but for
-    /// connections.
+    /// Ends every link on the air and resets the controller.
+    ///
+    /// Requests are kept, except those for connections.
     ///
     /// With `isSilent` links end without a word, and no state is reported.
     func turnOff(isSilent: Bool = false) async throws(RadioError) {
@@ -253,7 +254,9 @@ final class ControllerDriver {
         links?.reportRoom()
     }
 
-    /// Brings the controller up again; one that has gone meanwhile is looked for as one that was lost.
+    /// Brings the controller up again.
+    ///
+    /// If it has gone meanwhile, it is looked for like a lost one.
     func turnOn() async throws(RadioError) {
         let isOpen = stage == .off(isOpen: true)
         stage = .turningOn
@@ -306,7 +309,7 @@ final class ControllerDriver {
 
     // MARK: Requests
 
-    /// Lets the session take something, and carries out what it asks for.
+    /// Changes the state of the session, and carries out its actions.
     @discardableResult
     func drive<Result>(
         _ body: (inout ControllerSession, Duration, inout [ControllerSession.Action]) -> Result
@@ -350,7 +353,7 @@ final class ControllerDriver {
         environment.transport.send(packet)
     }
 
-    /// A packet's bytes for the log, where every packet can be seen but for the keys in it.
+    /// The bytes of a packet for the log, without the keys in it.
     func visible(_ packet: H4Packet) -> String {
         packet.visibleBody { links?.channel(of: $0) ?? nil }
     }
@@ -362,7 +365,7 @@ final class ControllerDriver {
         }
     }
 
-    /// Changes what is wanted of the advertiser, the scanner or the connector.
+    /// Changes the request to the advertiser, the scanner or the connector.
     @discardableResult
     func change<Result>(
         _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
@@ -384,7 +387,7 @@ final class ControllerDriver {
         return try result.get()
     }
 
-    /// Sends a command for which nobody waits.
+    /// Sends a command for whose end no caller waits.
     func send(_ command: HCICommand, _ purpose: String) {
         guard isAttached else { return }
         drive { $0.send(command, purpose, at: $1, &$2) }

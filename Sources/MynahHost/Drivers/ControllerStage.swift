@@ -1,4 +1,4 @@
-/// How far a radio's controller is.
+/// The stage of a radio's controller, from absent to ready.
 enum ControllerStage: Hashable {
     case absent
     /// The controller is being brought up for the first time.

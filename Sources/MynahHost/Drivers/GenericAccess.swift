@@ -2,8 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Advertises, scans and asks for connections: what the Core Specification calls the Generic Access Profile
-/// (Vol 3, Part C).
+/// Advertises, scans and asks for connections, as the Generic Access Profile defines (Vol 3, Part C).
 ///
 /// A driver over the machines of the controller's session. It is confined to the radio's executor.
 final class GenericAccess {
@@ -16,7 +15,7 @@ final class GenericAccess {
     /// A request for a connection, for as long as the controller is not stopped.
     struct Request: Sendable {
         fileprivate var number: UInt64
-        /// After a stop the number may be another request's.
+        /// Distinguishes this request from one with the same number after a stop.
         fileprivate var epoch: Int
         fileprivate var address: DeviceAddress
         fileprivate var overdue: RadioError
@@ -42,7 +41,7 @@ final class GenericAccess {
         self.controller = controller
     }
 
-    /// Forgets what was heard.
+    /// Clears the incomplete reports and the addresses of peers.
     func reset() {
         reports = ReportAssembler()
         peers = PeerAddresses()
@@ -83,7 +82,7 @@ final class GenericAccess {
 
     // MARK: Advertising
 
-    /// Starts advertising, or changes what is advertised.
+    /// Starts advertising, or changes the advertisement.
     ///
     /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
     /// then.
@@ -125,7 +124,7 @@ final class GenericAccess {
         await controller.settled(.advertiser)
     }
 
-    /// Reports that nothing is advertised any more, if the controller refused what nobody waits for.
+    /// Reports that advertising has stopped if the controller refused a change that no caller waits for.
     func reportLostAdvertisement() {
         let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
         guard let lost else { return }
@@ -133,7 +132,7 @@ final class GenericAccess {
         sinks.tell(.advertisingChanged(.silent))
     }
 
-    /// Reports what is advertised, from the address that is on the air now.
+    /// Reports the advertisement with the address that is on the air now.
     func addressChanged() {
         if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
     }

@@ -10,7 +10,7 @@ enum HostDeadline: Hashable {
     case addressRotation
     /// The controller has to report that it stopped initiating.
     case connectionCancel
-    /// Links that were asked to end have to be gone.
+    /// Links that are being ended have to be gone.
     case linksEnd
     /// A connection is given up.
     case connect(UInt64)
@@ -39,7 +39,7 @@ final class HostTimer {
         timer = DeadlineTimer(environment.clock)
     }
 
-    /// When something is due, or `nil` if it is not waited for.
+    /// The time of a deadline, or `nil` if it is not set.
     subscript(deadline: HostDeadline) -> Duration? {
         get { deadlines[deadline] }
         set {
@@ -51,14 +51,16 @@ final class HostTimer {
     /// Notes that the task with a number has woken; returns whether it is the one that was armed last.
     func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns what is due; with `nil` nothing is, and the task sleeps until the next deadline.
+    /// Removes and returns a due deadline.
+    ///
+    /// If none is due, returns `nil`, and the task sleeps until the next one.
     func takeDue() -> HostDeadline? {
         if let due = deadlines.takeDue(at: environment.now()) { return due }
         arm()
         return nil
     }
 
-    /// Waits for nothing any more.
+    /// Removes all deadlines.
     func stop() {
         deadlines.removeAll()
         timer.stop()

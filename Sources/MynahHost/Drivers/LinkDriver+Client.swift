@@ -32,10 +32,12 @@ extension LinkDriver {
         return isSent
     }
 
-    /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a signed command.
     ///
-    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
-    /// Part C, 10.2.2).
+    /// Returns `false` if there is no room for it; `readyToWrite` follows then.
+    ///
+    /// On an encrypted link, the command has no signature, because encryption protects it as well (Core
+    /// Specification, Vol 3, Part C, 10.2.2).
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -48,7 +50,7 @@ extension LinkDriver {
         return isSent
     }
 
-    /// A request should have been answered by now.
+    /// Handles a request that was not answered in time.
     func requestDue(_ link: ConnectionHandle) {
         let isPairing = security.deadline(of: link) != nil
         ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
@@ -61,7 +63,7 @@ extension LinkDriver {
         }
     }
 
-    /// Lets the client of a link take something, and carries out what it asks for.
+    /// Changes the state of the client of a link, and carries out its actions.
     func ask(_ link: ConnectionHandle, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void) {
         var actions: [ATTClient.Action] = []
         step(&client, &actions)

@@ -69,7 +69,7 @@ extension LinkDriver {
         }
     }
 
-    /// Lets the links take something, and carries out what they ask for.
+    /// Changes the state of the links, and carries out their actions.
     func change(_ body: (inout LinkTable, inout [LinkTable.Action]) -> Void) {
         var actions: [LinkTable.Action] = []
         body(&table, &actions)
@@ -126,7 +126,7 @@ extension LinkDriver {
 
     // MARK: Requests of the user
 
-    /// How far the link to the peripheral with an address is known, or `nil` if there is none.
+    /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }
 
     /// Asks for the end of a link, and does not wait for it.

@@ -39,8 +39,7 @@ extension LinkDriver {
         secure(link) { $0.expire(link, at: $1, &$2) }
     }
 
-    /// Lets the security manager take something about a link, or about none, and carries out what it asks
-    /// for.
+    /// Changes the state of the security manager, and carries out its actions.
     @discardableResult
     func secure<Result>(
         _ link: ConnectionHandle? = nil,
@@ -115,7 +114,9 @@ extension LinkDriver {
         secure { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
     }
 
-    /// Lets the bonds be written; what is reported from here on can wait until they are.
+    /// Requests that the bonds are written.
+    ///
+    /// Later reports can wait until they are.
     private func saveBonds() {
         environment.options.bonds?.save(security.bonds) { [weak radio] problem in
             let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")

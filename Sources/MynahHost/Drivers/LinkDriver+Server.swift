@@ -35,7 +35,7 @@ extension LinkDriver {
         serve { $0.confirmationDue(handle, at: environment.now(), &$2) }
     }
 
-    /// Lets the server take something, carries out what it asks for, and sends what it wrote.
+    /// Changes the state of the server, carries out its actions, and sends the PDUs that it wrote.
     @discardableResult
     func serve<Result, Failure: Error>(
         _ body: (inout GATTServer, inout Outbound, inout [GATTServer.Action]) throws(Failure) -> Result
@@ -90,7 +90,7 @@ extension LinkDriver {
         }
     }
 
-    /// Takes an answer that came later, when the handle may be another link's.
+    /// Handles an answer that came later, when another link may have the handle.
     private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
         guard table[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }

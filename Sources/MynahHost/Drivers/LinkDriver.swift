@@ -3,8 +3,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives what goes over links: passes what comes to the server, the client, the security manager and L2CAP,
-/// and carries out the actions that they return.
+/// Drives the links: passes received frames to the server, the client, the security manager and L2CAP, and
+/// carries out the actions that they return.
 ///
 /// The driver is confined to the radio's executor.
 final class LinkDriver {
@@ -87,7 +87,7 @@ final class LinkDriver {
         for waiter in all { waiter.resume() }
     }
 
-    /// The radio stops: links, services and what waits for them are forgotten.
+    /// Clears links, services and waiting calls when the radio stops.
     func reset() {
         loseAll(controller.loss)
         outbound = Outbound(limit: environment.options.queueLimit)
@@ -95,7 +95,7 @@ final class LinkDriver {
         channels.reset()
     }
 
-    /// The controller is gone, and all links with it; `error` ends calls for connections.
+    /// Removes all links, because the controller is gone; `error` ends calls for connections.
     func controllerLost(_ error: RadioError) {
         loseAll(error)
         outbound.controllerEnded()
@@ -108,7 +108,7 @@ final class LinkDriver {
 
     // MARK: Data
 
-    /// Takes a packet of ACL data.
+    /// Receives a packet of ACL data.
     func receive(_ packet: [UInt8]) {
         guard let (index, frame) = table.receive(packet) else { return }
         let handle = table[at: index].handle
@@ -160,7 +160,7 @@ final class LinkDriver {
         reportRoom()
     }
 
-    /// Reports that there is room again for what was refused.
+    /// Reports that there is room again after a refused value.
     func reportRoom() {
         sinks.tell(outbound.takeReady { server.takesIndications($0) }, of: table)
     }

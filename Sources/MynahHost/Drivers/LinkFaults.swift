@@ -85,7 +85,8 @@ final class LinkFaults {
 
     // MARK: Bonds
 
-    /// The bond with a device was deleted for another reason: its peer meets what any peer without bond does.
+    /// Notes that the bond with a device was deleted for another reason: the device is treated as any device
+    /// without a bond.
     func forgetLostBond(with address: DeviceAddress) {
         lost.removeAll { $0.isKnown(as: address) }
     }
@@ -132,7 +133,7 @@ final class LinkFaults {
 }
 
 extension Bond {
-    /// Whether an address on the air is the bonded peer's.
+    /// Whether the bonded peer uses an address on the air.
     fileprivate func isKnown(as address: DeviceAddress) -> Bool {
         identity == address || usedAddress == address
             || identityResolvingKey.map { PrivateAddress.resolves(address, with: $0) } ?? false

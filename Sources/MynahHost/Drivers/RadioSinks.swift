@@ -16,8 +16,9 @@ final class RadioSinks {
     /// The faults below the sinks, or `nil` without a layer of faults around the radio.
     var faults: LinkFaults?
 
-    /// Takes who sends a request for a published attribute: a device that this one connected to is a central
-    /// too from then on.
+    /// Called with the sender of a request for a published attribute.
+    ///
+    /// A device that this one has connected to becomes a central with its first such request.
     var served: (Peer.ID) -> Void = { _ in }
 
     /// Reports to the peripheral's half.
@@ -109,7 +110,7 @@ final class RadioSinks {
 }
 
 extension RadioEvent {
-    /// The central whose request came to this event, or `nil` if none did.
+    /// The central whose request caused this event, or `nil` if no request did.
     fileprivate var requester: Peer.ID? {
         switch self {
         case .read(let request), .answeredRead(let request, _): request.central

@@ -1,10 +1,10 @@
 import MynahCore
 
-/// One attribute of a server: a handle, a type, what may be done with it, and where its value comes from.
+/// An attribute of a server: a handle, a type, permissions, and the source of its value.
 struct Attribute: Hashable, Sendable {
-    /// Where its value comes from.
+    /// The source of a value.
     enum Content: Hashable, Sendable {
-        /// These bytes, which nobody can write.
+        /// Constant bytes, which no client can write.
         case constant([UInt8])
         /// A characteristic's value or a descriptor. `fixed` is its value if the host answers without
         /// asking its publisher.
@@ -13,9 +13,9 @@ struct Attribute: Hashable, Sendable {
         case configuration(AttributeKey, allows: CharacteristicProperties)
         /// Client Supported Features (0x2B29), kept for each client.
         case clientFeatures
-        /// The database's hash (0x2B2A), of the services as they are now.
+        /// The Database Hash (0x2B2A) of the current services.
         case databaseHash
-        /// A declaration of a service: what a group is and where it ends.
+        /// A declaration of a service, which begins a group, and the end of the group.
         case service(BluetoothUUID, isPrimary: Bool, end: AttributeHandle)
     }
 
@@ -23,9 +23,9 @@ struct Attribute: Hashable, Sendable {
     struct Access: Hashable, Sendable {
         var canRead = true
         var canWrite = false
-        /// With a command too.
+        /// `true` if a command can write the value too.
         var canCommand = false
-        /// With a signed command too.
+        /// `true` if a signed command can write the value too.
         var canSign = false
         var read = SecurityRequirement.open
         var write = SecurityRequirement.open

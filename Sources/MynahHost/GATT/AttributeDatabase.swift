@@ -18,7 +18,8 @@ struct AttributeDatabase: Sendable {
     var hash: [UInt8] = []
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
-    /// Descriptors that nobody may access now, and characteristics whose configuration nobody may.
+    /// The disabled attributes: descriptors that no client may access now, and characteristics whose
+    /// configuration no client may access.
     private var disabled: (texts: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
 
     /// The handle of a published attribute.
@@ -98,7 +99,7 @@ struct AttributeDatabase: Sendable {
         }
     }
 
-    /// Whether nobody may access an attribute now.
+    /// `true` if no client may access an attribute now.
     func isDisabled(_ attribute: Attribute) -> Bool {
         switch attribute.content {
         case .value(let key, _): disabled.texts.contains(key)

@@ -9,7 +9,7 @@ struct GATTServer: Sendable {
     /// An action for the driver.
     enum Action {
         case event(RadioEvent)
-        /// A read or a write that wants no answer of the sink.
+        /// A read or a write that needs no answer of the sink.
         case request(RadioEvent)
         /// An indication is under way, and its confirmation is due at a time; the driver then calls
         /// `confirmationDue`.
@@ -240,7 +240,7 @@ struct GATTServer: Sendable {
         return forgetConfigurations(link)
     }
 
-    /// Forgets what a client configured; returns the characteristics that it was subscribed to.
+    /// Removes the configuration of a client; returns the characteristics that it was subscribed to.
     mutating func forgetConfigurations(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let index = bearers.index(of: link) else { return [] }
         defer { bearers[at: index].att.configurations = SortedMap() }
@@ -284,7 +284,9 @@ struct GATTServer: Sendable {
 
     // MARK: Requests
 
-    /// Takes a PDU of a client; few need the time, which is asked for then.
+    /// Receives a PDU of a client.
+    ///
+    /// The time is read only for the few PDUs that need it.
     mutating func receive(
         _ bytes: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
@@ -295,7 +297,7 @@ struct GATTServer: Sendable {
         carryOut(asked, index, at: now(), &outbound, &actions)
     }
 
-    /// Takes the answer to the request that was asked for last.
+    /// Handles the answer to the last question.
     mutating func answered(
         _ outcome: PendingReply.Outcome, _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
@@ -342,16 +344,16 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether requests that the server answers by itself are reported: those for published attributes are,
-    /// those for its own services are not.
+    /// Whether requests that the server answers by itself are reported.
+    ///
+    /// Requests for published attributes are reported, and requests for its own services are not.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
         return publications.values.contains { $0.range.contains(handle) }
     }
 
-    /// The event for what a client configured, or `nil` if it subscribed to Service Changed, which is the
-    /// host's own.
+    /// The event for a configuration by a client, or `nil` for Service Changed, which belongs to the host.
     private func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
         guard key != serviceChanged else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
@@ -362,7 +364,7 @@ struct GATTServer: Sendable {
 
     /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
     ///
-    /// An app's value that is too long for a link is cut to what it carries.
+    /// An app's value that is too long for a link is cut to the length that fits.
     mutating func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
         at now: @autoclosure () -> Duration, _ outbound: inout Outbound, _ actions: inout [Action]
@@ -496,7 +498,7 @@ struct GATTServer: Sendable {
         indicate(next, link, at: now(), &outbound, &actions)
     }
 
-    /// The time that was asked for by `watchConfirmation` has come.
+    /// Handles the end of the time that `watchConfirmation` asked for.
     mutating func confirmationDue(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].isWatched = false
@@ -515,10 +517,10 @@ struct GATTServer: Sendable {
 
     // MARK: Bonds
 
-    /// Gives a bonded client back what it configured (Vol 3, Part G, 3.3.3.3).
+    /// Restores the configuration of a bonded client (Vol 3, Part G, 3.3.3.3).
     ///
-    /// If the services are not those that it knows, its handles mean nothing any more but those of the GATT
-    /// service, and Service Changed is indicated (2.5.2, 7.1).
+    /// If the services are not those that the client knows, only its handles of the GATT service are still
+    /// valid, and Service Changed is indicated (2.5.2, 7.1).
     mutating func restore(
         _ bond: Bond, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]

@@ -15,7 +15,7 @@ struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     /// Whether pairing may help.
     var wantsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
 
-    /// As in "the peer refused the channel: it has no room".
+    /// The reason in words, as in "the peer refused the channel: it has no room".
     var reason: String {
         switch self {
         case .unknownNumber: "the PSM is not published"

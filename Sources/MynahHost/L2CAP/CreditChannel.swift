@@ -7,12 +7,12 @@ import MynahSupport
 struct CreditChannel: Sendable {
     /// The sizes that one end sends and accepts, in bytes.
     struct Limits: Hashable, Sendable {
-        /// Of an SDU.
+        /// The maximum length of an SDU.
         var mtu = 2048
-        /// Of a frame's payload; as much as fits into one packet of the link layer.
+        /// The maximum length of a frame's payload, which fits into one packet of the link layer.
         var mps = 247
 
-        /// Both are at least 23 (4.22).
+        /// `true` if the MTU and the MPS are within their limits: both are at least 23 (4.22).
         var areValid: Bool { mtu >= 23 && mps >= 23 && mps <= 65533 }
     }
 
@@ -35,7 +35,7 @@ struct CreditChannel: Sendable {
     private var buffer: [UInt8] = []
     private var needed: Int?
     private(set) var unread = 0
-    /// Credits that are kept back.
+    /// Credits for the peer that were not sent yet.
     private var owed: UInt16 = 0
 
     init(own: Limits = Limits(), peer: Limits, credits: UInt16) {
@@ -82,7 +82,7 @@ struct CreditChannel: Sendable {
 
     // MARK: In
 
-    /// Takes a frame, and returns the SDU that it ends, or `nil` if more of it is to come.
+    /// Receives a frame, and returns the SDU that it completes, or `nil` if more frames have to follow.
     mutating func receive(_ payload: [UInt8]) throws(Violation) -> [UInt8]? {
         guard receiveCredits > 0 else { throw Violation(reason: "it sent a frame without a credit") }
         guard payload.count <= own.mps else { throw Violation(reason: "a frame is longer than the MPS") }

@@ -35,7 +35,7 @@ package struct L2CAPFrame: Hashable, Sendable {
         }
     }
 
-    /// As the one packet that it fits into.
+    /// The frame as a single packet, into which it has to fit.
     func whole(for handle: ConnectionHandle) -> H4Packet {
         var writer = ByteWriter(capacity: 8 + payload.count)
         writer.write(handle)
@@ -46,7 +46,7 @@ package struct L2CAPFrame: Hashable, Sendable {
         return H4Packet(.aclData, writer.bytes)
     }
 
-    /// Cut into packets that the controller takes.
+    /// The frame in packets of a size that the controller accepts.
     func packets(for handle: ConnectionHandle, of size: Int) -> [ACLPacket] {
         var writer = ByteWriter(capacity: 4 + payload.count)
         writer.write(UInt16(truncatingIfNeeded: payload.count))
@@ -69,7 +69,7 @@ package struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0
 
-    /// A link without data so far.
+    /// A reassembler for a link without data so far.
     package init() {}
 
     /// How many bytes are held; never more than one PDU has.

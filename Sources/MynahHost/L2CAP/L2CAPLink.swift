@@ -69,7 +69,9 @@ struct L2CAPLink: Sendable {
         return !channels[place].isSendAwaited
     }
 
-    /// Sends what the link has room for again; returns whether that was anything.
+    /// Sends as much as the link has room for again.
+    ///
+    /// Returns `true` if it sent anything.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
         var isAny = false
         for place in channels.indices
@@ -88,7 +90,7 @@ struct L2CAPLink: Sendable {
         pump(place, &outbound, &actions)
     }
 
-    /// Sends what a channel has credits and the link has room for.
+    /// Sends as much as the credits of a channel and the room of the link allow.
     private mutating func pump(_ place: Int, _ outbound: inout Outbound, _ actions: inout [Action]) {
         while outbound.takes(on: handle), let frame = channels[place].machine.nextFrame() {
             outbound.send(L2CAPFrame(channel: channels[place].peer, payload: frame), to: handle)
@@ -100,7 +102,7 @@ struct L2CAPLink: Sendable {
 
     // MARK: Receiving
 
-    /// Takes a frame of the channel at a place.
+    /// Receives a frame of the channel at an index.
     mutating func receive(
         _ payload: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(CreditChannel.Violation) {
@@ -117,7 +119,7 @@ struct L2CAPLink: Sendable {
         giveCredits(place, &outbound)
     }
 
-    /// Returns an SDU that has come over the channel at a place, or `nil` if none has.
+    /// Returns a received SDU of the channel at an index, or `nil` if there is none.
     mutating func takeReceived(at place: Int, _ outbound: inout Outbound) -> [UInt8]? {
         guard !channels[place].inbox.isEmpty else { return nil }
         let sdu = channels[place].inbox.removeFirst()

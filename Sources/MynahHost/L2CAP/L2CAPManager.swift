@@ -24,7 +24,7 @@ struct L2CAPManager: Sendable {
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
         /// The SDU that was awaited, or `nil` if the channel was closed before it came.
         case received(ChannelKey, [UInt8]?)
-        /// Everything that was to be sent is on its way, or the channel was closed before.
+        /// All data of a send is on its way, or the channel was closed before.
         case sent(ChannelKey, Result<Void, RadioError>)
         /// A channel is closed because its peer does not keep to the rules.
         case violated(String)
@@ -72,7 +72,7 @@ struct L2CAPManager: Sendable {
         links[link] = L2CAPLink(link, to: peer, as: role)
     }
 
-    /// A link ended, and with it its channels and the requests on it.
+    /// Removes a link that has ended, with its channels and requests.
     mutating func end(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: link) else { return }
         for (identifier, request) in link.signalling.requests.pairs {
@@ -164,7 +164,7 @@ struct L2CAPManager: Sendable {
         outbound.send(signal.frame(identifier: identifier), to: link)
     }
 
-    /// The time that was asked for by `watchAnswer` has come (6.2.1).
+    /// Handles the end of the time that `watchAnswer` asked for (6.2.1).
     mutating func expire(_ identifier: UInt8, on link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = links.index(of: link) else { return }
         answered(nil, identifier, index, &actions)
@@ -203,7 +203,7 @@ struct L2CAPManager: Sendable {
 
     // MARK: Signals of the peer
 
-    /// Takes a frame of the signalling channel, or of a credit-based channel.
+    /// Receives a frame of the signalling channel, or of a credit-based channel.
     mutating func receive(
         _ frame: L2CAPFrame, on link: ConnectionHandle, _ security: LinkSecurity, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -353,7 +353,7 @@ struct L2CAPManager: Sendable {
         return .disconnectionResponse(destination: own, source: peer)
     }
 
-    /// A channel is closed: what it received can still be read.
+    /// Notes that a channel is closed: its received SDUs can still be read.
     private mutating func ended(_ channel: OpenChannel, _ actions: inout [Action]) {
         openCount -= 1
         if !channel.inbox.isEmpty { unread[channel.key] = channel.inbox }
@@ -384,7 +384,9 @@ struct L2CAPManager: Sendable {
         return try links[at: index].send(bytes, at: place, &outbound, &actions)
     }
 
-    /// Sends what links have room for again; returns whether that was anything.
+    /// Sends as much as links have room for again.
+    ///
+    /// Returns `true` if it sent anything.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
         var isAny = false
         for index in links.indices where links[at: index].fill(&outbound, &actions) { isAny = true }
@@ -403,7 +405,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// Takes a frame of a channel.
+    /// Receives a frame of a channel.
     private mutating func receive(
         _ payload: [UInt8], _ own: UInt16, _ index: Int, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -424,7 +426,7 @@ struct L2CAPManager: Sendable {
         close(key, &outbound, &actions)
     }
 
-    /// Returns an SDU that has come, or `nil` if none has.
+    /// Returns a received SDU, or `nil` if there is none.
     mutating func takeReceived(_ key: ChannelKey, _ outbound: inout Outbound) -> [UInt8]? {
         if let (index, place) = find(key) { return links[at: index].takeReceived(at: place, &outbound) }
         guard unread[key]?.isEmpty == false else { return nil }

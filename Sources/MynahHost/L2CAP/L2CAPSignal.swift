@@ -21,7 +21,7 @@ enum L2CAPSignal: Hashable, Sendable {
     case creditConnectionResponse(
         destination: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16, result: UInt16)
     case credits(channel: UInt16, count: UInt16)
-    /// One that this side does not know, or whose length is wrong.
+    /// An unknown signal, or a signal of wrong length.
     case unknown(code: UInt8)
 
     /// The command in a PDU and its identifier, or `nil` if the PDU has no command.

@@ -2,7 +2,9 @@ import MynahCore
 import MynahSupport
 
 extension Bond {
-    /// The bond as it is kept in a file; this is the one place where keys are written out.
+    /// The bond as JSON for its file.
+    ///
+    /// No other code writes keys out.
     var json: JSON {
         var members: [JSON.Member] = [
             .init("address", .string("\(identity)")), .init("addressType", .string(identity.kind.rawValue)),

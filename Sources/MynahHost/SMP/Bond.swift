@@ -4,7 +4,7 @@ import MynahSupport
 /// The keys and the data of a bonded peer, with which it need not pair again (Core Specification, Vol 3,
 /// Part C, 9.4.4).
 struct Bond: Hashable, Sendable {
-    /// A long-term key, and by what it is asked for; both zero from LE Secure Connections.
+    /// A long-term key, and the numbers that identify it, which are zero with LE Secure Connections.
     struct LongTermKey: Hashable, Sendable {
         var value: SecretKey
         var ediv: UInt16 = 0
@@ -17,7 +17,7 @@ struct Bond: Hashable, Sendable {
         var counter: UInt32 = 0
     }
 
-    /// Whether its keys follow from a seed, so that they protect nothing.
+    /// `true` if the keys follow from a seed, so that they protect nothing.
     var isSimulated = false
     /// The address that the peer is known by.
     var identity: DeviceAddress
@@ -43,7 +43,7 @@ struct Bond: Hashable, Sendable {
     var clientFeatures: [UInt8] = []
     /// The handle of the peer's Service Changed, if we have subscribed to it.
     var serviceChanged: AttributeHandle?
-    /// The Database Hash of what the peer knows of us.
+    /// The Database Hash of the services of this device that the peer knows.
     var databaseHash: [UInt8]?
 
     /// The security of a link that is encrypted with this bond.
@@ -53,14 +53,15 @@ struct Bond: Hashable, Sendable {
             isBonded: true, keySize: keySize)
     }
 
-    /// Whether encrypting with it is enough for what a peer asks for in a Security Request, or pairing is
-    /// needed (Core Specification, Vol 3, Part H, 2.4.6).
+    /// Whether encryption with the bond is enough for the Security Request of a peer.
+    ///
+    /// If not, pairing is needed (Core Specification, Vol 3, Part H, 2.4.6).
     func satisfies(_ requirements: AuthenticationRequirements) -> Bool {
         (isAuthenticated || !requirements.contains(.mitm))
             && (isSecureConnections || !requirements.contains(.secureConnections))
     }
 
-    /// The most that a Security Request may ask for and be satisfied with it.
+    /// The highest requirements of a Security Request that the bond satisfies.
     var requirements: AuthenticationRequirements {
         var requirements: AuthenticationRequirements = .bonding
         if isAuthenticated { requirements.insert(.mitm) }
@@ -74,7 +75,7 @@ struct Bond: Hashable, Sendable {
             || identityResolvingKey != nil && identityResolvingKey == other.identityResolvingKey
     }
 
-    /// Whether a link would be worth less with this bond than with another.
+    /// Whether a link is less secure with this bond than with another.
     func isWeaker(than other: Bond) -> Bool {
         security.isWeaker(than: other.security)
     }

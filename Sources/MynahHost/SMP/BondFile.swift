@@ -1,7 +1,7 @@
 import MynahCore
 package import MynahSupport
 
-/// The file in which a radio keeps its bonds, and its identity towards those who are bonded.
+/// The file of a radio's bonds, and of its identity towards bonded devices.
 ///
 /// The file is replaced whole, on its writer's thread, and only its owner may read it. A file that cannot be
 /// used is set aside under another name and never deleted. A file belongs to one radio of one process at a
@@ -13,7 +13,7 @@ public struct BondFile: Sendable {
     /// The file's path.
     public var path: String { file.path }
 
-    /// Writes it; `settle()` returns when it is as it should be.
+    /// Writes the file; `settle()` returns when all changes are written.
     let writer: FileWriter
 
     /// A file with this path, which need not exist yet.
@@ -40,7 +40,9 @@ public struct BondFile: Sendable {
         var mayReplace = true
     }
 
-    /// The bonds; those of a run with virtual time are left out, with a warning, unless they are accepted.
+    /// Reads the bonds.
+    ///
+    /// Bonds of a run with virtual time are left out with a warning, unless they are accepted.
     func load(acceptsSimulated: Bool) -> Contents {
         if file.exists { former.withLock { $0 = nil } }
         let file = former.withLock { $0 } ?? file
@@ -76,7 +78,9 @@ public struct BondFile: Sendable {
             + "and its keys follow from the seed; pair again"
     }
 
-    /// Replaces what it holds, soon; `failed` is called on another thread, once while the reason is the same.
+    /// Replaces the content of the file, soon.
+    ///
+    /// `failed` is called on another thread, once while the reason is the same.
     func save(_ store: BondStore, failed: @escaping @Sendable (KeptFile.Problem) -> Void) {
         former.withLock { former in
             former?.move(to: file)

@@ -9,11 +9,11 @@ struct BondStore: Hashable, Sendable {
 
     /// The key that our private addresses are made with, given to every peer; losing it loses all bonds.
     let identityResolvingKey: SecretKey
-    /// Whether that key follows from a seed.
+    /// `true` if the identity resolving key follows from a seed.
     let isSimulated: Bool
     /// A static address for a controller that has no public one, so that it is the same the next time.
     var staticAddress: DeviceAddress?
-    /// In the order of their last use.
+    /// The bonds, in the order of their last use.
     private(set) var bonds: [Bond] = []
 
     /// An empty store with an identity of its own.
@@ -53,7 +53,7 @@ struct BondStore: Hashable, Sendable {
         bonds.first { $0.isAuthenticated && $0.isOfSamePeer(as: bond) && bond.isWeaker(than: $0) }
     }
 
-    /// Changes what is known of a bonded peer, and notes that the bond was used.
+    /// Changes the bond of a peer, and notes that it was used.
     @discardableResult
     mutating func update(_ address: DeviceAddress, _ change: (inout Bond) -> Void) -> Bool {
         guard var bond = self[address], let index = bonds.firstIndex(where: { $0.identity == bond.identity })
@@ -78,7 +78,7 @@ struct BondStore: Hashable, Sendable {
         bonds.removeAll { $0.identity == identity }
     }
 
-    /// The store as it is kept in a file that only its owner may read.
+    /// The store as JSON for its file, which only the owner may read.
     var json: JSON {
         .object(
             [

@@ -93,7 +93,7 @@ struct PairingIdentity: Hashable, Sendable {
 }
 
 extension KeyDistribution {
-    /// The PDUs that carry them, in order.
+    /// The PDUs that carry these keys, in order.
     fileprivate var codes: [SMPPDU.Code] {
         (contains(.encryption) ? [.encryptionInformation, .centralIdentification] : [])
             + (contains(.identity) ? [.identityInformation, .identityAddressInformation] : [])

@@ -5,7 +5,7 @@ import MynahSupport
 enum PairingAction: Hashable, Sendable {
     /// Send a PDU over the Security Manager's channel.
     case send(SMPPDU)
-    /// Ask the user; the answer goes to `answer`, except that a number to display wants none.
+    /// Ask the user; the answer goes to `answer`. A number to display needs no answer.
     case ask(PairingStep)
     /// The key for the link: an initiator starts encryption with it, EDIV and Rand zero; a responder has it
     /// ready for when the controller asks.
@@ -22,16 +22,16 @@ enum PairingAction: Hashable, Sendable {
     case failed(PairingFailure)
 }
 
-/// Why a pairing came to nothing.
+/// The reason for which a pairing failed.
 enum PairingFailure: Hashable, Sendable {
     /// We ended it.
     case refused(SMPReason)
     /// The peer did.
     case refusedByPeer(SMPReason)
-    /// Nothing happened for 30 s; nothing more goes over this link's channel (Core Specification, Vol 3, Part
-    /// H, 3.4).
+    /// The peer did nothing for 30 s. No PDU may follow on this link's channel (Core Specification, Vol 3,
+    /// Part H, 3.4).
     case timedOut
-    /// Nothing happened for 30 s while this side's user was asked something.
+    /// This side's user did not answer a question for 30 s.
     case unanswered
     /// The controllers did not encrypt.
     case encryptionFailed

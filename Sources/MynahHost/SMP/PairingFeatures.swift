@@ -30,7 +30,7 @@ struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     static let keypress = AuthenticationRequirements(rawValue: 0x10)
 
-    /// Of the two bonding bits the upper is reserved.
+    /// `true` if the bonding bits are 01; the upper bit is reserved.
     var isBonding: Bool { rawValue & 0x03 == 0x01 }
 }
 

@@ -7,7 +7,7 @@ struct PairingMachine: Sendable {
     /// How a device pairs.
     struct Configuration: Hashable, Sendable {
         var ioCapability = IOCapability.noInputNoOutput
-        /// False: every request is refused as not supported.
+        /// If `false`, every request is refused as not supported.
         var isPairable = true
         /// Whether keys are to be kept.
         var isBonding = true
@@ -16,7 +16,7 @@ struct PairingMachine: Sendable {
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
-        /// Of a key, in bytes; 7 to 16.
+        /// The largest size of a key in bytes, 7 to 16.
         var maximumKeySize = 16
         /// The keys that this side distributes, and those that it accepts.
         var gives = KeyDistribution.all
@@ -38,7 +38,7 @@ struct PairingMachine: Sendable {
         /// The key is known, and the link is about to be encrypted with it.
         case encrypting(SecretKey, PairingContext)
         case exchangingKeys(KeyExchange, PairingContext)
-        /// After a time-out, until the link ends.
+        /// A pairing has timed out; no other is possible until the link ends.
         case closed
     }
 
@@ -101,7 +101,7 @@ struct PairingMachine: Sendable {
         return settle([.send(.securityRequest(requirements))], at: now)
     }
 
-    /// Takes a PDU of the channel.
+    /// Receives a PDU of the channel.
     mutating func receive(_ bytes: [UInt8], at now: Duration) -> [PairingAction] {
         if case .closed = state { return [] }
         if let deadline, now >= deadline { return expire(at: now) }
@@ -118,7 +118,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Takes what the user said.
+    /// Handles the answer of the user.
     mutating func answer(_ answer: PairingAnswer, at now: Duration) -> [PairingAction] {
         do {
             switch state {
@@ -142,7 +142,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// The controller says whether the link is encrypted now.
+    /// Handles the report of the controller whether the link is encrypted now.
     mutating func encryptionChanged(_ isEncrypted: Bool, at now: Duration) -> [PairingAction] {
         switch state {
         case .securityRequested:
@@ -160,7 +160,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Time has come to `deadline`.
+    /// Ends the pairing at `deadline`.
     mutating func expire(at now: Duration) -> [PairingAction] {
         guard let deadline, now >= deadline else { return [] }
         let wasAsked = if case .securityRequested = state { true } else { false }
@@ -277,7 +277,7 @@ extension PairingMachine {
 }
 
 extension PairingMachine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The step; nothing of what it keeps.
+    /// The name of the step, without its secrets.
     var description: String {
         switch state {
         case .idle: "no pairing"

@@ -22,7 +22,7 @@ package enum PairingMethod: Hashable, Sendable {
     /// Whether a man in the middle is kept out.
     package var isAuthenticated: Bool { self != .justWorks }
 
-    /// The method of two capabilities, where one side at least wants authentication (Table 2.8).
+    /// The method of two capabilities if at least one side requires authentication (Table 2.8).
     package static func of(
         initiator: IOCapability, responder: IOCapability, isSecureConnections: Bool
     ) -> PairingMethod {
@@ -54,7 +54,7 @@ struct PairingContext: Hashable, Sendable {
     var initiator: DeviceAddress
     var responder: DeviceAddress
     var method: PairingMethod
-    /// Of the key that is made, in bytes.
+    /// The size of the key that is made, in bytes.
     var keySize: Int
 
     var isInitiator: Bool { role == .initiator }
@@ -65,7 +65,7 @@ struct PairingContext: Hashable, Sendable {
     /// Both want to keep the keys.
     var isBonding: Bool { request.authentication.isBonding && response.authentication.isBonding }
 
-    /// Whether a passkey is shown here.
+    /// Whether this side displays the passkey.
     var displays: Bool { method == (isInitiator ? .initiatorDisplays : .responderDisplays) }
     /// Whether a passkey is typed here.
     var enters: Bool {
@@ -125,7 +125,7 @@ struct PairingDemands: Hashable, Sendable {
     /// Legacy pairing is not enough, nor is a key of less than 16 bytes (Core Specification, Vol 3, Part C,
     /// 10.2.4).
     var onlySecureConnections = false
-    /// Of the key, in bytes; 7 to 16.
+    /// The smallest size of the key in bytes, 7 to 16.
     var minimumKeySize: Int {
         get { onlySecureConnections ? 16 : shortest }
         set { shortest = min(max(newValue, 7), 16) }

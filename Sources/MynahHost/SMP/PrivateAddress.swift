@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// Random addresses: static, and private ones that only who has the key resolves (Core Specification, Vol 6,
-/// Part B, 1.3.2).
+/// Random addresses: static ones, and private ones that only owners of the key resolve (Core Specification,
+/// Vol 6, Part B, 1.3.2).
 enum PrivateAddress {
     /// A resolvable private address (1.3.2.2).
     static func resolvable(_ key: SecretKey, from random: inout SecurityRandom) -> DeviceAddress {
@@ -61,8 +61,8 @@ extension DeviceAddress {
     }
 }
 
-/// When the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol 3, Part C,
-/// Appendix A, TGAP(private_addr_int)).
+/// The times at which the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol
+/// 3, Part C, Appendix A, TGAP(private_addr_int)).
 ///
 /// An address that is due stays while it may not change, as while a connection is being made with it.
 struct AddressRotation: Sendable {
@@ -73,7 +73,7 @@ struct AddressRotation: Sendable {
     private var random: SecurityRandom
     /// The current address.
     private(set) var address: DeviceAddress
-    /// When the next one is due.
+    /// The time of the next change.
     private(set) var due: Duration
 
     init(

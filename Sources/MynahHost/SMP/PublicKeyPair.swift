@@ -33,7 +33,8 @@ struct PublicKeyPair: Sendable {
         }
     }
 
-    /// The pair of a private key of 32 bytes, least significant byte first; nil if it is none.
+    /// The pair of a private key of 32 bytes, least significant byte first, or `nil` if the bytes are no
+    /// private key.
     init?(privateKey: [UInt8]) {
         let key = Array(privateKey.reversed())
         guard key.count == 32, let point = P256.publicKey(of: key) else { return nil }

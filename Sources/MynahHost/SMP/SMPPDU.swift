@@ -22,7 +22,7 @@ enum SMPPDU: Hashable, Sendable {
         case pairingDHKeyCheck = 0x0D
         case pairingKeypressNotification = 0x0E
 
-        /// Of the whole PDU, in bytes.
+        /// The length of the whole PDU in bytes.
         var length: Int {
             switch self {
             case .pairingRequest, .pairingResponse: 7

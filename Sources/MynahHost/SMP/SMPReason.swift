@@ -1,4 +1,4 @@
-/// Why pairing failed, as it goes on the air (Core Specification, Vol 3, Part H, 3.5.5).
+/// The reason of a failed pairing, as sent on the air (Core Specification, Vol 3, Part H, 3.5.5).
 struct SMPReason: RawRepresentable, Hashable, Sendable, Error {
     let rawValue: UInt8
 
@@ -6,7 +6,7 @@ struct SMPReason: RawRepresentable, Hashable, Sendable, Error {
     static let passkeyEntryFailed = SMPReason(rawValue: 0x01)
     /// There is no out-of-band data.
     static let oobNotAvailable = SMPReason(rawValue: 0x02)
-    /// The capabilities do not allow what is required.
+    /// The capabilities do not allow the required security.
     static let authenticationRequirements = SMPReason(rawValue: 0x03)
     /// The confirm value is not that of the random value.
     static let confirmValueFailed = SMPReason(rawValue: 0x04)

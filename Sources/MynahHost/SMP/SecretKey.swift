@@ -1,7 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// 128 secret bits, least significant byte first as in PDUs; they show in no description, no dump and no log.
+/// 128 secret bits, least significant byte first as in PDUs.
+///
+/// No description, dump or log shows them.
 struct SecretKey: Hashable, Sendable {
     let bytes: [UInt8]
 

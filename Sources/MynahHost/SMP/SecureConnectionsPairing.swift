@@ -26,7 +26,7 @@ struct SecureConnectionsPairing: Sendable {
         var longTermKey: SecretKey
     }
 
-    /// As many bits as a passkey has (2.3.5.6.3).
+    /// The number of rounds: one for each bit of a passkey (2.3.5.6.3).
     static let rounds = 20
 
     private let context: PairingContext

@@ -4,8 +4,8 @@ import MynahSupport
 
 // Keys for the controller, and what it reports of encryption.
 extension SecurityManager {
-    /// As the central: encrypts by a bond that is good enough, or pairs (Core Specification, Vol 3, Part H,
-    /// 2.4.6).
+    /// Encrypts a link as the central with a bond that is secure enough, or pairs (Core Specification, Vol 3,
+    /// Part H, 2.4.6).
     mutating func secure(
         _ index: Int, _ requirements: AuthenticationRequirements, at now: Duration,
         _ actions: inout [Action]
@@ -46,7 +46,8 @@ extension SecurityManager {
         actions.append(.giveKey(key, link: link))
     }
 
-    /// A link is encrypted now, or with another key than before; or the attempt failed.
+    /// Handles the report that a link is encrypted now, or with another key than before, or that the attempt
+    /// failed.
     mutating func encryptionChanged(
         _ link: ConnectionHandle, _ status: HCIStatus, at now: Duration, _ actions: inout [Action]
     ) {

@@ -43,7 +43,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.requestSecurity(by: bond, at: $1) }
     }
 
-    /// Takes a PDU of the Security Manager's channel.
+    /// Receives a PDU of the Security Manager's channel.
     mutating func receive(
         _ bytes: [UInt8], _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
     ) {
@@ -51,7 +51,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
     }
 
-    /// Takes the user's answer to a question, or `nil` if there is none.
+    /// Handles the user's answer to a question, or `nil` if there is none.
     ///
     /// An answer to an earlier question, or about a link that has ended, is dropped.
     mutating func answered(
@@ -67,7 +67,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.answer(answer, at: $1) }
     }
 
-    /// The time has come to a link's deadline.
+    /// Handles a link's deadline.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         step(index, at: now, &actions) { $0.expire(at: $1) }
@@ -75,7 +75,7 @@ extension SecurityManager {
 
     // MARK: The machine
 
-    /// Lets a link's machine take something, and does what it wants.
+    /// Changes the state of a link's machine, and carries out its actions.
     mutating func step(
         _ index: Int, at now: Duration, _ actions: inout [Action],
         _ body: (inout PairingMachine, Duration) -> [PairingAction]

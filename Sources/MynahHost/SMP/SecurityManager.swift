@@ -5,9 +5,8 @@ import MynahSupport
 /// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification,
 /// Vol 3, Part H).
 ///
-/// A part without I/O. The driver passes on what happens and carries out the actions, and calls `expire` when
-/// a link's `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver
-/// gives.
+/// A part without I/O. The driver passes on events, carries out the actions, and calls `expire` when a link's
+/// `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver gives.
 struct SecurityManager: Sendable {
     /// An action for the driver.
     enum Action {
@@ -17,7 +16,7 @@ struct SecurityManager: Sendable {
         case encrypt(link: ConnectionHandle, Peer.ID, Bond.LongTermKey)
         /// Answer the controller's request for a long-term key; with `nil` there is none.
         case giveKey(SecretKey?, link: ConnectionHandle)
-        /// Ask the user; the answer goes to `answered`, except that a number to display wants none.
+        /// Ask the user; the answer goes to `answered`. A number to display needs no answer.
         case ask(Question)
         /// The peer's name, address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
@@ -25,16 +24,16 @@ struct SecurityManager: Sendable {
         case paired(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
         case secured(link: ConnectionHandle, by: Bond?)
-        /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the
-        /// client applies again.
+        /// A link is encrypted with the key of a bond for the first time: the client configuration in the
+        /// bond applies again.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made; what other parts know of the peer is added to it by `update`.
+        /// A bond was made. Other parts add their knowledge of the peer with `update`.
         case bonded(link: ConnectionHandle)
         /// Report something of a link on which this side is the peripheral.
         case event(RadioEvent)
         /// Report something of a link on which this side is the central.
         case centralEvent(CentralEvent)
-        /// Warn of something that is no link's.
+        /// Warn of a problem that belongs to no link.
         case warn(RadioWarning)
         /// End calls that wait, with an error or well.
         case end([UInt64], RadioError?)
@@ -66,19 +65,19 @@ struct SecurityManager: Sendable {
 
     /// The addresses that pairing on a link covers.
     struct Addresses: Hashable, Sendable {
-        /// Those that were on the air when the link began (Vol 3, Part H, 2.2.3).
+        /// The addresses that were on the air when the link began (Vol 3, Part H, 2.2.3).
         var own: DeviceAddress
         var peer: DeviceAddress
         /// The identity address that this side distributes.
         var identity: DeviceAddress
     }
 
-    /// With which key the controllers are about to encrypt.
+    /// The key with which the controllers are about to encrypt.
     enum Encryption: Hashable {
         case idle
-        /// With that of the pairing under way.
+        /// The key of the current pairing.
         case pairing
-        /// With that of the bond with this identity.
+        /// The key of the bond with this identity.
         case bond(DeviceAddress)
     }
 
@@ -88,14 +87,14 @@ struct SecurityManager: Sendable {
         let addresses: Addresses
         var peer: Peer
         var security: LinkSecurity
-        /// Made when it is first needed.
+        /// The pairing machine, made when it is first needed.
         var machine: PairingMachine?
         var encryption = Encryption.idle
         /// The number of the last question.
         var lastQuestion = 0
         /// The last question of this pairing to this side's user.
         var question: PairingStep?
-        /// The last question wants an answer, and has none.
+        /// `true` if the last question needs an answer, and has none yet.
         var isAsking = false
         /// The calls that wait for the link to be secured.
         var waiters: [UInt64] = []
@@ -140,7 +139,7 @@ struct SecurityManager: Sendable {
             role: role, addresses: addresses, peer: peer, security: LinkSecurity(isBonded: peer.isPaired))
     }
 
-    /// A link ended, and with it the calls that wait for it.
+    /// Removes a link that has ended, and ends the calls that wait for it.
     mutating func linkEnded(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         end(index, Self.linkEnded, &actions)
@@ -153,7 +152,7 @@ struct SecurityManager: Sendable {
         return entries[at: index].security
     }
 
-    /// When `expire` is to be called for a link, or `nil` if nothing is under way.
+    /// The time at which `expire` has to be called for a link, or `nil` if no procedure is under way.
     func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].machine?.deadline }
     }
@@ -178,7 +177,7 @@ struct SecurityManager: Sendable {
 
     // MARK: Bonds
 
-    /// Takes what the file of bonds holds.
+    /// Loads the content of the file of bonds.
     mutating func load(_ contents: BondFile.Contents, _ actions: inout [Action]) {
         maySave = contents.mayReplace
         if let store = contents.store { bonds = store }
@@ -233,7 +232,7 @@ struct SecurityManager: Sendable {
         save(&actions)
     }
 
-    /// Changes what is kept of a link's peer; returns false if it is not bonded.
+    /// Changes the bond of a link's peer; returns `false` if the peer is not bonded.
     @discardableResult
     mutating func update(_ link: ConnectionHandle, _ change: (inout Bond) -> Void) -> Bool {
         guard let index = entries.index(of: link), entries[at: index].security.isBonded,
@@ -242,16 +241,16 @@ struct SecurityManager: Sendable {
         return bonds.update(address, change)
     }
 
-    /// Changes and saves what is kept of a link's peer, if it is bonded.
+    /// Changes and saves the bond of a link's peer, if there is one.
     mutating func remember(
         _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
     ) {
         if update(link, change) { save(&actions) }
     }
 
-    /// Notes what a bonded client has configured.
+    /// Notes the configuration of a bonded client.
     ///
-    /// Until the link is encrypted the bond knows better, and nothing is noted.
+    /// Until the link is encrypted, the bond has the valid configuration, and nothing is noted.
     mutating func rememberClient(
         _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
     ) {

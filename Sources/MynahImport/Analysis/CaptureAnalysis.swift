@@ -64,7 +64,7 @@ struct CaptureAnalysis {
     /// The most bytes of a recording of one device, or `nil` if that is seen at the end.
     private let byteLimit: Int?
 
-    /// An analysis of no packets; `byteLimit` is for one that goes on without end.
+    /// An analysis without packets so far; `byteLimit` is for an analysis without an end.
     init(byteLimit: Int? = nil) {
         self.byteLimit = byteLimit
     }

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Chooses the device to import among those of a capture.
 struct DeviceChoice {
-    /// A device with what it is called in messages.
+    /// A device with its name for messages.
     struct Candidate {
         var device: ObservedDevice
         var label: String
@@ -46,7 +46,9 @@ struct DeviceChoice {
         return (read ?? content.localName).flatMap { PlainText.name($0) }
     }
 
-    /// The device that is wanted, or the only one; throws with a list if that is not clear.
+    /// The wanted device, or the only one.
+    ///
+    /// Throws an error with a list if the choice is not clear.
     func choose(_ wanted: String?) throws(ImportProblem) -> Candidate {
         if let wanted { return try find(wanted) }
         var discovered = candidates.filter { $0.device.server.isDiscovered }

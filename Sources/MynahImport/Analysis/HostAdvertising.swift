@@ -7,7 +7,7 @@ struct HostAdvertising {
     private struct Set {
         var data: [UInt8] = []
         var scanResponse: [UInt8] = []
-        /// In units of 0.625 ms.
+        /// The advertising interval, in units of 0.625 ms.
         var interval: UInt32?
         var isConnectable = true
     }

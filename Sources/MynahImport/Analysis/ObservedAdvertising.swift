@@ -87,7 +87,7 @@ struct ObservedAdvertising: Hashable {
         return min(max(20_000, mean / 625 * 625), 10_240_000)
     }
 
-    /// Of the Accessory Design Guidelines for Apple Devices, and round ones, in microseconds.
+    /// The intervals of the Accessory Design Guidelines for Apple Devices, and round ones, in microseconds.
     private static let usual: [Int64] = [
         20_000, 30_000, 40_000, 50_000, 60_000, 100_000, 152_500, 200_000, 211_250, 250_000, 318_750, 417_500,
         500_000, 546_250, 760_000, 852_500, 1_000_000, 1_022_500, 1_285_000, 2_000_000, 2_500_000, 5_000_000,

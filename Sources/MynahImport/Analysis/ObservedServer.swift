@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The attributes of one device and what was sent, as far as a capture shows them.
+/// The attributes of one device and the values that it sent, as far as a capture shows them.
 ///
 /// A device may get another attribute table, as with new firmware. Each discovery makes a table. Those that
 /// do not contradict each other are one, and of others the last that was discovered whole is imported.
@@ -66,7 +66,7 @@ struct ObservedServer {
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
     private(set) var sent = SentLog()
-    /// When each link began, as far as that is in the capture.
+    /// The time at which each link began, if the capture shows it.
     var linkStarts: [Int: Int64] = [:]
     /// Notes about its tables, for a reader of the profile.
     private(set) var notes: [String] = []
@@ -87,7 +87,7 @@ struct ObservedServer {
     /// end, as of a capture in a file.
     private let byteLimit: Int?
     private var byteCount = 0
-    /// At least as many bytes as a line of each characteristic has without its value.
+    /// The most bytes that a line of each characteristic has without its value.
     private var lineSizes: [AttributeHandle: Int] = [:]
     private var sentCounts: [Flow: Int] = [:]
     /// The limits that were reached.
@@ -295,7 +295,8 @@ struct ObservedServer {
         return result
     }
 
-    /// Without a refusal on an open link, an attribute may need encryption or not.
+    /// A note if it is not known whether attributes need encryption: only a refusal on an unencrypted link
+    /// shows it.
     private var securityNote: String? {
         guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
         return openAccesses.isEmpty

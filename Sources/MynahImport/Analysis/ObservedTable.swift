@@ -31,7 +31,7 @@ struct ObservedTable {
         var value: [UInt8]
         /// `true` if these bytes are all of the value.
         var isWhole: Bool
-        /// When its first part was read.
+        /// The time at which the first part was read.
         var time: Int64
         /// Whether a later read had another value.
         var hasChanged = false
@@ -116,7 +116,9 @@ struct ObservedTable {
         readings[handle] = reading
     }
 
-    /// More of a value was read; it counts only if it continues what was read.
+    /// Notes another part of a value.
+    ///
+    /// The part counts only if it continues the parts before.
     mutating func readOn(_ part: [UInt8], of handle: AttributeHandle, at offset: Int, isLast: Bool) {
         guard var reading = readings[handle], !reading.isWhole, reading.value.count == offset else { return }
         reading.value += part
@@ -189,8 +191,8 @@ struct ObservedTable {
 
     // MARK: Several discoveries
 
-    /// The table after Service Changed: what is outside the range is as it was (Core Specification, Vol 3,
-    /// Part G, 7.1).
+    /// The table after Service Changed: attributes outside the range are unchanged (Core Specification, Vol
+    /// 3, Part G, 7.1).
     ///
     /// A service that is partly in the range is gone with all its attributes.
     func without(_ changed: ClosedRange<AttributeHandle>) -> ObservedTable {
@@ -225,8 +227,8 @@ struct ObservedTable {
 
     /// Whether a later discovery of the same device is of another table.
     ///
-    /// Discovery goes upwards, so both have seen everything up to the lesser of their last handles, but for
-    /// what has changed and was not discovered since.
+    /// Discovery goes upwards, so both have seen all attributes up to the lesser of their last handles,
+    /// except changed ones that were not discovered since.
     func contradicts(_ later: ObservedTable) -> Bool {
         let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))
         let isAll = hasAllServices && later.hasAllServices
@@ -262,7 +264,7 @@ struct ObservedTable {
         return one.end != other.end && one.end != .last && other.end != .last
     }
 
-    /// Adds what a later discovery of the same table shows.
+    /// Adds the attributes of a later discovery of the same table.
     mutating func merge(_ later: ObservedTable) {
         for (start, service) in later.services where service.end >= start {
             declare(service.uuid, start...service.end, isPrimary: service.isPrimary)

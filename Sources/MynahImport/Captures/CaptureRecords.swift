@@ -2,7 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Takes the records of a capture, passes on their packets, and counts what it cannot use.
+/// Reads the records of a capture, passes on their packets, and counts the ones that it cannot use.
 struct CaptureRecords {
     /// How the bytes of a record make a packet.
     enum Encoding: Hashable, Sendable {
@@ -26,9 +26,9 @@ struct CaptureRecords {
     private var airCount = 0
     private var shortenedCount = 0
     private var unknownCount = 0
-    /// The link types that are not Bluetooth's.
+    /// The link types that do not belong to Bluetooth.
     private var otherLinkTypes: Set<UInt32> = []
-    /// Where the last record ends early.
+    /// The position at which the last record is cut off, or `nil` if it is complete.
     private var cut: Int?
     /// The direction of the data of each link, for captures that do not record it.
     private var directions: [UInt32: Bool] = [:]
@@ -123,10 +123,10 @@ struct CaptureRecords {
         add(body, as: type, source: source, time: time, isFromController: direction)
     }
 
-    /// The direction of a packet, by what it is.
+    /// The direction of a packet, by its type and content.
     ///
     /// A host begins a PDU with boundary 00 and a controller with 10 (Core Specification, Vol 4, Part E,
-    /// 5.4.2); what continues it goes the same way.
+    /// 5.4.2); continuing packets go the same way.
     private mutating func direction(of type: H4PacketType, _ body: [UInt8], _ source: Int) -> Bool {
         guard type == .aclData else { return type == .event }
         guard let (handle, boundary, _) = ACLPacket.parts(of: body) else { return false }

@@ -4,7 +4,9 @@ package import MynahHCI
 package struct CapturedPacket: Hashable, Sendable {
     /// The controller among those of the capture: the number of an interface or of an adapter.
     package var source: Int
-    /// When it was recorded, in microseconds since 1970; an impossible time is the nearest that is possible.
+    /// The time of the record, in microseconds since 1970.
+    ///
+    /// An impossible time is replaced by the nearest possible one.
     package var time: Int64
     /// Whether the controller sent it.
     package var isFromController: Bool

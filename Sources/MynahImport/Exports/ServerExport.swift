@@ -3,7 +3,7 @@ import MynahSupport
 
 /// The export of a GATT server of nRF Connect for Mobile (XML).
 enum ServerExport {
-    /// Reads the device, and warnings about what is left out.
+    /// Reads the device, and makes warnings about omitted parts.
     static func profile(of bytes: [UInt8]) throws(ImportProblem) -> (ImportedProfile, [String]) {
         let root = try XMLElement.root(of: bytes)
         guard root.name == "server-configuration" else {

@@ -69,7 +69,7 @@ struct XMLElement {
             while let byte = next, XMLElement.isSpace(byte) { advance() }
         }
 
-        /// Skips what begins here, up to its end.
+        /// Skips a part that begins here, up to its end.
         mutating func skip(past end: [UInt8], of what: String) throws(ImportProblem) {
             let start = self
             while !isAtEnd {

@@ -73,7 +73,7 @@ extension ImportedAdvertising {
         !AssignedNumbers.isDeclaration(uuid) && !AssignedNumbers.isDescriptor(uuid)
     }
 
-    /// Leaves out what does not fit: a profile puts everything but the name into the advertising data.
+    /// Leaves out data that does not fit: a profile puts everything but the name into the advertising data.
     private mutating func fit() {
         var dropped: [String] = []
         while true {

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 extension ImportedProfile {
-    /// The most rules of one characteristic; a transfer of a file is no behavior.
+    /// The most rules of one characteristic: more writes are the transfer of a file, and no behavior.
     static let ruleLimit = 64
     /// The most values of one recording.
     static let recordingLimit = 100_000

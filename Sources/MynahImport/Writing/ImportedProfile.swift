@@ -80,9 +80,9 @@ struct ImportedProfile {
     var warnings: [String] = []
 }
 
-/// Advertising, and what a profile cannot say of it.
+/// Advertising, and notes about the parts that a profile cannot express.
 struct ImportedAdvertising {
-    /// With the name that is advertised, or `nil` for none.
+    /// The advertisement, with the advertised name, or `nil` for none.
     var advertisement = Advertisement()
     var notes: [String] = []
 }

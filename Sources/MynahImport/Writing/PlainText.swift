@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Which texts of a device a profile can have as they are.
+/// The texts of a device that a profile can repeat unchanged.
 enum PlainText {
     /// Whether a character shows in a terminal and is allowed in YAML.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {

@@ -20,7 +20,7 @@ struct ProfileReduction {
     private var descriptors = 0
     private var services = 0
 
-    /// Notes about what was left out, each a sentence without a full stop.
+    /// Notes about omitted parts, each a sentence without a full stop.
     var notes: [String] {
         let parts = [
             ("answers to writes", rules), ("values", values), ("descriptors", descriptors),

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Writes an imported device as a profile, with comments about what is not known.
+/// Writes an imported device as a profile, with comments about unknown parts.
 struct ProfileText {
     private var profile: ImportedProfile
     private let tree: AttributeTree
@@ -11,7 +11,7 @@ struct ProfileText {
     private let source: Source
     private var lines: [String] = []
 
-    /// Where a profile comes from.
+    /// The source of a profile.
     enum Source {
         /// A file, by its name.
         case file(String)
@@ -39,7 +39,7 @@ struct ProfileText {
         var yaml: String
         /// The lines of its recording, which is empty if nothing was recorded.
         var recording = RecordingText()
-        /// Notes about what was left out because a file would be too large.
+        /// Notes about parts that were omitted because a file would be too large.
         var leftOut: [String]
     }
 
@@ -272,7 +272,7 @@ struct ProfileText {
         lines.append(comment.map { "\(line)  # \(Self.plain($0))" } ?? line)
     }
 
-    /// Sentences as comments before what they are about.
+    /// Writes sentences as comments before the lines that they are about.
     private mutating func note(_ level: Int, _ notes: [String]) {
         for note in notes {
             let text = Self.plain(note)

@@ -12,7 +12,7 @@ package struct RecordingText: Sendable {
 
     /// A line: a value of a flow.
     private struct Line {
-        /// In microseconds after the subscription.
+        /// The time after the subscription, in microseconds.
         var time: Int64
         var flow: Int32
         var place: Int32
@@ -26,7 +26,7 @@ package struct RecordingText: Sendable {
 
     private let sources: [Source]
     private let lines: [Line]
-    /// A note about what was left out, without a full stop, or `nil` if everything is there.
+    /// A note about omitted lines, without a full stop, or `nil` if all are there.
     let note: String?
 
     /// No lines.
@@ -34,8 +34,8 @@ package struct RecordingText: Sendable {
         self.init([], 0)
     }
 
-    /// The lines that fit into so many bytes: the first of each characteristic, which has no value without
-    /// it, and of the others the earliest.
+    /// The lines that fit into `maximumSize` bytes: the first line of each characteristic, which would have
+    /// no value without it, and then the earliest others.
     init(_ flows: [Flow], _ maximumSize: Int) {
         let sources = flows.map { flow in
             let names = JSON.object(flow.names).text.dropFirst().dropLast()
@@ -101,7 +101,7 @@ package struct RecordingText: Sendable {
             + (path.map { [.init("path", .string($0))] } ?? [])
     }
 
-    /// At least as many bytes as a line of a characteristic has without its value.
+    /// The most bytes that a line of a characteristic has without its value.
     static func longest(_ service: String, _ characteristic: String, hasPath: Bool) -> Int {
         // A service or a characteristic gets a number after its UUID.
         let path = hasPath ? "\(service)[65535]/\(characteristic)[65535]" : nil

@@ -1,11 +1,11 @@
 import MynahCore
 
-/// Sorts what a device sent into answers to writes and values that it sent by itself.
+/// Divides the values that a device sent into answers to writes and values that it sent by itself.
 ///
-/// All values of a characteristic are answers, or none is.
+/// Either all values of a characteristic are answers, or none.
 ///
-/// They are if each came within a second after a write to its service, or half a second after another answer
-/// to that write. A value may overtake the response to the write that it answers.
+/// They are answers if each came within a second after a write to its service, or half a second after another
+/// answer to that write. A value may overtake the response to the write that it answers.
 struct SentValues {
     /// A value that came after a write, in microseconds after the response to it.
     struct Answer: Hashable {
@@ -18,7 +18,9 @@ struct SentValues {
 
     private static let firstWithin: Int64 = 1_000_000
     private static let nextWithin: Int64 = 500_000
-    /// A device keeps as many for a central; more are no answer but a transfer.
+    /// The most values of one answer, as many as a device keeps for a central.
+    ///
+    /// More values are a transfer, and not an answer.
     private static let limit = 64
 
     /// The answers to a write, by its place in the server's list.

@@ -1,4 +1,4 @@
-/// The names of what `mynah connect` reports.
+/// The names of the events that `mynah connect` reports.
 package enum ConnectName: String, Hashable, Sendable, CaseIterable {
     case connected
     case disconnected

@@ -4,7 +4,7 @@ import MynahSupport
 /// A value of an event's field, as JSON has it.
 protocol EventFieldValue: SendableMetatype {
     var eventJSON: JSON { get }
-    /// Reads what `eventJSON` writes; `nil` for anything else.
+    /// Reads a value that `eventJSON` wrote; `nil` for anything else.
     init?(eventJSON: JSON)
     static func json(of list: [Self]) -> JSON
     static func list(from json: JSON) -> [Self]?
@@ -134,7 +134,7 @@ extension EventCentral: EventFieldValue {
     }
 }
 
-/// An error code is `0x0E`.
+/// An ATT error in JSON is its code, as in `0x0E`.
 extension ATTError: EventFieldValue {
     /// The code in hexadecimal, such as `0x0E`.
     package var codeText: String { "0x" + Hex.encode([code]) }

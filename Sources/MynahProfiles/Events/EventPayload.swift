@@ -8,7 +8,7 @@ package import MynahValues
 package enum EventPayload: Hashable, Sendable {
     /// The event's name says it all.
     case none
-    /// A use of an attribute of the device, and what woke its app.
+    /// A use of an attribute of the device, or the reason for which its app woke.
     case attribute(AttributeUse)
     indirect case notice(Notice)
     indirect case ready(Ready)
@@ -28,7 +28,7 @@ package enum EventPayload: Hashable, Sendable {
     indirect case retrieval(Retrieval)
     /// A link to a peripheral, or an alert about it.
     indirect case link(PeripheralLink)
-    /// A use of an attribute of a peripheral, and what was discovered.
+    /// A use of an attribute of a peripheral, or a discovery.
     indirect case remote(RemoteUse)
     indirect case app(AppStep)
     indirect case restoration(Restoration)
@@ -111,7 +111,7 @@ extension EventPayload {
         package var value: [UInt8]?
         package var withResponse: Bool?
         package var error: ATTError?
-        /// Why a request was refused or not answered, or what woke the app.
+        /// The reason for which a request was refused or not answered, or for which the app woke.
         package var reason: String?
         package var delivery: Delivery?
         package var tick: Int?
@@ -356,7 +356,7 @@ extension EventPayload {
         package var isOn: Bool?
         package var uuids: [BluetoothUUID]?
         package var error: ATTError?
-        /// Why it failed, if the peripheral did not answer the error.
+        /// The reason of the failure, if the error is not an answer of the peripheral.
         package var message: String?
 
         package init(
@@ -374,12 +374,12 @@ extension EventPayload {
 // MARK: - Apps
 
 extension EventPayload {
-    /// A launch of an app, its end, or what its user did to the phone.
+    /// A launch of an app, its end, or an action of its user.
     package struct AppStep: Hashable, Sendable {
         package var restoreIdentifiers: [String]?
         package var centralRestoreIdentifiers: [String]?
         package var isInBackground: Bool?
-        /// Why it was terminated or is not relaunched, or what happened to its phone.
+        /// The reason for which the app was terminated or is not relaunched, or the event of its phone.
         package var reason: String?
         /// The app's permission to use Bluetooth.
         package var authorization: String?
@@ -390,7 +390,9 @@ extension EventPayload {
         }
     }
 
-    /// The state of a manager that the system kept; what nobody but its reader looks at is JSON.
+    /// The state of a manager that the system kept.
+    ///
+    /// Parts that are not looked at are JSON.
     package struct Restoration: Hashable, Sendable {
         /// `peripheral` or `central`.
         package var role = ""

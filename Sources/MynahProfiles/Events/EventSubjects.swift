@@ -13,7 +13,8 @@ package enum EventCentral: Hashable, Sendable, CustomStringConvertible {
         self = address.map { .address($0) } ?? .number(peer.rawValue)
     }
 
-    /// Reads a central as `description` writes it, but for the type of its address; `nil` if it is none.
+    /// Reads a central in the form of `description`, except for the type of its address; `nil` if the text
+    /// has another form.
     init?(_ text: String) {
         if let address = DeviceAddress(text, kind: .random) {
             self = .address(address)

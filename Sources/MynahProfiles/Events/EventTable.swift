@@ -2,7 +2,7 @@ import MynahCore
 package import MynahSupport
 import MynahValues
 
-/// The events that a device reports: what each needs in a profile, and its fields in their order.
+/// The events that a device reports: the part of a profile that each needs, and its fields in their order.
 ///
 /// JSON, the catalog that `check` reads, matches and the article follow from it.
 package enum EventTable {
@@ -140,7 +140,7 @@ extension EventPayload {
     /// The fields that it has as the payload of an event, in JSON.
     package func members(of name: EventName) -> [JSON.Member] { members(EventTable.fields(of: name)) }
 
-    /// These fields in JSON, with those of its value (`fields`) after it; `read` are those that were read.
+    /// These fields in JSON, with `fields` after the value; `read` has fields that were decoded before.
     package func whole(_ fields: [EventField], read: JSON? = nil) -> [JSON.Member] {
         var members = members(fields)
         if let index = members.firstIndex(where: { $0.key == "value" }), let json = read ?? valueFields?.json

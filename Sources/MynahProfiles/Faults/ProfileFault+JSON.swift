@@ -3,7 +3,7 @@ import MynahFaults
 package import MynahSupport
 
 extension ProfileFault {
-    /// The fault as a profile writes it; `tree` is its device's.
+    /// The fault as a profile writes it; `tree` has the attributes of its device.
     package func json(in tree: AttributeTree) -> JSON {
         var members: [JSON.Member] = [.init("name", .string(fault.name))]
         switch fault.trigger {

@@ -25,9 +25,10 @@ package struct ProfileFault: Hashable, Sendable {
         return fault
     }
 
-    /// Why the fault cannot be carried out, and the position of what has to change.
+    /// The reason for which the fault cannot be carried out, and the position of the part that has to change.
     ///
-    /// `problem` says why of any fault. The fault is to blame for what it does not say without a key.
+    /// `problem` returns the reason for any fault. A problem that no key causes is reported at the fault
+    /// itself.
     func located(_ problem: (Fault) -> String?) -> (mark: SourceMark, message: String)? {
         guard let message = problem(fault) else { return nil }
         let parts: [(key: String, remove: (inout Fault) -> Void)] = [

@@ -23,7 +23,8 @@ enum AttributeType: String {
 
     /// A number of any width, or one of the SIG's names.
     ///
-    /// The names of what the radio adds itself are left out, and assigned numbers that are no such thing.
+    /// The schema leaves out the names of attributes that the radio adds itself, and assigned numbers of
+    /// another kind.
     var schema: Schema {
         let made: Set<BluetoothUUID> = [
             GATT.genericAccess, GATT.genericAttribute, GATT.extendedProperties, GATT.clientConfiguration,

@@ -47,7 +47,7 @@ struct Field<Value>: DeclaredField {
         self.doc = doc
     }
 
-    /// The same, for a section that needs it.
+    /// The same field, but required.
     var needed: Field { Field(name, called: called, kind, isRequired: true, doc: doc) }
 
     var form: String { kind.form }
@@ -77,8 +77,8 @@ struct Section: Sendable {
     private let makeRules: @Sendable () -> [JSON.Member]
     private let makeOthers: @Sendable () -> Schema.Others?
 
-    /// `rules` are what the schema says about several fields together, and `others` are keys that are the
-    /// user's own.
+    /// `rules` are the schema's rules about several fields together, and `others` are keys that the user
+    /// chooses.
     init(
         _ name: String, what: String? = nil, _ fields: [any DeclaredField],
         others: @autoclosure @escaping @Sendable () -> Schema.Others? = nil,

@@ -101,7 +101,8 @@ extension FormatReader {
         if let problem = PrintableText.problem(ofName: name) { error(at: node, "\(what) \(problem)") }
     }
 
-    /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
+    /// Notes a code such as 80: users mean 0x80 more often than 0x50, which is not assigned (Vol 3, Part F,
+    /// 3.4.1.1).
     func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code
         guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }

@@ -1,4 +1,4 @@
-/// Notes the issues of a profile, and reads what all sections have in common: mappings, lists and scalars.
+/// Notes the issues of a profile, and reads the elements of all sections: mappings, lists and scalars.
 ///
 /// The reader keeps no state of a section: each section has a reader of its own.
 final class FormatReader {
@@ -9,7 +9,7 @@ final class FormatReader {
     private var warningCount = 0
     private var notes: [Note] = []
     private var isFull: Bool { errorCount >= Self.maximumIssues }
-    /// Aliases can make a small file enormous; what is visited is counted.
+    /// The number of visited nodes, which is limited: aliases can make a small file enormous.
     private var visited = 0
     static let maximumNodes = 100_000
     /// A hundred errors say enough, and as many warnings; a thousand more would bury them.
@@ -165,7 +165,7 @@ final class FormatReader {
         return scalar.string
     }
 
-    /// A scalar, of which an empty one is a value too.
+    /// A scalar, which may be empty.
     func scalar(_ node: YAMLNode, _ what: String, _ shape: String = "one value") -> YAMLNode.Scalar? {
         guard visit(node) else { return nil }
         if let scalar = node.scalar { return scalar }

@@ -9,7 +9,7 @@ extension Kind<YAMLNode> {
         Kind(form, schema()) { node, _, _ in node }
     }
 
-    /// A mapping with a table of its own, which has this name in the schema.
+    /// A mapping with its own table, which has this name in the schema.
     static func section(_ name: String) -> Kind { node("`\(name)`", .ref(name)) }
 
     /// A list of such mappings.
@@ -19,7 +19,7 @@ extension Kind<YAMLNode> {
 }
 
 extension Kind<String> {
-    /// Text, as it is written.
+    /// Text, as written.
     static var text: Kind { Kind("text", .ref("text")) { $2.text($0, $1) } }
 
     /// The name of a fault or a scenario, a part of a path of the control API and of a line on a screen.
@@ -91,7 +91,7 @@ extension Kind<UInt8> {
 }
 
 extension Kind {
-    /// A text of a certain shape, which `parse` reads; the message about any other ends with it.
+    /// A text of a certain shape, which `parse` reads; the message about any other text ends with the shape.
     static func parsed(
         _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema, shape: String,
         _ parse: @escaping @Sendable (String) -> Value?
@@ -137,14 +137,14 @@ extension Kind<[PlacedWord]> {
     }
 }
 
-/// Bytes by a key of the user's.
+/// Bytes by a key that the user chooses.
 struct KeyedBytes<Key> {
     let key: Key
     let bytes: [UInt8]
 }
 
 extension Kind {
-    /// Bytes by keys, each once; `check` notes what is wrong with a key, and `name` names one.
+    /// Bytes by unique keys; `check` notes the problem of a key, and `name` returns its name.
     static func bytes<Key: Hashable & Sendable>(
         by key: Kind<Key>, called what: String,
         name: @escaping @Sendable (Key, YAMLNode) -> String,

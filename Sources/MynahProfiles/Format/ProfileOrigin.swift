@@ -17,7 +17,7 @@ struct ProfileOrigin: Sendable {
         self.lines = lines
     }
 
-    /// A JSON value that was never a text of the user's.
+    /// A JSON value that was not read from a text of the user.
     init(name: String, json: JSON) {
         file = name
         self.json = json

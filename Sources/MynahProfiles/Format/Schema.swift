@@ -10,12 +10,12 @@ struct Schema: Sendable {
 
     var json: JSON { .object(members) }
 
-    /// The same with a description for people.
+    /// The schema with a description for people.
     func described(_ text: String) -> Schema {
         text.isEmpty ? self : Schema([.init("description", .string(text))] + members)
     }
 
-    /// The same with other members too.
+    /// The schema with additional members.
     func with(_ more: [JSON.Member]) -> Schema { Schema(members + more) }
 
     /// A definition of the document.

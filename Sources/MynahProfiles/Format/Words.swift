@@ -14,7 +14,7 @@ enum Words {
         NearestName.of(word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// A word of the file in a message: cut, and without what a terminal would act on.
+    /// A word of the file for a message: cut, and without control characters.
     static func quote(_ word: some StringProtocol) -> String {
         let scalars = word.unicodeScalars
         var text = "\""

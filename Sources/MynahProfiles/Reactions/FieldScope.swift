@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The names that a value can be taken from: variables, and in a reaction the fields of what was written.
+/// The names that a value can be taken from: variables, and in a reaction the fields of the written value.
 struct FieldScope {
     var variables = Variables()
     /// The layout of the value that was written, or `nil` outside reactions, or if it is not known.
     var layout: ValueLayout?
 
-    /// Fields that a central could have written, to check what is made of them.
+    /// Fields that a central could have written, to check their use.
     var written: [NamedField] {
         guard let layout else { return [] }
         return layout.names.compactMap { name in

@@ -24,7 +24,7 @@ package struct Reaction: Hashable, Sendable {
     /// Whether a write that it matches is stored: a rule with an error or an answer stores nothing.
     package var storesValue: Bool { error == nil && answers.isEmpty }
 
-    /// A number or a text, or the name of what has one.
+    /// A number or a text, or the name of a variable or a field with one.
     package enum Operand: Hashable, Sendable {
         case constant(VariableValue)
         /// A field of the value that was written.
@@ -32,7 +32,7 @@ package struct Reaction: Hashable, Sendable {
         case variable(String)
     }
 
-    /// A variable, and what it becomes.
+    /// A variable and its new value.
     package struct Change: Hashable, Sendable {
         package var variable: String
         package var operand: Operand

@@ -341,7 +341,7 @@ enum AnswerSection {
 }
 
 extension Kind<YAMLNode> {
-    /// Variables, and what they are set to.
+    /// Variables and their new values.
     static var changes: Kind {
         node("values by the names of variables", .map(to: .types("string", "number")))
     }

@@ -65,7 +65,7 @@ package struct Variables: Hashable, Sendable {
         self.values = values
     }
 
-    /// Their names, in alphabetical order.
+    /// The names of the variables, in alphabetical order.
     package var names: [String] { values.keys.sorted() }
 
     /// The value of a variable, or `nil` if the profile has none of this name.
@@ -78,6 +78,6 @@ package struct Variables: Hashable, Sendable {
         return true
     }
 
-    /// As one JSON object.
+    /// The variables as one JSON object.
     package var json: JSON { .object(names.map { .init($0, values[$0]?.json ?? .null) }) }
 }

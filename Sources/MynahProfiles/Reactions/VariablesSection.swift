@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// `variables:`, numbers and texts by names of the user's.
+/// `variables:`, numbers and texts by names that the user chooses.
 enum VariablesSection {
     static var schema: Schema {
         .map(
@@ -48,7 +48,9 @@ enum VariablesSection {
         return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
     }
 
-    /// A number, or `nil` if the text is none; notes one that would be rounded.
+    /// The number in a text, or `nil` if it is no number.
+    ///
+    /// Notes a number that would be rounded.
     fileprivate static func number(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
@@ -73,8 +75,8 @@ enum VariablesSection {
 }
 
 extension VariableValue {
-    /// Why a text that is written as a number cannot be kept as it is, as a sentence without its full stop;
-    /// `nil` if it can, or is no number.
+    /// The reason for which the number in a text cannot be kept unchanged, as a sentence without its full
+    /// stop, or `nil` if it can, or if the text is no number.
     package static func problem(of text: String) -> String? {
         let text = text.trimmed
         if let problem = WholeDigits.problem(of: text) { return problem }
@@ -82,7 +84,7 @@ extension VariableValue {
         return "the number \(text.prefix(40)) is beyond ±\(Double.greatestFiniteMagnitude)"
     }
 
-    /// A number without a unit, or `nil` if the text is none.
+    /// A number without a unit, or `nil` if the text is no such number.
     package init?(written text: String) {
         guard let written = WrittenNumber(text), written.unit == nil else { return nil }
         self =

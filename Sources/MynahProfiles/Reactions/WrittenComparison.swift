@@ -1,6 +1,6 @@
 import MynahCore
 
-/// A comparison by size as it is written, as in `{">=": 60}`.
+/// A comparison by size as written in a profile, as in `{">=": 60}`.
 struct WrittenComparison {
     let comparison: Comparison
     /// The sign's place.

@@ -1,4 +1,4 @@
-/// The events that a device reports: what each needs in a profile, and the fields that it may have.
+/// The events that a device reports: the part of a profile that each needs, and the fields that it may have.
 ///
 /// The catalog is made from `EventTable`. `check` reads it, because a step that waits for an event that never
 /// happens would wait for ever.
@@ -7,7 +7,7 @@ package enum EventCatalog {
     enum Need: Hashable, Sendable {
         /// Any device may report it.
         case nothing
-        /// No scenario meets it.
+        /// The event cannot happen in a scenario.
         case never(String)
         /// An app plays the device.
         case app
@@ -25,10 +25,10 @@ package enum EventCatalog {
         case centralSubscription
         /// The app writes a characteristic of a device.
         case centralWrite
-        /// The device has an attribute that can be used so.
+        /// The device has an attribute that allows this use.
         case attribute(AttributeUse)
 
-        /// Whether its attribute is one of the device that an app connects to.
+        /// Whether the attribute of the event belongs to the device that an app connects to.
         var isOfCentral: Bool {
             switch self {
             case .central, .connection, .centralRead, .centralSubscription, .centralWrite: true

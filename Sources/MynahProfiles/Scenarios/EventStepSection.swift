@@ -18,7 +18,9 @@ struct EventStepSection {
         ]
     }
 
-    /// The fields of the event; words of other steps are none.
+    /// The fields of the event.
+    ///
+    /// Keys of other steps are no fields.
     private static func others(_ word: String) -> Schema.Others {
         let events = ["fault", "app", word]
         let words = Schema.words(StepSection.words.filter { !events.contains($0) })
@@ -167,7 +169,7 @@ struct EventStepSection {
         }
     }
 
-    /// Notes the comparisons of a field that hold in no layout of its value.
+    /// Notes comparisons of a field that hold in no layout of its value.
     private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldShape]) {
         var comparisons = [(Comparison.equal, node)]
         if case .mapping(let mapping) = node {

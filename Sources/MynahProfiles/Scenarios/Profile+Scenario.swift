@@ -32,7 +32,7 @@ package struct ScenarioStep: Hashable, Sendable {
         case end(isPass: Bool)
     }
 
-    /// The step as it is written, on one line and without braces.
+    /// The step as written, on one line and without braces.
     package var text: String
     package var action: Action
 

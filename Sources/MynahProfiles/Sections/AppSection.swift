@@ -105,8 +105,8 @@ enum AppSection {
         return app
     }
 
-    /// Hints at what the version of iOS does not relaunch a restorable app after, although another version
-    /// does.
+    /// Hints at events after which this version of iOS does not relaunch a restorable app, although another
+    /// version does.
     static func checkRelaunch(
         of app: Profile.App, at mark: SourceMark?, _ centrals: [Profile.Central], _ reader: FormatReader
     ) {
@@ -126,7 +126,7 @@ enum AppSection {
         reader.hint(at: mark, "iOS \(app.iOS) does not relaunch an app after \(causes)\(exception)")
     }
 
-    /// Says what an app that uses AccessorySetupKit does not have.
+    /// Notes the features that an app with AccessorySetupKit does not have.
     ///
     /// The version of iOS may be that of its phone.
     static func checkAccessorySetup(
@@ -179,7 +179,9 @@ enum AppSection {
 }
 
 extension Kind<String> {
-    /// The name of a manager for state preservation; one that is wrong is noted, and read.
+    /// The name of a manager for state preservation.
+    ///
+    /// A wrong name is noted, and read all the same.
     static var restoreIdentifier: Kind {
         Kind("text", .ref("text")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

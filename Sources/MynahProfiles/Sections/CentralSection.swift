@@ -90,7 +90,7 @@ struct CentralSection {
         return central
     }
 
-    /// Ways one after the other; those in a list are tried at once.
+    /// Ways that are tried one after the other; those in a list are tried at once.
     private static func reconnect(
         _ node: YAMLNode, hasScan: Bool, _ reader: FormatReader
     ) -> [[ReconnectWay]] {

@@ -28,7 +28,7 @@ enum ChannelSection {
             psm: name, isEncrypted: fields.read(encrypted) ?? false, greeting: greeting)
     }
 
-    /// Notes that the PSM of an app's channel is in no characteristic of its own that can be read.
+    /// Notes that no readable characteristic of an app has the PSM of its channel.
     static func check(
         _ channel: Profile.Channel, of profile: Profile, at mark: SourceMark, _ reader: FormatReader
     ) {

@@ -1,4 +1,4 @@
-/// Puts what is included before what includes it, and each as early as it is in the file.
+/// Puts included services before the services that include them, and keeps the order of the file otherwise.
 ///
 /// Services of one UUID keep the file's order, so that `180F~2` is the same one in the file and on the air.
 struct IncludeOrder {
@@ -9,7 +9,7 @@ struct IncludeOrder {
     /// includes.
     private let earlier: [[Int]]
     private(set) var order: [Int] = []
-    /// After a cycle was met: its members, the first once more at the end.
+    /// The members of a cycle if one was found, with the first one again at the end.
     private(set) var cycle: [Int] = []
     private var states: [State]
 

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The section `phone`: what the phone is that an app is on.
+/// The section `phone`: the phone that an app is on.
 ///
 /// The apps of one phone have to describe it alike (`Profile.PhoneDescription.differences(from:)`).
 enum PhoneSection {
@@ -125,7 +125,7 @@ enum PhoneSection {
 }
 
 extension PhoneSection {
-    /// Says when the Nearby Info is on the air, and what is assumed.
+    /// Notes when the Nearby Info is on the air, and the assumptions about it.
     private static func note(
         _ phone: Profile.PhoneDescription?, _ app: Profile.App?, _ reader: FormatReader
     ) {

@@ -59,7 +59,7 @@ struct ServicesSection {
         var rules: [AttributeTree.Position: YAMLNode] = [:]
     }
 
-    /// A service as it is in the file.
+    /// A service as written in the file.
     private struct Entry {
         var service: Profile.Service
         var includes: [YAMLNode]
@@ -162,7 +162,7 @@ struct ServicesSection {
 
     // MARK: Includes
 
-    /// Finds what each service includes and puts included services before those that include them.
+    /// Finds the included services of each service, and puts them before the services that include them.
     private func ordered() -> Result {
         let services = entries.map(\.service)
         var targets: [[Int]] = Array(repeating: [], count: services.count)

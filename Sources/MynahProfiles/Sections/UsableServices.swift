@@ -99,7 +99,8 @@ struct UsableServices {
 }
 
 extension Fields {
-    /// These fields, and of other ones those that these do not have; `value` is that of a key of both.
+    /// These fields, and the other fields that these do not have; `value` replaces the value of a key in
+    /// both.
     fileprivate func merged(into other: Fields, _ key: String, _ value: YAMLNode) -> Fields {
         let more = other.entries.filter { self[$0.key] == nil }
         let mark = entries.first { $0.key == key }?.mark ?? more.first { $0.key == key }?.mark
@@ -110,7 +111,7 @@ extension Fields {
 }
 
 extension Kind<String> {
-    /// The name of a service of Mynah's.
+    /// The name of a service that Mynah provides.
     static var usableService: Kind {
         let names = UsableServices.names
         return Kind(Words.codes(names), .words(names)) { node, what, reader in

@@ -60,7 +60,7 @@ enum ValueSection {
         return reader.fields(node, "a value", known: [form])?.read(field).map { .bytes($0) }
     }
 
-    /// Bytes that do not change; `message` says so of a value that does.
+    /// Reads bytes that do not change; `message` is the error for a value that does.
     static func constant(_ node: YAMLNode, else message: String, _ reader: FormatReader) -> [UInt8]? {
         switch read(node, reader) {
         case .bytes(let bytes)?: return bytes
@@ -87,7 +87,7 @@ enum ValueSection {
 }
 
 extension Kind<[UInt8]> {
-    /// Text is as it is written, also if YAML would make a number of it or nothing.
+    /// Text is read as written, even if YAML reads it as a number or as null.
     fileprivate static var utf8: Kind {
         Kind("text", .types("string", "number", "boolean", "null")) { node, what, reader in
             reader.scalar(node, what).map { Array($0.string.utf8) }
@@ -106,7 +106,7 @@ extension Kind<[UInt8]> {
         }
     }
 
-    /// A value that does not change; `message` says so of one that does.
+    /// Reads a value that does not change; `message` is the error for a value that does.
     static func constantValue(else message: String) -> Kind {
         Kind("`value` without `generate` and `fields`", .ref("bytesValue")) { node, _, reader in
             ValueSection.constant(node, else: message, reader)

@@ -11,11 +11,11 @@ struct CSVColumn: Hashable, Sendable {
         var message: String
     }
 
-    /// The column that is wanted.
+    /// The name of a column.
     enum Name: Hashable, Sendable {
-        /// From 1.
+        /// A column by its number, from 1.
         case number(Int)
-        /// By the name in the first row.
+        /// A column by its name in the first row.
         case word(String)
     }
 
@@ -57,7 +57,9 @@ struct CSVColumn: Hashable, Sendable {
         self.numbers = numbers
     }
 
-    /// A row's cells, without the quotes and spaces around them; no number has a comma in quotes.
+    /// The cells of a row, without quotes and spaces around them.
+    ///
+    /// Commas in quotes are not supported: no number has one.
     private static func cells(_ line: Substring) -> [String] {
         line.split(separator: ",", omittingEmptySubsequences: false).map { cell in
             let cell = String(cell).replacing("\t", with: " ").trimmed

@@ -52,7 +52,7 @@ package enum CivilTime {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))"
     }
 
-    /// The seconds of such a text, with or without a Z, or `nil` if the text is none.
+    /// The seconds of such a text, with or without a Z, or `nil` if the text has another form.
     package static func seconds(of text: String) -> Int64? {
         let text = text.last == "Z" ? String(text.dropLast()) : text
         let parts = text.split(omittingEmptySubsequences: false) { "-T:".contains($0) }.map { Int64($0) }

@@ -5,9 +5,9 @@ import MynahValues
 struct FieldGenerator: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         case number(NumberGenerator)
-        /// A number that goes on, in integers of the type, and wraps at its width.
+        /// A number that counts in integers of the type, and wraps at its width.
         case counter(NumberGenerator)
-        /// Values that are no numbers, one after the other, and again.
+        /// Values other than numbers, one after the other in a cycle.
         case list([FieldValue])
         /// A date and a time, or the seconds since 1970; `nil` starts with the run.
         case clock(start: Int64?)

@@ -21,7 +21,7 @@ enum FieldGeneratorKind: String, CaseIterable {
             return (kind, Section(kind.rawValue, what: "generate: \(kind.rawValue)", own + rest))
         })
 
-    /// The keys of its own; every generator takes `noise` and `outliers` too.
+    /// The keys of this kind; every generator accepts `noise` and `outliers` too.
     var fields: [any DeclaredField] {
         switch self {
         case .constant: [GeneratorKeys.value]

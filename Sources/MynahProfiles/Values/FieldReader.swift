@@ -69,7 +69,9 @@ struct FieldReader {
         return nil
     }
 
-    /// The number in the field's unit, or in its other one; that unit if it is the other one.
+    /// Converts a number to the field's unit.
+    ///
+    /// Also returns the other unit of the field if the number is in that one.
     func scaled(
         _ written: WrittenNumber, _ what: String, _ node: YAMLNode,
         in target: String? = nil, isDifference: Bool = false

@@ -83,7 +83,8 @@ struct FieldShape: Hashable, Sendable {
         return isSigned ? nil : written.unsigned.map { .unsigned($0) }
     }
 
-    /// Why no integer of the type compares so with a number, or `nil` if one can, or if the type is another.
+    /// The reason for which the comparison with a number holds for no integer of the type, or `nil` if it can
+    /// hold, or if the type is no integer.
     func problem(of name: String, _ comparison: Comparison, _ number: ExactNumber) -> String? {
         let holds = [nil, otherUnit?.name].contains { canBe(comparison, number.double, in: $0) }
         guard width != nil, !holds else { return nil }
@@ -93,7 +94,7 @@ struct FieldShape: Hashable, Sendable {
         return "\(name) is never \(sign)\(number.json.text): it is \(lower) to \(upper) (\(typeName))"
     }
 
-    /// Whether an integer of the type, in a unit of the field, can compare so with a number.
+    /// Whether a comparison with a number can hold for an integer of the type, in a unit of the field.
     private func canBe(_ comparison: Comparison, _ number: Double, in unit: String?) -> Bool {
         let limits = limits(in: unit)
         // The largest of 64 bits is in no `Double`, and rounded to the number after it.

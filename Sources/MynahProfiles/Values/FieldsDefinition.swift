@@ -40,7 +40,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The same, with the longest of its texts or bytes for all of them.
+        /// The content with the longest of its texts or bytes in place of a generated list.
         var longest: Content {
             guard case .generated(let generator) = self, case .list(let values) = generator.source else {
                 return self

@@ -11,7 +11,7 @@ struct FieldsSection {
         "layout", .node("list of `layoutField`", .ref("layout")),
         doc: "Its fields in order; the SIG's characteristics have theirs.")
     static let table = Section("value", what: "a value", [fields, layout])
-    /// The keys of a value that only describes what is written.
+    /// The keys of a value that only describes the values of writes.
     static let layoutTable = Section("value", [layout.needed])
     /// The fields of an attribute whose layout is known.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
@@ -40,7 +40,7 @@ struct FieldsSection {
         return forms == [fields.name] || words.contains(layout.name) && forms.count <= 1
     }
 
-    /// Returns whether a node only describes what is written.
+    /// Returns whether a node only describes the values of writes.
     static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == [layout.name] }
 
     /// Returns whether a node has a layout of its own.
@@ -53,7 +53,7 @@ struct FieldsSection {
 
     // MARK: Values
 
-    /// A value of a characteristic, and its layout; `usual` is the one that its UUID has.
+    /// Reads a value of a characteristic and its layout; `usual` is the known layout of its UUID.
     func value(
         _ node: YAMLNode, of uuid: BluetoothUUID, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {

@@ -91,7 +91,7 @@ struct GeneratorSection {
         return .number(numbers)
     }
 
-    /// Values that are no numbers.
+    /// Reads a list of values other than numbers.
     private func values(_ node: YAMLNode) -> FieldGenerator.Source? {
         let nodes = kind == .list ? reader.elements(node, "values") : [node]
         checkNotEmpty(nodes, node)
@@ -204,7 +204,7 @@ struct GeneratorSection {
         return number(text, node, what, in: shape.limits(in: unit), names: shape.names)
     }
 
-    /// A difference of two numbers is at most as large as the type is wide.
+    /// Reads a difference of two numbers, which is at most the width of the range of the type.
     private func difference(_ key: Field<YAMLNode>, isSigned: Bool = false) -> Double? {
         guard let node = fields[key], let text = reader.text(node, key.name) else { return nil }
         let limits = shape.limits(in: unit)

@@ -9,12 +9,12 @@ struct NumberGenerator: Hashable, Sendable {
     /// How the number moves.
     enum Movement: Hashable, Sendable {
         case constant(Double)
-        /// From one number to another in a period, and again.
+        /// The number moves from one number to another in a period, again and again.
         case ramp(from: Double, to: Double, period: Duration)
         case sine(min: Double, max: Double, period: Duration)
         /// The smaller number for half of a period, then the larger one.
         case square(min: Double, max: Double, period: Duration)
-        /// By up to `step` each tick, within limits.
+        /// The number moves by up to `step` each tick, within limits.
         case randomWalk(from: Double, min: Double, max: Double, step: Double)
         /// Any number between two.
         case uniform(min: Double, max: Double)
@@ -98,7 +98,7 @@ struct NumberGenerator: Hashable, Sendable {
         return radius * PortableMath.cosine(ofTurns: Double.random(in: 0..<1, using: &random))
     }
 
-    /// A seed of its own for each tick and use.
+    /// A separate seed for each tick and use.
     static func mixed(_ seed: UInt64, _ tick: UInt64, stream: UInt64) -> UInt64 {
         var random = SeededRandom(seed: seed ^ stream &* 0xD6E8_FEB8_6659_FD93)
         let first = random.next()

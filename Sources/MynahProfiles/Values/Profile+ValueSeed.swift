@@ -1,7 +1,9 @@
 import MynahCore
 
 extension Profile {
-    /// The seed of the device in a run with a seed: each copy has one of its own.
+    /// The seed of the device in a run with a seed.
+    ///
+    /// Each copy has a different one.
     package func deviceSeed(_ seed: UInt64) -> UInt64 {
         copy.map { ValueSeed.of(seed, "copy \($0)") } ?? seed
     }

@@ -3,13 +3,13 @@ import MynahSupport
 
 /// Values that a device sent, with their times after a central has subscribed.
 ///
-/// After the last value it begins again: the time from the last to the first is the mean time between two.
+/// After the last value, the recording begins again, after the mean time between two values.
 package struct RecordedValues: Hashable, Sendable {
     private var times: [Duration]
     private var values: [[UInt8]]
     /// The time after which the recording repeats, or `nil` if it has one value.
     private var period: Duration?
-    /// The value before the first tick; `nil` if it is the first tick's.
+    /// The value before the first tick, or `nil` if the value of the first tick is used.
     private var initial: [UInt8]?
 
     /// Values in the order of time; `nil` if there are none.
@@ -27,7 +27,7 @@ package struct RecordedValues: Hashable, Sendable {
     /// The length of the longest value.
     var maximumLength: Int { values.map(\.count).max() ?? 0 }
 
-    /// When a tick is due after the subscription, or `nil` if there is no such tick.
+    /// The time of a tick after the subscription, or `nil` if there is no such tick.
     ///
     /// Ticks count from 1.
     package func due(_ tick: Int64) -> Duration? {

@@ -102,7 +102,7 @@ struct WrittenNumber: Hashable, Sendable {
         unit = rest.isEmpty ? nil : rest
     }
 
-    /// Where the sign, the digits and the point of a number end.
+    /// The index at which the sign, the digits and the point of a number end.
     private static func numberEnd(_ text: String) -> String.Index {
         var end = text.startIndex
         while end < text.endIndex {
@@ -116,7 +116,7 @@ struct WrittenNumber: Hashable, Sendable {
         return end
     }
 
-    /// Where the number ends if an exponent, as in 1e-3, begins here.
+    /// The index at which the number ends if an exponent, as in 1e-3, begins here.
     private static func exponentEnd(_ text: String, from start: String.Index) -> String.Index {
         guard text[start] == "e" || text[start] == "E" else { return start }
         var end = text.index(after: start)

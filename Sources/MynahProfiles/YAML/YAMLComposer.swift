@@ -26,7 +26,7 @@ struct YAMLComposer {
 
     /// Why a text is not one document of YAML.
     enum Problem: Error {
-        /// The words of libyaml, with what it was doing.
+        /// The message of libyaml, with its context.
         case syntax(String, context: String?, SourceMark?)
         case undefinedAlias(SourceMark)
         case tooDeep(SourceMark)

@@ -1,4 +1,4 @@
-/// The one document of a file as nodes with their places, or why it is none.
+/// The single document of a file as nodes with their positions, or the reason for which it is no document.
 struct YAMLDocument {
     /// `nil` if nothing could be read.
     private(set) var root: YAMLNode?
@@ -50,7 +50,9 @@ struct YAMLDocument {
         }
     }
 
-    /// Where the end of the file is to blame, the end of its last line that says something.
+    /// The position of a problem.
+    ///
+    /// A problem at the end of the file is reported at the end of its last line that is not empty.
     private static func place(_ mark: SourceMark, _ lines: [String]) -> SourceMark {
         let rest = lines.dropFirst(mark.line - 1).first ?? ""
         guard mark.line >= lines.count, rest.isEmpty,

@@ -21,7 +21,7 @@ enum YAMLNode: Sendable {
     }
 
     struct Mapping: Sendable {
-        /// In the file's order.
+        /// The pairs in the file's order.
         var pairs: [(key: YAMLNode, value: YAMLNode)]
         var mark: SourceMark?
 
@@ -29,7 +29,7 @@ enum YAMLNode: Sendable {
         subscript(key: String) -> YAMLNode? { pairs.first { $0.key.scalar?.string == key }?.value }
     }
 
-    /// Where it begins, or `nil` if it is in no file.
+    /// The position at which the node begins, or `nil` if it is in no file.
     var mark: SourceMark? {
         switch self {
         case .scalar(let scalar): scalar.mark
@@ -42,7 +42,7 @@ enum YAMLNode: Sendable {
     var sequence: Sequence? { if case .sequence(let sequence) = self { sequence } else { nil } }
     var mapping: Mapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
 
-    /// The same node with all its parts at one place.
+    /// The node with all its parts at one place.
     func moved(to mark: SourceMark?) -> YAMLNode {
         switch self {
         case .scalar(let scalar):

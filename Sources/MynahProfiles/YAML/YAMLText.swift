@@ -6,9 +6,9 @@ struct YAMLProblem: Error {
     var message: String
 }
 
-/// A file's text and its lines, checked for what no YAML has in it.
+/// A file's text and its lines, checked for characters that YAML does not allow.
 struct YAMLText {
-    /// Without a byte order mark.
+    /// The text, without a byte order mark.
     let text: String
     let lines: [String]
 
@@ -80,7 +80,7 @@ struct YAMLText {
         return YAMLProblem(message: "a control character is not allowed in YAML; remove it")
     }
 
-    /// Why it is not JSON; `nil` if it is, or if there is nothing in it.
+    /// The reason for which the text is not JSON, or `nil` if it is JSON or empty.
     ///
     /// A `.json` file is read as YAML, of which JSON is a subset, but other programs read it as JSON alone.
     var jsonProblem: YAMLProblem? {
@@ -153,8 +153,8 @@ struct YAMLText {
             previous = byte
         }
         guard anchors > 0, aliases > 0 else { return nil }
-        // The most that so many can make of one: as many levels as anchors, the aliases spread evenly over
-        // them.
+        // The most that these aliases can make of one: as many levels as anchors, the aliases spread evenly
+        // over them.
         let levels = max(1, min(anchors, aliases / 2))
         var bytes = text.utf8.count
         for level in 0..<levels {
@@ -179,7 +179,7 @@ struct YAMLText {
         return nil
     }
 
-    /// The most that aliases may make of a file, in bytes of its own text.
+    /// The most bytes that a file may have after its aliases are replaced.
     private static let maximumExpansion = 64 << 20
     /// How deep a file with aliases may be nested: they put one depth on top of another.
     private static let maximumDepthOfAliases = 100

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A number of `errno`, and what the system calls it.
+/// An error number of `errno`, with the system's text.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
     package var number: Int32
 

@@ -17,7 +17,7 @@ package struct Deadlines<Key: Hashable & Sendable>: Sendable {
     }
 
     @usableFromInline struct Record: Sendable {
-        /// When it is due, or `nil` if it was removed.
+        /// The time of the deadline, or `nil` if it was removed.
         @usableFromInline var due: Duration?
         /// The time of its entry in the heap.
         @usableFromInline var queued: Duration
@@ -100,10 +100,12 @@ package struct DeadlineTimer: Sendable {
         self.clock = clock
     }
 
-    /// Sleeps until a time and then calls `wake` with a number for `woke`; a task that wakes earlier than
-    /// that goes on.
+    /// Sleeps until a time and then calls `wake` with a number for `woke`.
     ///
-    /// With `nil` nothing changes: a task that finds nothing due costs less than one for each deadline.
+    /// A task that wakes earlier stays.
+    ///
+    /// With `nil` nothing changes: a task that wakes for nothing costs less than a new task for each
+    /// deadline.
     package mutating func arm(_ time: Duration?, wake: @escaping @Sendable (UInt64) async -> Void) {
         guard let time, needs(time) else { return }
         task?.cancel()

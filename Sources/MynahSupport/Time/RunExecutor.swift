@@ -13,7 +13,7 @@ import Glibc
 package final class RunExecutor: SerialExecutor, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
-        /// Of a task that prefers to be here, and is isolated to nothing.
+        /// A job of a task that prefers this executor, and is isolated to no actor.
         case guest(UnownedJob, RunTaskExecutor)
         case body(@Sendable () -> Void)
     }

@@ -2,14 +2,14 @@
 ///
 /// The timeline has no thread: its executor asks for the next step when no other work is left.
 final class Timeline: Sendable {
-    /// Identifies what waits for a time.
+    /// Identifies a waiter.
     typealias Token = UInt64
 
     private struct Entry: Comparable, Sendable {
         var due: Int64
         var token: Token
 
-        /// Of two with the same time, the one that was added first.
+        /// Orders entries by time; of two with the same time, the one that was added first comes first.
         static func < (left: Entry, right: Entry) -> Bool {
             left.due == right.due ? left.token < right.token : left.due < right.due
         }
@@ -30,7 +30,7 @@ final class Timeline: Sendable {
     }
 
     private struct State {
-        /// In nanoseconds since the beginning.
+        /// The time, in nanoseconds since the beginning.
         var now: Int64 = 0
         var entries = MinHeap<Entry>()
         /// An entry without a waiter is out of date.
@@ -39,7 +39,7 @@ final class Timeline: Sendable {
         /// Requests from outside that wait for their turn, in order.
         var inbox: [@Sendable () -> Void] = []
         var request: Request?
-        /// The machine's time at which the request that is carried out is to stop, and what stops it.
+        /// The machine's time at which the current request has to stop, and the function that stops it.
         var limit: (end: ContinuousClock.Instant, stop: @Sendable () -> Void)?
         /// Whether the request that is carried out was stopped at its limit.
         var isOverdue = false
@@ -81,7 +81,9 @@ final class Timeline: Sendable {
 
     // MARK: Deadlines
 
-    /// Does something at a time; one that is over comes when no other work is left.
+    /// Calls a function at a time.
+    ///
+    /// If the time is over, the call comes when no other work is left.
     func add(at due: Int64, _ body: @escaping @Sendable () -> Void) -> Token {
         state.withLock { state in
             state.lastToken += 1
@@ -189,7 +191,7 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Takes the next step: what is due, else the end or the start of a request, else the next deadline.
+    /// Takes the next step: a due entry, else the end or the start of a request, else the next deadline.
     func carryOutNext() {
         let step: Step? = state.withLock { state in
             state.prune()

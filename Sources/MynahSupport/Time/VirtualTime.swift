@@ -3,11 +3,11 @@
 /// Each piece of work, each deadline and each request from outside is carried out on one executor, in an
 /// order that follows from the run alone. So a run with the same input has the same history.
 package struct VirtualTime: Sendable {
-    /// When the time moves.
+    /// The rule by which the time moves.
     package enum Pace: String, Sendable {
-        /// To the next deadline whenever nothing is left to do.
+        /// Time moves to the next deadline whenever no work is left.
         case fast
-        /// As `fast`, but only while a request from outside is carried out.
+        /// Time moves as with `fast`, but only while a request from outside is carried out.
         case manual
     }
 
@@ -21,9 +21,11 @@ package struct VirtualTime: Sendable {
         executor = RunExecutor(timeline: timeline)
     }
 
-    /// When the time moves.
+    /// The rule by which the time moves.
     package var pace: Pace { timeline.pace }
-    /// The end of time, 292 years after the beginning: what is due then does not happen.
+    /// The end of time, 292 years after the beginning.
+    ///
+    /// Work that is due then is never done.
     package static let end = Duration.nanoseconds(Int64.max)
     /// The time since the beginning.
     package var now: Duration { .nanoseconds(timeline.now) }
@@ -38,7 +40,7 @@ package struct VirtualTime: Sendable {
         return token
     }
 
-    /// Forgets what is scheduled.
+    /// Cancels a scheduled call.
     package func cancel(_ token: UInt64) { timeline.cancel(token) }
 
     /// Sleeps until a time since the beginning; throws `CancellationError` if the task is cancelled or the

@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // Type, peer, policy, initiator: whether a connection comes to be.
+        // Type, peer, policy, initiator: whether there is a connection.
         ("00", 0, "00", 3, true), ("00", 0, "02", 3, false), ("00", 0, "02", 4, true),
         ("02", 0, "00", 3, false), ("03", 0, "00", 3, false), ("04", 3, "00", 3, true),
         ("04", 5, "00", 3, false), ("01", 3, "02", 3, true),

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The addresses that a controller uses, and what it knows of other devices' (Core Specification, Vol 6, Part
-/// B, 1.3 and 6).
+/// The addresses of a controller, and its knowledge of the addresses of other devices (Core Specification,
+/// Vol 6, Part B, 1.3 and 6).
 struct ControllerAddresses: Sendable {
     let publicAddress: DeviceAddress
     /// The random address that legacy advertising, scanning and initiating use, or `nil` before the host sets

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The advertising state of a link layer: the advertising sets, their events, and what they answer (Core
-/// Specification, Vol 6, Part B, 4.4.2).
+/// The advertising state of a link layer: the advertising sets, their events, and their answers to requests
+/// (Core Specification, Vol 6, Part B, 4.4.2).
 struct Advertiser: Sendable {
     /// A set that another station has connected to, and which therefore stopped.
     struct Connected: Hashable, Sendable {
@@ -79,7 +79,7 @@ struct Advertiser: Sendable {
         if sets[at: index].isAtLimit { finish(index, .limitReached, addresses.publicAddress, &outbox) }
     }
 
-    /// Ends a set that nobody connected to, and reports it.
+    /// Ends a set without a connection, and reports the end.
     private mutating func finish(
         _ index: Int, _ status: HCIStatus, _ publicAddress: DeviceAddress, _ outbox: inout ControllerOutbox
     ) {

@@ -45,9 +45,9 @@ struct AdvertisingSet: Sendable {
             ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
 
-    /// Enables the set, or returns why it can't be.
+    /// Enables the set, or returns why it cannot be enabled.
     ///
-    /// `duration` is in units of 10 ms; it and `limit`, a number of events, are 0 for none. `hasRoom` says
+    /// `duration` is in units of 10 ms, and `limit` is a number of events; 0 means no limit. `hasRoom` says
     /// whether the controller can hold another connection. A set that is on keeps its rhythm.
     mutating func start(
         duration: UInt16, limit: UInt8, hasRoom: Bool, at now: AirTime,

@@ -1,8 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A connection: what goes over it, its procedures and its times (Core Specification, Vol 6, Part B, 4.5 and
-/// 5).
+/// A connection: its PDUs, its procedures and its times (Core Specification, Vol 6, Part B, 4.5 and 5).
 struct Connection: Sendable {
     enum Stage: Hashable, Sendable {
         case open
@@ -57,7 +56,7 @@ struct Connection: Sendable {
         if encryption.isUnderWay { encryption.hold(content) } else { send(content, at: now, &outbox) }
     }
 
-    /// Does what a procedure asks for, until the connection is over.
+    /// Carries out the actions of a procedure, until the connection is over.
     mutating func perform(
         _ actions: [ConnectionAction], at now: AirTime, _ outbox: inout ControllerOutbox
     ) {
@@ -91,7 +90,7 @@ struct Connection: Sendable {
         outbox.transmit(.link(frame), to: endpoints.station)
     }
 
-    /// Sends only what has been received.
+    /// Sends an acknowledgement without data.
     private mutating func acknowledge(at now: AirTime, _ outbox: inout ControllerOutbox) {
         supervision.sent(at: now)
         outbox.transmit(.link(window.acknowledgement(access: endpoints.access)), to: endpoints.station)
@@ -123,7 +122,7 @@ struct Connection: Sendable {
         outbox.report(HCIEvent.disconnectionComplete, [0] + endpoints.handleBytes + [reported.code])
     }
 
-    /// Sends what is due, or ends the connection if the peer has been silent for too long.
+    /// Sends everything that is due, or ends the connection if the peer has been silent for too long.
     mutating func advance(to now: AirTime, _ outbox: inout ControllerOutbox) {
         guard supervision.wake <= now else { return }
         if supervision.isLost(at: now) {
@@ -166,7 +165,7 @@ struct Connection: Sendable {
         if stage != .over, window.nextSequence == next { acknowledge(at: now, &outbox) }
     }
 
-    /// Reports what the peer has acknowledged (Vol 4, Part E, 4.1.1).
+    /// Reports to the host the packets that the peer has acknowledged (Vol 4, Part E, 4.1.1).
     private mutating func reportAcknowledged(
         _ found: TransmitWindow.Acknowledged, _ outbox: inout ControllerOutbox
     ) {

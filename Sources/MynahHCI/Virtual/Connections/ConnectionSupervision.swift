@@ -62,13 +62,13 @@ struct ConnectionSupervision: Sendable {
         wake = min(wake, time)
     }
 
-    /// Looks at the connection in time for a deadline or for what it may wait for.
+    /// Schedules the next look at the connection, for its earliest deadline.
     mutating func schedule(_ retransmission: AirTime?, _ response: AirTime?, at now: AirTime) {
         let due = deadline(retransmission, response)
         wake = wake <= now ? due : min(wake, due)
     }
 
-    /// The connection was looked at: does so again in time for the next deadline.
+    /// Schedules the next look at the connection after one, in time for the next deadline.
     mutating func reschedule(_ retransmission: AirTime?, _ response: AirTime?) {
         wake = deadline(retransmission, response)
     }

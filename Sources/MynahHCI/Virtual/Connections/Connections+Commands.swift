@@ -6,7 +6,7 @@ import MynahSupport
 //
 // Return parameters begin with the connection handle.
 extension Connections {
-    /// A command that reads something; `values` gives the return parameters after the handle.
+    /// Answers a command that reads; `values` returns the return parameters after the handle.
     func read(_ reader: inout ByteReader, _ values: (Connection) -> [UInt8]) -> CommandAnswer? {
         guard let handle = reader.readConnectionHandle() else { return nil }
         guard let connection = connection(handle) else {

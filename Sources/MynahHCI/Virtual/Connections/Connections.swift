@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The connections of a controller, by handle, and what applies to all of them (Core Specification, Vol 6,
+/// The connections of a controller, by handle, and the settings of all of them (Core Specification, Vol 6,
 /// Part B, 4.5).
 struct Connections: Sendable {
     private(set) var settings: ConnectionSettings
@@ -30,7 +30,7 @@ struct Connections: Sendable {
 
     /// Whether an address of the controller has a connection with a device, in either role.
     ///
-    /// There is one at most: a device ignores what would make another (Vol 6, Part B, 4.5).
+    /// There is one at most: a device ignores requests for another (Vol 6, Part B, 4.5).
     func hasConnection(_ local: DeviceAddress, with peer: Identity) -> Bool {
         connections.indices.contains {
             let endpoints = connections[at: $0].endpoints
@@ -65,7 +65,7 @@ struct Connections: Sendable {
         return access
     }
 
-    /// Adds a connection under a new handle, and returns it as the host is told.
+    /// Adds a connection under a new handle, and returns its endpoints.
     ///
     /// `start` follows, after the host has been told. Returns `nil` if no handle is free.
     mutating func open(
@@ -119,7 +119,7 @@ struct Connections: Sendable {
         removeIfOver(index)
     }
 
-    /// Sends what is due, and ends connections that have been silent for too long.
+    /// Sends everything that is due, and ends connections that have been silent for too long.
     mutating func advance(to now: AirTime, _ outbox: inout ControllerOutbox) {
         var index = 0
         while index < connections.count {
@@ -139,8 +139,9 @@ struct Connections: Sendable {
     /// The connection with a handle, or `nil` if there is none.
     func connection(_ handle: ConnectionHandle) -> Connection? { connections[handle] }
 
-    /// Changes a connection for the host, and does what its procedures ask for; returns `nil` if there is
-    /// none with the handle.
+    /// Changes a connection for the host, and carries out the actions of its procedures.
+    ///
+    /// Returns `nil` if no connection has the handle.
     mutating func change<Result>(
         _ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox,
         _ body: (inout Connection, inout [ConnectionAction]) -> Result

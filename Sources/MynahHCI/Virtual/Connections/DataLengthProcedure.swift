@@ -36,7 +36,9 @@ struct DataLengthProcedure: Sendable {
         actions.append(.begin(.lengthRequest(own)))
     }
 
-    /// Takes what the peer can receive and wants to send; a request is answered, and a change is reported.
+    /// Receives the lengths that the peer can receive and wants to send.
+    ///
+    /// A request is answered, and a change is reported.
     mutating func receive(
         _ lengths: DataLengths, isRequest: Bool, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]

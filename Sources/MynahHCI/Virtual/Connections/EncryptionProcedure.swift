@@ -50,8 +50,8 @@ struct EncryptionProcedure: Sendable {
 
     // MARK: The host
 
-    /// Begins the procedure as central, with what the host gives in LE Enable Encryption; `nonce` has been
-    /// drawn for it.
+    /// Begins the procedure as central, with the parameters of LE Enable Encryption; `nonce` is a random
+    /// number for it.
     mutating func begin(
         _ key: [UInt8], random value: [UInt8], diversifier: UInt16, nonce: UInt64, at now: AirTime,
         _ actions: inout [ConnectionAction]
@@ -79,9 +79,11 @@ struct EncryptionProcedure: Sendable {
 
     // MARK: The peer
 
-    /// Takes an encryption PDU of the peer; one that is out of order changes nothing.
+    /// Receives an encryption PDU of the peer.
     ///
-    /// `takesRequest` says whether the host takes LE Long Term Key Request.
+    /// A PDU that is out of order changes nothing.
+    ///
+    /// `takesRequest` is `true` if the host accepts LE Long Term Key Request.
     mutating func receive(
         _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, at now: AirTime,
         _ actions: inout [ConnectionAction]

@@ -4,7 +4,7 @@ struct ProcedureQueue: Sendable {
     /// The outcome of a request to begin a procedure.
     enum Start: Hashable, Sendable {
         case now
-        /// After those before it.
+        /// The procedure begins after the earlier ones.
         case later
         /// Never: the peer has left too many without an answer.
         case never

@@ -17,8 +17,10 @@ struct TransmitWindow: Sendable {
         var hasTerminated = false
     }
 
-    /// More than a host can have under way and two controllers exchange; a peer that owes so many
-    /// acknowledgements doesn't answer.
+    /// The most unacknowledged PDUs: more than a host and the procedures of two controllers can have under
+    /// way.
+    ///
+    /// A peer that owes more acknowledgements does not answer.
     static let limit = 300
 
     /// The number of the next frame with a PDU.
@@ -69,7 +71,7 @@ struct TransmitWindow: Sendable {
         return true
     }
 
-    /// Forgets what the peer has received: everything before `expected`.
+    /// Removes the frames that the peer has received, which are those before `expected`.
     mutating func acknowledge(_ expected: UInt16, interval: Int64, at now: AirTime) -> Acknowledged {
         guard let first = sent.first else { return Acknowledged() }
         let count = Int(expected &- first.sequence)

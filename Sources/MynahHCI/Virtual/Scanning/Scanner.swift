@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The scanning state of a link layer: when it listens, which devices it sends scan requests, and what it has
-/// reported (Core Specification, Vol 6, Part B, 4.4.3).
+/// The scanning state of a link layer: when it listens, the devices to which it sends scan requests, and its
+/// reports (Core Specification, Vol 6, Part B, 4.4.3).
 struct Scanner: Sendable {
     struct Parameters: Sendable {
         var isActive = false
@@ -24,8 +24,8 @@ struct Scanner: Sendable {
         var filtersDuplicates: Bool
         /// When the scan stops by itself, or its next period begins; `nil` if it has no duration.
         var end: AirTime?
-        /// How long it listens in each period, and how long a period is, in microseconds; `nil` if it listens
-        /// all the time.
+        /// The time of listening in each period, and the length of a period, in microseconds, or `nil` if the
+        /// scanner listens all the time.
         var period: (duration: Int64, length: Int64)?
     }
 
@@ -61,7 +61,7 @@ struct Scanner: Sendable {
     /// When the scan stops by itself or begins its next period, or `nil` for never.
     var due: AirTime? { scan?.end }
 
-    /// Begins a scan, or goes on with other settings.
+    /// Begins a scan, or changes the settings of the current one.
     mutating func begin(_ wanted: Scan) {
         scan = wanted
         reported = []

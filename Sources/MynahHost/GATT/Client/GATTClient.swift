@@ -14,12 +14,15 @@ struct GATTClient {
         var deadline: Duration?
         /// How much longer it may take on a link that pairs.
         var extra = Duration.zero
-        /// The driver has a time at which to call `expire`, and has not called it yet.
+        /// `true` if a call to `expire` is scheduled, and has not come yet.
         var isWatched = false
 
-        /// Lets the client take something; a request that it sends has this long to be answered.
+        /// Changes the state of the client.
         ///
-        /// The clock is read only if a request was sent: most of what comes is a value that nobody asked for.
+        /// A request that it sends has to be answered within these times.
+        ///
+        /// The clock is read only if a request was sent: most PDUs are notifications, which answer no
+        /// request.
         mutating func change(
             _ times: Times, from now: () -> Duration, _ body: (inout ATTClient) -> Void
         ) {
@@ -68,7 +71,7 @@ struct GATTClient {
         times = Times(longest: timeout, limit: timeout)
     }
 
-    /// Allows servers less time for the requests that follow, or with `nil` what the specification allows.
+    /// Sets the time that servers have for later requests, or with `nil` the time of the specification.
     mutating func limitAnswers(to limit: Duration?) {
         times.limit = min(limit ?? times.longest, times.longest)
     }
@@ -78,7 +81,7 @@ struct GATTClient {
         entries[link] = Entry()
     }
 
-    /// A link ended, and with it everything that was asked on it.
+    /// Removes a link that has ended, and ends its requests.
     mutating func end(_ link: ConnectionHandle) {
         entries[link]?.client.end(Self.ended)
         _ = entries.removeValue(forKey: link)
@@ -154,7 +157,7 @@ struct GATTClient {
 
     // MARK: Answers
 
-    /// Takes a PDU of a link's server.
+    /// Receives a PDU of a link's server.
     mutating func receive(
         _ bytes: [UInt8], on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
@@ -163,13 +166,14 @@ struct GATTClient {
         entries[at: index].change(times, from: now) { $0.receive(bytes, into: &actions) }
     }
 
-    /// Time has come to a link's deadline; `isPairing` says whether a pairing is under way on the link.
+    /// Handles a link's deadline; `isPairing` is `true` if a pairing is under way on the link.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, isPairing: Bool = false) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].expire(at: now, isPairing: isPairing)
     }
 
-    /// Returns a time to call `expire` at, or `nil` if no request is under way or a call is to come already.
+    /// Returns the time at which to call `expire`, or `nil` if no request is under way, or if a call is
+    /// scheduled already.
     ///
     /// A deadline that moves with each request is looked at again when the first one comes.
     mutating func takeWatch(of link: ConnectionHandle) -> Duration? {

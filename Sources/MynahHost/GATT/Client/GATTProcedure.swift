@@ -15,7 +15,7 @@ protocol GATTProcedure: Sendable {
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
     /// Returns the next step after an answer, which is the response without its opcode, or the error.
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
-    /// The bearer after the procedure came to a value.
+    /// Returns the bearer after the procedure has ended with a value.
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer
 }
 
@@ -47,7 +47,7 @@ struct QueuedProcedure {
         case begin
         /// The bytes after the opcode of the response, or the error.
         case answer(Result<[UInt8], ATTError>)
-        /// Nothing more will be answered.
+        /// The procedure ends, because nothing more will be answered.
         case end(RequestError)
     }
 

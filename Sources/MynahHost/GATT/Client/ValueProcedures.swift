@@ -73,7 +73,7 @@ struct ValueRead: GATTProcedure {
 struct MultipleRead: GATTProcedure {
     let handles: [AttributeHandle]
 
-    /// How many fit into one request.
+    /// The number of handles that fit into one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
@@ -198,10 +198,10 @@ struct ConcatenatedRead: GATTProcedure {
     }
 }
 
-/// Writes a value and waits for the answer: in one request, or in prepared parts where it is too long for
-/// that (4.9.3 to 4.9.5).
+/// Writes a value and waits for the answer: in one request, or in prepared parts if the value is too long for
+/// one (4.9.3 to 4.9.5).
 ///
-/// Each part comes back with the answer and is compared; one that came back otherwise cancels them all.
+/// The answer to each part repeats it. A difference cancels the whole write.
 struct ValueWrite: GATTProcedure {
     private enum State: Hashable, Sendable {
         case writing
