@@ -16,7 +16,7 @@ final class AppProcess {
     /// Names it for as long as the phone lives.
     let number: UInt64
     let description: AppDescription
-    private let delegate: any AppDelegate
+    private let delegate: Owned<any AppDelegate>
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
     var permission: AppPermission
@@ -47,7 +47,7 @@ final class AppProcess {
     ) {
         self.number = number
         self.description = description
-        self.delegate = delegate
+        self.delegate = Owned(delegate)
         self.clock = clock
         permission = AppPermission(description.authorization)
         accessories = description.usesAccessorySetup ? KeptAccessories(app: description.name) : nil
@@ -246,7 +246,7 @@ final class AppProcess {
     }
 
     func report(_ change: AppChange, on phone: isolated Phone) {
-        delegate.app(App(self, on: phone), didChange: change)
+        delegate.call(on: App(self, on: phone), change) { $1.app($0, didChange: $2) }
     }
 
     /// Reports what the app did although it was not woken for it.
@@ -338,11 +338,10 @@ final class AppProcess {
             ? ownManagers.restoreIdentifiers(launchedFor: cause) : []
         let centralIdentifiers = namesManagers ? ownCentrals.keptIdentifiers : []
         isLaunching = true
-        delegate.app(
-            App(self, on: phone),
-            didFinishLaunching: LaunchOptions(
-                restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
-                isInBackground: inBackground))
+        let options = LaunchOptions(
+            restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
+            isInBackground: inBackground)
+        delegate.call(on: App(self, on: phone), options) { $1.app($0, didFinishLaunching: $2) }
         isLaunching = false
         introduceManagers(on: phone)
     }

@@ -78,6 +78,25 @@ struct CentralAccess: Sendable {
         }
     }
 
+    /// Scans when its turn on the phone's queue comes.
+    func scanSoon(_ services: [BluetoothUUID]?, _ options: ScanOptions) {
+        let reference = reference
+        link.enqueue { phone in
+            do throws(RadioError) {
+                try await phone.central.scan(services, options, for: reference, on: phone)
+            } catch {
+                phone.central.warn(
+                    RadioWarning("scanRefused", "the scan could not be started: \(error)"), on: phone)
+            }
+        }
+    }
+
+    /// Stops the scan when its turn on the phone's queue comes.
+    func stopScanSoon() {
+        let reference = reference
+        link.enqueue { await $0.central.stopScan(for: reference, on: $0) }
+    }
+
     /// A peripheral of a manager that is gone, which refuses everything.
     func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
         var known = KnownPeripherals(seed: 0)
