@@ -38,7 +38,7 @@ public actor App {
 
     /// Carries out a transition of the user, the system or the app itself.
     package func carryOut(_ transition: AppTransition) {
-        access.look { app, phone in app.carryOut(transition, on: phone) }
+        access.look { app, phone in app.apply(transition, on: phone) }
     }
     /// The user opens the app, which launches it if it does not run.
     ///

@@ -233,7 +233,7 @@ public actor Phone {
     public func dismissAlert() { central.alerts.dismiss(on: self) }
 
     /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
-    package func meterRadio() -> Bool { meter.begin(on: self) }
+    package func meterRadio() -> Bool { meter.start(on: self) }
     /// The use since the last report, or `nil` if that is not counted.
     package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
 

@@ -29,7 +29,7 @@ final class ServiceRegistry {
     ///
     /// Managers of apps hear of its subscriptions alone.
     func noteClient(_ event: CentralEvent, on phone: isolated Phone) {
-        guard let gone = phone.centrals.take(event), phone.isRunning, !phone.apps.isEmpty else { return }
+        guard let gone = phone.centrals.note(event), phone.isRunning, !phone.apps.isEmpty else { return }
         for manager in phone.managers where manager.app == nil {
             _ = phone.deliver(.disconnected(gone), to: manager)
         }

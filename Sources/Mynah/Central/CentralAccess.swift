@@ -195,7 +195,7 @@ struct PeripheralAccess: Sendable {
         guard let manager = phone.central.manager(manager) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
-            app.receive(PendingResult(continuation), on: phone)
+            app.pass(PendingResult(continuation), on: phone)
         }
     }
 
@@ -285,7 +285,7 @@ struct PeripheralAccess: Sendable {
                 let address = phone.central.connections.ledger.address(of: peer)
             else { return }
             let peripheral = manager.asked[address]
-            peripheral?.take(.subscription(handle, delivery))
+            peripheral?.note(.subscription(handle, delivery))
             if delivery == nil, let peripheral {
                 manager.purposes.unsubscribed(.init(peripheral: peripheral.identifier, handle: handle))
             }
