@@ -1,5 +1,5 @@
-// An app that keeps its state on the main actor, as a user interface does: the loops over what the radio reports
-// run there too.
+// An app that keeps its state on the main actor, as a user interface does: the loops over discoveries and
+// values run there too.
 //
 // In another terminal: `swift run HeartRateMonitor`.
 import Mynah
