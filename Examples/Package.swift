@@ -16,6 +16,7 @@ let package = Package(
         .executableTarget(name: "HeartRateMonitor", dependencies: products, path: "HeartRateMonitor"),
         .executableTarget(name: "BackgroundApp", dependencies: products, path: "BackgroundApp"),
         .executableTarget(name: "Subscriber", dependencies: products, path: "Subscriber"),
+        .executableTarget(name: "MainActorApp", dependencies: products, path: "MainActorApp"),
     ],
     swiftLanguageModes: [.v6]
 )

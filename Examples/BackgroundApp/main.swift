@@ -2,35 +2,32 @@
 // central reads its value. The phone and the central are in one process, on the virtual radio.
 import Mynah
 import MynahHost
-import Synchronization
 
-final class Code: AppDelegate, PeripheralSink {
+final class Code: AppDelegate, PeripheralManagerDelegate {
     let level = CharacteristicDefinition(uuid: "2A19", properties: [.read])
     /// Services and advertising end with their manager, so the app keeps it.
-    let manager = Mutex<PeripheralManager?>(nil)
+    var manager: PeripheralManager?
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
         print("app: launched for \(options.restoreIdentifiers)")
-        let made = app.assumeIsolated { try? $0.makePeripheralManager(restoreIdentifier: "main", sink: self) }
-        manager.withLock { $0 = made }
+        manager = try? app.makePeripheralManager(restoreIdentifier: "main", delegate: self)
     }
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         if case .woken(let event, _, _) = change { print("app: woken by a \(event.rawValue)") }
     }
-    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+    func peripheralManager(_ manager: isolated PeripheralManager, didReceive event: PeripheralEvent)
+        -> RadioAnswer
+    {
         switch event {
         case .willRestoreState(let state): print("app: restored with", state.services.map(\.uuid))
-        case .stateChanged(.poweredOn): Task { try await publish() }
+        // Restored services are published already.
+        case .stateChanged(.poweredOn) where manager.services.isEmpty:
+            manager.add(ServiceDefinition(uuid: "FFF0", characteristics: [level]))
+            manager.startAdvertising(Advertisement(localName: "Fred", serviceUUIDs: ["FFF0"]))
         case .read: return .answer(.success([99]))
         default: break
         }
         return .none
-    }
-    private func publish() async throws {
-        // Restored services are published already.
-        guard let manager = manager.withLock({ $0 }), await manager.services.isEmpty else { return }
-        try await manager.add(ServiceDefinition(uuid: "FFF0", characteristics: [level]))
-        try await manager.startAdvertising(Advertisement(localName: "Fred", serviceUUIDs: ["FFF0"]))
     }
 }
 

@@ -29,7 +29,7 @@ final class AccessoryPicker {
         let app: UInt64
 
         func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-            _ = phone.run { [app] phone in phone.app(app)?.picker?.take(event, of: app, on: phone) }
+            _ = phone.run { [app] phone in phone.app(app)?.picker?.handle(event, of: app, on: phone) }
             return .none
         }
     }
@@ -68,7 +68,7 @@ final class AccessoryPicker {
     /// The phone stops, and its scan with it.
     func stop() { alarm?.cancel() }
 
-    private func take(_ event: CentralManagerEvent, of app: UInt64, on phone: isolated Phone) {
+    private func handle(_ event: CentralManagerEvent, of app: UInt64, on phone: isolated Phone) {
         switch event {
         case .discovered(let found) where accepts(found.advertisement):
             let peripheral = found.peripheral

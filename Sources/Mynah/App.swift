@@ -38,7 +38,7 @@ public actor App {
 
     /// Carries out a transition of the user, the system or the app itself.
     package func carryOut(_ transition: AppTransition) {
-        access.look { app, phone in app.carryOut(transition, on: phone) }
+        access.look { app, phone in app.apply(transition, on: phone) }
     }
     /// The user opens the app, which launches it if it does not run.
     ///
@@ -67,36 +67,46 @@ public actor App {
 
     /// Makes a peripheral manager.
     ///
-    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. With
-    /// a sink, the delegate is not called. With a restore identifier the system preserves the manager's
-    /// state, and restores it to the manager that the next launch makes with that identifier.
+    /// Its events go to `delegate`, or else to `events()`. With a restore identifier the system preserves the
+    /// manager's state, and restores it to the manager that the next launch makes with that identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
     public func makePeripheralManager(
-        restoreIdentifier: String? = nil, delegate: (any PeripheralManagerDelegate)? = nil,
-        sink: (any PeripheralSink)? = nil
+        restoreIdentifier: String? = nil, delegate: (any PeripheralManagerDelegate)? = nil
     ) throws(RadioError) -> PeripheralManager {
         try access.makePeripheralManager(
-            restoreIdentifier: restoreIdentifier,
-            sink: sink ?? delegate.map { PeripheralManagerDelegateSink($0) })
+            restoreIdentifier: restoreIdentifier, sink: delegate.map { PeripheralManagerDelegateSink($0) })
+    }
+
+    /// Makes a peripheral manager whose events go to `sink`.
+    package func makePeripheralManager(
+        restoreIdentifier: String? = nil, sink: any PeripheralSink
+    ) throws(RadioError) -> PeripheralManager {
+        try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
     }
 
     /// Makes a central manager.
     ///
-    /// Its events go to `sink` or to the delegates, which it does not keep alive, or else to `events()`.
-    /// With a sink, delegates are not called. With a restore identifier the system preserves the manager's
-    /// state, and restores it to the manager that the next launch makes with that identifier.
+    /// Its events go to `delegate`, or else to `events()`. With a restore identifier the system preserves the
+    /// manager's state, and restores it to the manager that the next launch makes with that identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and
     /// `unsupported` if the radio has no central role.
     public func makeCentralManager(
         restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
-        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
-        sink: (any CentralManagerSink)? = nil
+        delegate: (any CentralManagerDelegate)? = nil
     ) throws(RadioError) -> CentralManager {
         try access.makeCentralManager(
             restoreIdentifier: restoreIdentifier, options: options,
-            sink: sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate))
+            sink: delegate.map { CentralManagerDelegateSink($0) })
+    }
+
+    /// Makes a central manager whose events go to `sink`.
+    package func makeCentralManager(
+        restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
+        sink: any CentralManagerSink
+    ) throws(RadioError) -> CentralManager {
+        try access.makeCentralManager(restoreIdentifier: restoreIdentifier, options: options, sink: sink)
     }
 
     /// The app begins work that keeps it from being suspended (after beginBackgroundTask).

@@ -3,14 +3,16 @@ public import MynahLifecycle
 
 /// The code of an app (after UIApplicationDelegate).
 ///
-/// Methods are called synchronously on the phone's executor. The phone keeps its apps' delegates alive.
-public protocol AppDelegate: Sendable {
+/// Methods are called synchronously on the phone's executor, and need no `await` for the app's methods. The
+/// phone keeps its apps' delegates alive. A delegate keeps its state, such as the managers that it makes, in
+/// plain properties, without a lock: it is called on that executor only.
+public protocol AppDelegate {
     /// The app was launched, and makes its managers here.
     ///
     /// A manager that is to be restored gets the same restore identifier at each launch.
-    func app(_ app: App, didFinishLaunching options: LaunchOptions)
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions)
     /// The state of the app changed.
-    func app(_ app: App, didChange change: AppChange)
+    func app(_ app: isolated App, didChange change: AppChange)
 }
 
 /// Why and how an app was launched (after UIApplication.LaunchOptionsKey).

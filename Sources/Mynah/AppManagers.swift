@@ -55,7 +55,7 @@ final class AppManagers {
             }
             load(restoreIdentifier, of: app, on: phone)
             if let manager = preserved(restoreIdentifier) {
-                manager.begin(sink: sink)
+                manager.relaunch(sink: sink)
                 return manager
             }
         }

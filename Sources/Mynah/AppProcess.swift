@@ -16,7 +16,7 @@ final class AppProcess {
     /// Names it for as long as the phone lives.
     let number: UInt64
     let description: AppDescription
-    private let delegate: any AppDelegate
+    private let delegate: Owned<any AppDelegate>
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
     var permission: AppPermission
@@ -47,7 +47,7 @@ final class AppProcess {
     ) {
         self.number = number
         self.description = description
-        self.delegate = delegate
+        self.delegate = Owned(delegate)
         self.clock = clock
         permission = AppPermission(description.authorization)
         accessories = description.usesAccessorySetup ? KeptAccessories(app: description.name) : nil
@@ -91,8 +91,7 @@ final class AppProcess {
     // MARK: Events
 
     /// Gives an event to a manager's program, now or when the app runs, or answers it for the program.
-    func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
-    {
+    func pass(_ event: PeripheralEvent, to manager: ManagerState, on phone: isolated Phone) -> RadioAnswer {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
@@ -124,8 +123,8 @@ final class AppProcess {
     }
 
     /// Gives an event to a central manager's program, now or when the app runs.
-    func receive(
-        _ event: CentralManagerEvent, for manager: CentralManagerState, on phone: isolated Phone
+    func pass(
+        _ event: CentralManagerEvent, to manager: CentralManagerState, on phone: isolated Phone
     ) -> RadioAnswer {
         guard permission.isAllowed, !awaitsUnlock else { return .none }
         guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
@@ -133,7 +132,7 @@ final class AppProcess {
     }
 
     /// Gives an answer to the call that waits for it, now or when the app runs.
-    func receive(_ answer: PendingResult, on phone: isolated Phone) {
+    func pass(_ answer: PendingResult, on phone: isolated Phone) {
         handle(.bluetooth(.answered), .answer(answer), on: phone)
     }
 
@@ -155,7 +154,7 @@ final class AppProcess {
     /// Does what its user, the system or its own code wants of it.
     ///
     /// A phone has one app on its screen: opening another sends that one to the background first.
-    func carryOut(_ transition: AppTransition, on phone: isolated Phone) {
+    func apply(_ transition: AppTransition, on phone: isolated Phone) {
         if transition == .enterForeground {
             for other in phone.apps where other !== self && other.state == .foreground {
                 other.handle(.transition(.enterBackground), on: phone)
@@ -170,7 +169,7 @@ final class AppProcess {
         let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
         var answer = RadioAnswer.none
         for action in lifecycle.handle(event, at: clock.now) {
-            if let given = carryOut(action, delivery, on: phone) { answer = given }
+            if let given = perform(action, delivery, on: phone) { answer = given }
         }
         setAlarm(on: phone)
         resumeUnlessSuspended()
@@ -186,7 +185,7 @@ final class AppProcess {
     }
 
     /// Returns `nil` if the action does not answer `delivery`.
-    private func carryOut(
+    private func perform(
         _ action: AppAction, _ delivery: Delivery?, on phone: isolated Phone
     ) -> RadioAnswer? {
         switch action {
@@ -246,7 +245,7 @@ final class AppProcess {
     }
 
     func report(_ change: AppChange, on phone: isolated Phone) {
-        delegate.app(App(self, on: phone), didChange: change)
+        delegate.call(on: App(self, on: phone), change) { $1.app($0, didChange: $2) }
     }
 
     /// Reports what the app did although it was not woken for it.
@@ -287,7 +286,7 @@ final class AppProcess {
     }
 
     private func answer(_ reply: UInt64, _ outcome: PendingReply.Outcome, on phone: isolated Phone) {
-        guard let reply = replies.take(reply) else { return }
+        guard let reply = replies.remove(reply) else { return }
         reply.answer(outcome)
         handle(.workEnded, on: phone)
     }
@@ -338,11 +337,10 @@ final class AppProcess {
             ? ownManagers.restoreIdentifiers(launchedFor: cause) : []
         let centralIdentifiers = namesManagers ? ownCentrals.keptIdentifiers : []
         isLaunching = true
-        delegate.app(
-            App(self, on: phone),
-            didFinishLaunching: LaunchOptions(
-                restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
-                isInBackground: inBackground))
+        let options = LaunchOptions(
+            restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
+            isInBackground: inBackground)
+        delegate.call(on: App(self, on: phone), options) { $1.app($0, didFinishLaunching: $2) }
         isLaunching = false
         introduceManagers(on: phone)
     }

@@ -4,8 +4,8 @@ public import MynahLifecycle
 /// Discovers peripherals and connects to them (after CBCentralManager).
 ///
 /// An `App` or a `Phone` makes one, or it is alone on a radio. It runs on the radio's executor. Its events go
-/// to `events()`, to delegates, or synchronously to a sink: to one of the three, which is chosen when the
-/// manager is made. A request to a `Peripheral` is a call that returns its answer.
+/// to `events()`, or synchronously to a delegate, if the manager is made with one. A request to a
+/// `Peripheral` is a call that returns its answer.
 ///
 /// The manager of an app does not keep its phone alive; any other does. When the last reference to a manager
 /// is dropped, its scan, its connections and its registration end. If it is alone on a radio, the radio
@@ -48,14 +48,21 @@ public actor CentralManager {
 
     /// A manager alone on a radio that has not been started.
     ///
-    /// A peripheral can read the name in `identity`. Events go to `sink` or to the delegates, which the
-    /// manager does not keep alive, or else to `events()`. With a sink, delegates are not called.
+    /// A peripheral can read the name in `identity`. Events go to `delegate`, or else to `events()`.
     public init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
-        options: Options = Options(), delegate: (any CentralManagerDelegate)? = nil,
-        peripheralDelegate: (any PeripheralDelegate)? = nil, sink: (any CentralManagerSink)? = nil
+        options: Options = Options(), delegate: sending (any CentralManagerDelegate)? = nil
     ) {
-        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
+        self.init(
+            radio: radio, identity: identity, options: options,
+            sink: delegate.map { CentralManagerDelegateSink($0) })
+    }
+
+    /// A manager alone on a radio that has not been started; events go to `sink`, or else to `events()`.
+    package init(
+        radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
+        options: Options = Options(), sink: (any CentralManagerSink)?
+    ) {
         let phone = Phone(
             PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
             identity: identity)
@@ -122,7 +129,7 @@ public actor CentralManager {
     ///
     /// Each call makes another sequence, and each sequence gets every event. A sequence holds up to 4,096
     /// unread events. Further events are dropped, and `.missed` reports how many. Traps if the manager was
-    /// made with a delegate or a sink.
+    /// made with a delegate.
     public func events() -> AsyncStream<CentralManagerEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
@@ -158,10 +165,24 @@ public actor CentralManager {
         try await access.discoveries(services, options)
     }
 
+    /// Scans soon, for a callback, which cannot wait.
+    ///
+    /// An error is the warning `scanRefused`: of the phone for an app, or else an event of the manager.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func scanForPeripherals(
+        withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
+    ) {
+        access.scanSoon(services, options)
+    }
+
     /// Stops scanning; does nothing if the app does not run.
     public func stopScan() async {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
+
+    /// Stops scanning soon, for a callback, which cannot wait.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func stopScan() { access.stopScanSoon() }
 
     /// The manager's part of its phone's scan, or `nil` if it does not scan.
     ///

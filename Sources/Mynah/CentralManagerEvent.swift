@@ -125,8 +125,8 @@ public enum CentralManagerEvent: Sendable {
     case missed(Int)
 }
 
-/// Receives the events of a central manager, synchronously on its executor.
-public protocol CentralManagerSink: Sendable {
+/// Receives the events of a central manager, synchronously on its executor, without the manager.
+package protocol CentralManagerSink: Sendable {
     /// Handles one event; events come in order, and only `.pairing` needs an answer.
     func handle(_ event: CentralManagerEvent) -> RadioAnswer
 }

@@ -22,8 +22,8 @@ struct CentralTable {
         peripherals = [:]
     }
 
-    /// Takes an event of a link to a peripheral; returns the peripheral if the link has ended.
-    mutating func take(_ event: CentralEvent) -> Central? {
+    /// Notes an event of a link to a peripheral; returns the peripheral if the link has ended.
+    mutating func note(_ event: CentralEvent) -> Central? {
         switch event {
         case .connected(let peer): peripherals[peer.id] = Central(peer)
         case .peerChanged(let peer): peripherals[peer.id] = Central(peer, mtu: peripherals[peer.id]?.mtu)
@@ -35,11 +35,11 @@ struct CentralTable {
         return nil
     }
 
-    /// Takes an event of a link or a central; returns what the phone reports, and what its managers hear of
+    /// Notes an event of a link or a central; returns what the phone reports, and what its managers hear of
     /// it.
     ///
     /// Returns `nil` if the event is about no link, or changes nothing.
-    mutating func take(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
+    mutating func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
         switch event {
         case .connected(let peer):
             let central = Central(peer, mtu: connected[peer.id]?.mtu)

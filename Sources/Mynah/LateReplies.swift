@@ -15,7 +15,7 @@ struct LateReplies {
     }
 
     /// Returns a reply that is to be given now, or `nil` if it is too late.
-    mutating func take(_ number: UInt64) -> PendingReply? {
+    mutating func remove(_ number: UInt64) -> PendingReply? {
         replies.removeValue(forKey: number)?.reply
     }
 

@@ -70,6 +70,42 @@ package struct ManagerAccess: Sendable {
         }
     }
 
+    // MARK: Requests of callbacks, which cannot wait
+
+    /// Publishes services when their turn on the phone's queue comes.
+    func addSoon(_ services: [ServiceDefinition]) {
+        let reference = reference
+        link.enqueue { phone in
+            do throws(RadioError) {
+                _ = try await phone.add(services, for: reference)
+            } catch {
+                phone.warn("servicesRefused", "services could not be published: \(error)")
+            }
+        }
+    }
+
+    /// Advertises after the services that were added before are published.
+    func startAdvertisingSoon(_ advertisement: Advertisement) {
+        let reference = reference
+        link.enqueue { phone in
+            if let manager = phone.manager(reference) { await phone.services.waitUntilPublished(of: manager) }
+            do throws(RadioError) {
+                _ = try await phone.advertiser.start(advertisement, for: reference, on: phone)
+            } catch {
+                phone.warn("advertisingRefused", "the advertising could not be started: \(error)")
+            }
+        }
+    }
+
+    /// Stops advertising after a start that was asked for before, which may wait for services.
+    func stopAdvertisingSoon() {
+        let reference = reference
+        link.enqueue { phone in
+            if let manager = phone.manager(reference) { await phone.services.waitUntilPublished(of: manager) }
+            await phone.advertiser.stop(reference, on: phone)
+        }
+    }
+
     // MARK: The manager itself
 
     /// Looks at the manager's state; returns `nil` if its app or its phone has ended.

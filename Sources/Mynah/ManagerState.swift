@@ -107,7 +107,7 @@ final class ManagerState {
     // MARK: Its program
 
     /// A new launch of its app takes it over.
-    func begin(sink: (any PeripheralSink)?) {
+    func relaunch(sink: (any PeripheralSink)?) {
         epoch += 1
         stage = .new(isRestored: true)
         audience = Audience(sink: sink)

@@ -115,7 +115,7 @@ public actor Peripheral: Identifiable {
     /// Handles an event of the peripheral, on its executor; returns the event's characteristic, or `nil` if
     /// none.
     @discardableResult
-    nonisolated func take(_ change: Change) -> DiscoveredCharacteristic? {
+    nonisolated func note(_ change: Change) -> DiscoveredCharacteristic? {
         look { $0.apply(change) }
     }
 

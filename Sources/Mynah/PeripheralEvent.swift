@@ -38,8 +38,8 @@ public enum PeripheralEvent: Sendable {
     case advertisingChanged(AdvertisingReport)
 }
 
-/// Receives the events of a peripheral manager, synchronously on its executor.
-public protocol PeripheralSink: Sendable {
+/// Receives the events of a peripheral manager, synchronously on its executor, without the manager.
+package protocol PeripheralSink: Sendable {
     /// Handles one event; events come in order.
     ///
     /// Returns the answer to an event whose `wantsResponse` is `true`, or `.none` for any other.

@@ -2,8 +2,8 @@ public import MynahCore
 
 /// Publishes services and advertises, for an app or an accessory (after CBPeripheralManager).
 ///
-/// A `Phone` or an `App` makes one. It runs on the radio's executor. Its events go to `events()`, to a
-/// delegate, or synchronously to a sink: to one of the three, which is chosen when the manager is made.
+/// A `Phone` or an `App` makes one. It runs on the radio's executor. Its events go to `events()`, or
+/// synchronously to a delegate, if the manager is made with one.
 ///
 /// The manager of an accessory keeps its phone alive; that of an app does not. When the last reference to a
 /// manager is dropped, its services and PSMs are withdrawn and its advertising stops. Preserved state stays.
@@ -69,6 +69,16 @@ public actor PeripheralManager {
         try await add([service])
     }
 
+    /// Publishes services together soon, for a callback, which cannot wait.
+    ///
+    /// The phone reports an error as a warning, `servicesRefused`.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func add(_ services: [ServiceDefinition]) { access.addSoon(services) }
+
+    /// Publishes one service soon, for a callback, which cannot wait.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func add(_ service: ServiceDefinition) { add([service]) }
+
     /// Withdraws a service.
     ///
     /// Services that were added by the same call are published again without it, except for those that
@@ -98,10 +108,23 @@ public actor PeripheralManager {
         }
     }
 
+    /// Starts advertising soon, for a callback, which cannot wait.
+    ///
+    /// It starts when the services that were added before are published. `.advertisingChanged` follows, or
+    /// the phone reports an error as a warning, `advertisingRefused`.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func startAdvertising(_ advertisement: Advertisement) {
+        access.startAdvertisingSoon(advertisement)
+    }
+
     /// Stops advertising; does nothing if the app does not run.
     public func stopAdvertising() async {
         try? await access.ask { phone, reference in await phone.advertiser.stop(reference, on: phone) }
     }
+
+    /// Stops advertising soon, for a callback, which cannot wait.
+    @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
+    public func stopAdvertising() { access.stopAdvertisingSoon() }
 
     // MARK: Values
 
@@ -139,8 +162,7 @@ public actor PeripheralManager {
     /// `unlikelyError`.
     ///
     /// A sequence holds up to 4,096 unread events. Further events are dropped, and `.missed` reports how
-    /// many. The sequence ends with the app or the phone. Traps if the manager was made with a delegate or a
-    /// sink.
+    /// many. The sequence ends with the app or the phone. Traps if the manager was made with a delegate.
     public func events() -> AsyncStream<DeliveredEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }

@@ -33,7 +33,7 @@ extension Phone {
         case .advertisingChanged(let report): advertiser.radioChanged(to: report, on: self)
         case .warning(let warning): report(.warning(warning))
         case .connected, .disconnected, .peerChanged, .mtuChanged, .parameters, .paired, .refused:
-            guard let reports = centrals.take(services.explained(event)) else { break }
+            guard let reports = centrals.note(services.explained(event)) else { break }
             report(reports.phone)
             if let event = reports.managers { deliverToAll(event) }
             central.linksChanged(on: self)
@@ -46,7 +46,7 @@ extension Phone {
     func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         manager.note(event, on: self)
         guard let app = manager.app else { return manager.deliver(event) }
-        return app.receive(event, for: manager, on: self)
+        return app.pass(event, to: manager, on: self)
     }
 
     private func deliver(_ event: PeripheralEvent, toOwnerOf attribute: AttributeKey) {

@@ -8,9 +8,9 @@ import MynahSupport
 /// request to the manager that published the service. The phone, its apps and its managers run on the
 /// radio's executor, so that a request needs no thread switch.
 ///
-/// When the last reference to a phone is dropped, its radio closes at once. A phone keeps its sinks and the
-/// delegates of its apps alive. If one of them refers to the phone, or to a manager without an app, the phone
-/// stays on the air until `stop()`.
+/// When the last reference to a phone is dropped, its radio closes at once. A phone keeps its sink and the
+/// delegates of its apps and managers alive. If one of them refers to the phone, or to a manager without an
+/// app, the phone stays on the air until `stop()`.
 public actor Phone {
     /// How far the radio is between a start and a stop.
     private enum Stage {
@@ -192,12 +192,13 @@ public actor Phone {
 
     /// Makes the peripheral manager of an accessory, which keeps the phone alive.
     ///
-    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
-    /// delegate is not called if there is a sink.
-    public func makePeripheralManager(
-        delegate: (any PeripheralManagerDelegate)? = nil, sink: (any PeripheralSink)? = nil
-    ) -> PeripheralManager {
-        let sink = sink ?? delegate.map { PeripheralManagerDelegateSink($0) }
+    /// Its events go to `delegate`, or else to `events()`.
+    public func makePeripheralManager(delegate: (any PeripheralManagerDelegate)? = nil) -> PeripheralManager {
+        makePeripheralManager(sink: delegate.map { PeripheralManagerDelegateSink($0) })
+    }
+
+    /// Makes the peripheral manager of an accessory; its events go to `sink`, or else to `events()`.
+    package func makePeripheralManager(sink: (any PeripheralSink)?) -> PeripheralManager {
         let manager = ManagerState(number: nextNumber(), state: radioState, sink: sink)
         managers.append(manager)
         return PeripheralManager(manager, on: self)
@@ -206,16 +207,20 @@ public actor Phone {
     /// Makes a central manager without an app, which keeps the phone alive.
     ///
     /// The manager counts as a separate app that is always in the foreground. Start the phone first, and then
-    /// the manager with its `start()`. Its events go to `sink` or to the delegates, which it does not keep
-    /// alive, or else to `events()`. With a sink, delegates are not called. Throws `unsupported` if the radio
-    /// has no central role.
+    /// the manager with its `start()`. Its events go to `delegate`, or else to `events()`. Throws
+    /// `unsupported` if the radio has no central role.
     public func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(),
-        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
-        sink: (any CentralManagerSink)? = nil
+        delegate: (any CentralManagerDelegate)? = nil
     ) throws(RadioError) -> CentralManager {
-        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
-        return try central.makeManager(options: options, sink: sink, on: self)
+        try makeCentralManager(options: options, sink: delegate.map { CentralManagerDelegateSink($0) })
+    }
+
+    /// Makes a central manager without an app; its events go to `sink`, or else to `events()`.
+    package func makeCentralManager(
+        options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)?
+    ) throws(RadioError) -> CentralManager {
+        try central.makeManager(options: options, sink: sink, on: self)
     }
 
     /// The user turns Bluetooth off or on.
@@ -228,19 +233,15 @@ public actor Phone {
     public func dismissAlert() { central.alerts.dismiss(on: self) }
 
     /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
-    package func meterRadio() -> Bool { meter.begin(on: self) }
+    package func meterRadio() -> Bool { meter.start(on: self) }
     /// The use since the last report, or `nil` if that is not counted.
     package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
 
     /// Disconnects a central.
-    public func disconnect(_ central: Peer.ID) async {
-        await radio.disconnect(central)
-    }
+    public func disconnect(_ central: Peer.ID) async { await radio.disconnect(central) }
 
     /// Returns an app, or `nil` if the phone was stopped.
-    func app(_ number: UInt64) -> AppProcess? {
-        apps.first { $0.number == number }
-    }
+    func app(_ number: UInt64) -> AppProcess? { apps.first { $0.number == number } }
 
     func nextNumber() -> UInt64 {
         lastNumber += 1

@@ -167,24 +167,24 @@ final class PhoneAdvertiser {
         case .none: break
         case .stop:
             await phone.radio.stopAdvertising()
-            advertisement.take(.silent)
+            advertisement.note(.silent)
             phone.central.listen(on: phone)
         case .advertise(let bytes):
             await phone.central.scanner.makeRoomToAdvertise(on: phone)
-            advertisement.take(try await phone.radio.advertise(bytes))
+            advertisement.note(try await phone.radio.advertise(bytes))
         }
         if !advertisement.isHeld { report(on: phone) }
     }
 
     /// The radio changed what is on the air by itself.
     func radioChanged(to report: AdvertisingReport, on phone: isolated Phone) {
-        advertisement.take(report)
+        advertisement.note(report)
         self.report(on: phone)
     }
 
     /// The radio is off: nothing is on the air, and managers know it by the state.
     func radioEnded(on phone: isolated Phone) {
-        advertisement.take(.silent)
+        advertisement.note(.silent)
         if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
         phone.meter.update(on: phone)
     }

@@ -19,7 +19,7 @@ final class PhoneMeter {
     private var accounts: RadioAccounts?
 
     /// Counts from now on; returns `false` if the radio does not know what it uses.
-    func begin(on phone: isolated Phone) -> Bool {
+    func start(on phone: isolated Phone) -> Bool {
         guard let use = use(of: phone) else { return false }
         accounts = RadioAccounts(from: use)
         update(on: phone)

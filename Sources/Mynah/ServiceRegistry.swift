@@ -29,7 +29,7 @@ final class ServiceRegistry {
     ///
     /// Managers of apps hear of its subscriptions alone.
     func noteClient(_ event: CentralEvent, on phone: isolated Phone) {
-        guard let gone = phone.centrals.take(event), phone.isRunning, !phone.apps.isEmpty else { return }
+        guard let gone = phone.centrals.note(event), phone.isRunning, !phone.apps.isEmpty else { return }
         for manager in phone.managers where manager.app == nil {
             _ = phone.deliver(.disconnected(gone), to: manager)
         }
@@ -197,6 +197,15 @@ final class ServiceRegistry {
     func awaitRestoration(of app: AppProcess, on phone: isolated Phone) async {
         await republish(app, on: phone)
         while isMoving(app.managers.flatMap(\.services)) {
+            await withCheckedContinuation { waiting.add($0) }
+        }
+    }
+
+    /// Returns when the radio has answered what a manager asked it to publish.
+    func waitUntilPublished(
+        of manager: ManagerState, isolation actor: isolated (any Actor)? = #isolation
+    ) async {
+        while moving.contains(where: { owners[$0] === manager }) {
             await withCheckedContinuation { waiting.add($0) }
         }
     }

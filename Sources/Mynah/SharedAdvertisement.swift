@@ -122,7 +122,7 @@ struct SharedAdvertisement {
     /// The radio refused the request; the next request asks again.
     mutating func refused() {
         sent = .unsettled
-        take(.silent)
+        note(.silent)
     }
 
     /// The radio is stopped.
@@ -130,8 +130,8 @@ struct SharedAdvertisement {
         self = SharedAdvertisement(composer)
     }
 
-    /// Takes the radio's report.
-    mutating func take(_ report: AdvertisingReport) {
+    /// Notes the radio's report.
+    mutating func note(_ report: AdvertisingReport) {
         self.report = report
         // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the
         // background.

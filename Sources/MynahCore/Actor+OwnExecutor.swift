@@ -16,3 +16,29 @@ extension Actor {
         }
     }
 }
+
+/// A value for code on one executor, such as a delegate that keeps its state in plain properties.
+///
+/// A phone, its apps and its managers are several actors on one executor, which guards the value like an
+/// actor's own properties. The compiler knows no executors, and would refuse the value to all but one of the
+/// actors.
+package struct Owned<Value>: @unchecked Sendable {
+    // `@unchecked`: `value` is handed to the code of `call` only, which traps on another executor. The caller
+    // of `init` runs on the executor too, or does not use the value afterwards.
+    @usableFromInline let value: Value
+
+    /// A value for the code of one executor.
+    package init(_ value: Value) { self.value = value }
+
+    /// Calls `body` at once with an actor, the value and an event; the caller already runs on the executor of
+    /// the actor.
+    ///
+    /// It does what `assumeIsolated` does, which allocates memory at each call. Here nothing is allocated if
+    /// `body` captures nothing.
+    @inlinable package func call<Owner: Actor, Event, Result>(
+        on owner: Owner, _ event: Event, _ body: @escaping @Sendable (isolated Owner, Value, Event) -> Result
+    ) -> Result {
+        owner.preconditionIsolated()
+        return unsafeBitCast(body, to: (@Sendable (Owner, Value, Event) -> Result).self)(owner, value, event)
+    }
+}

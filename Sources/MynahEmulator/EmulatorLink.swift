@@ -128,11 +128,11 @@ final class PlayerLink: PeripheralSink, AppDelegate {
         emulator.run { [index] in $0.player(index)?.take(event) ?? .unheard(event) } ?? .unheard(event)
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
         _ = emulator.run { [index] in $0.player(index)?.finishLaunching(app, options) }
     }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         emulator.run { [index] in $0.take(change, of: index) }
     }
 }

@@ -60,7 +60,11 @@ enum ArchitectureRules {
     /// The modules that only the run and the executable may name: the radios, and their parts.
     static let backends: Set<String> = ["MynahBlueZ", "MynahHost", "MynahHCI", "MynahDBus"]
     /// Where the compiler's checks may be waived.
-    static let unchecked = ["Sources/MynahDBus/", "Sources/MynahSupport/Lock.swift"]
+    static let unchecked = [
+        "Sources/MynahDBus/", "Sources/MynahSupport/Lock.swift",
+        // Values that an executor guards in place of a lock.
+        "Sources/MynahCore/Actor+OwnExecutor.swift",
+    ]
 
     /// The rules that a file breaks; `path` is relative to the repository.
     static func violations(of path: String, _ text: String) -> [String] {
@@ -81,7 +85,7 @@ enum ArchitectureRules {
             if code.contains("@unchecked Sendable") || code.contains("nonisolated(unsafe)"),
                 !unchecked.contains(where: { path.hasPrefix($0) })
             {
-                found.append("\(path): the compiler's checks are waived outside MynahDBus and the lock")
+                found.append("\(path): the compiler's checks are waived where they may not be")
             }
             if code.contains("fatalError(") { found.append("\(path): it may not end the process") }
             if homes.contains(where: { line.contains($0) }) {

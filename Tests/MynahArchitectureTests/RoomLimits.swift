@@ -172,7 +172,6 @@ enum RoomLimits {
         "Sources/MynahFaults/ValueSender.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 2,
         "Sources/MynahHost/HostRadio.swift": 1,
-        "Sources/MynahRun/Central/ConnectSink.swift": 1,
     ]
 
     /// The sources that may start tasks that no other task waits for, and how many each.

@@ -18,12 +18,12 @@ import Testing
 
         let state = Lock(State())
 
-        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            let manager = app.assumeIsolated { try? $0.makeCentralManager(sink: self) }
+        func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+            let manager = try? app.makeCentralManager(sink: self)
             state.withLock { $0.manager = manager }
         }
 
-        func app(_ app: App, didChange change: AppChange) {
+        func app(_ app: isolated App, didChange change: AppChange) {
             switch change {
             case .suspended: add("suspended")
             case .woken(let kind, _, _): add("woken by \(kind)")

@@ -20,15 +20,13 @@ import Testing
 
         let state = Lock(State())
 
-        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            let manager = app.assumeIsolated {
-                try? $0.makeCentralManager(restoreIdentifier: "lock", sink: self)
-            }
+        func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+            let manager = try? app.makeCentralManager(restoreIdentifier: "lock", sink: self)
             state.withLock { ($0.app, $0.manager) = (app, manager) }
             add("launched")
         }
 
-        func app(_ app: App, didChange change: AppChange) {
+        func app(_ app: isolated App, didChange change: AppChange) {
             if case .woken(let kind, _, _) = change { add("woken by \(kind)") }
         }
 

@@ -93,15 +93,15 @@ import Testing
 
     // MARK: The central's handle
 
-    private final class Code: AppDelegate {
+    private final class Code: AppDelegate, Sendable {
         let manager = Lock<CentralManager?>(nil)
 
-        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            let made = app.assumeIsolated { try? $0.makeCentralManager() }
+        func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+            let made = try? app.makeCentralManager()
             manager.withLock { $0 = made }
         }
 
-        func app(_ app: App, didChange change: AppChange) {}
+        func app(_ app: isolated App, didChange change: AppChange) {}
     }
 
     enum End: CaseIterable {
@@ -275,12 +275,12 @@ import Testing
     }
 
     /// Answers each read by the same reply.
-    private final class Repeater: PeripheralManagerDelegate {
+    private final class Repeater: PeripheralManagerDelegate, Sendable {
         let reply = PendingReply()
         let reads = Lock(0)
 
         func peripheralManager(
-            _ manager: PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
+            _ manager: isolated PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
         ) -> RadioAnswer {
             reads.withLock { $0 += 1 }
             return .later(reply.pending)

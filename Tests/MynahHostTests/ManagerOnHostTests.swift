@@ -271,14 +271,14 @@ extension PeripheralManager {
 }
 
 /// An app that makes a manager.
-final class AdvertisingApp: AppDelegate {
+final class AdvertisingApp: AppDelegate, Sendable {
     private let made = Lock<PeripheralManager?>(nil)
     var manager: PeripheralManager? { made.withLock { $0 } }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-        let manager = app.assumeIsolated { try? $0.makePeripheralManager() }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+        let manager = try? app.makePeripheralManager()
         made.withLock { $0 = manager }
     }
 
-    func app(_ app: App, didChange change: AppChange) {}
+    func app(_ app: isolated App, didChange change: AppChange) {}
 }

@@ -41,26 +41,20 @@ final class TestApp: AppDelegate, PeripheralSink {
         self.restoreIdentifier = restoreIdentifier
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-        let made: Result<PeripheralManager, RadioError> = app.assumeIsolated { app in
-            do throws(RadioError) {
-                return .success(
-                    try app.makePeripheralManager(restoreIdentifier: self.restoreIdentifier, sink: self))
-            } catch {
-                return .failure(error)
-            }
-        }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
         state.withLock { state in
             state.words.append("launched" + (options.isInBackground ? " in background" : ""))
             state.options.append(options)
-            switch made {
-            case .success(let manager): state.manager = manager
-            case .failure(let error): state.errors.append(error)
-            }
+        }
+        do throws(RadioError) {
+            let manager = try app.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: self)
+            state.withLock { $0.manager = manager }
+        } catch {
+            state.withLock { $0.errors.append(error) }
         }
     }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         state.withLock { $0.words.append(change.word) }
     }
 
@@ -108,7 +102,7 @@ extension App {
 }
 
 /// An app without managers, which says what happens to it with its name.
-final class NamedApp: AppDelegate {
+final class NamedApp: AppDelegate, Sendable {
     private let name: String
     private let say: @Sendable (String) -> Void
 
@@ -117,9 +111,9 @@ final class NamedApp: AppDelegate {
         self.say = say
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) { say("\(name) launched") }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) { say("\(name) launched") }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         switch change {
         case .enteredForeground: say("\(name) foreground")
         case .enteredBackground: say("\(name) background")

@@ -23,26 +23,20 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         self.restoreIdentifier = restoreIdentifier
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-        let made: Result<CentralManager, RadioError> = app.assumeIsolated { app in
-            do throws(RadioError) {
-                return .success(
-                    try app.makeCentralManager(restoreIdentifier: self.restoreIdentifier, sink: self))
-            } catch {
-                return .failure(error)
-            }
-        }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
         state.withLock { state in
             state.words.append("launched" + (options.isInBackground ? " in background" : ""))
             state.options.append(options)
-            switch made {
-            case .success(let manager): state.manager = manager
-            case .failure(let error): state.error = error
-            }
+        }
+        do throws(RadioError) {
+            let manager = try app.makeCentralManager(restoreIdentifier: restoreIdentifier, sink: self)
+            state.withLock { $0.manager = manager }
+        } catch {
+            state.withLock { $0.error = error }
         }
     }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         add(change.word)
     }
 

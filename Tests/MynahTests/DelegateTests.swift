@@ -11,7 +11,7 @@ import Testing
     // MARK: Peripheral managers
 
     /// Keeps the names of its methods as they are called.
-    private final class Accessory: PeripheralManagerDelegate {
+    private final class Accessory: PeripheralManagerDelegate, Sendable {
         let called = Lock<[String]>([])
         let managers = Lock<Set<ObjectIdentifier>>([])
 
@@ -20,63 +20,65 @@ import Testing
             _ = managers.withLock { $0.insert(ObjectIdentifier(manager)) }
         }
 
-        func peripheralManager(_ manager: PeripheralManager, willRestoreState state: RestoredState) {
+        func peripheralManager(_ manager: isolated PeripheralManager, willRestoreState state: RestoredState) {
             add(manager, "restore")
         }
-        func peripheralManager(_ manager: PeripheralManager, didUpdateState state: RadioState) {
+        func peripheralManager(_ manager: isolated PeripheralManager, didUpdateState state: RadioState) {
             add(manager, "state \(state)")
         }
         func peripheralManager(
-            _ manager: PeripheralManager, didChangeAdvertising report: AdvertisingReport
+            _ manager: isolated PeripheralManager, didChangeAdvertising report: AdvertisingReport
         ) { add(manager, "advertising") }
-        func peripheralManager(_ manager: PeripheralManager, didConnect central: Central) {
+        func peripheralManager(_ manager: isolated PeripheralManager, didConnect central: Central) {
             add(manager, "connected")
         }
-        func peripheralManager(_ manager: PeripheralManager, didDisconnect central: Central) {
+        func peripheralManager(_ manager: isolated PeripheralManager, didDisconnect central: Central) {
             add(manager, "disconnected")
         }
-        func peripheralManager(_ manager: PeripheralManager, didUpdateMTUOf central: Central) {
+        func peripheralManager(_ manager: isolated PeripheralManager, didUpdateMTUOf central: Central) {
             add(manager, "mtu")
         }
         func peripheralManager(
-            _ manager: PeripheralManager, central: Central?, didSubscribeTo attribute: AttributeKey,
+            _ manager: isolated PeripheralManager, central: Central?, didSubscribeTo attribute: AttributeKey,
             as delivery: Delivery?
         ) { add(manager, "subscribed as \(delivery?.rawValue ?? "-")") }
         func peripheralManager(
-            _ manager: PeripheralManager, central: Central?, didUnsubscribeFrom attribute: AttributeKey
+            _ manager: isolated PeripheralManager, central: Central?,
+            didUnsubscribeFrom attribute: AttributeKey
         ) { add(manager, "unsubscribed") }
         func peripheralManager(
-            _ manager: PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
+            _ manager: isolated PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
         ) -> RadioAnswer {
             add(manager, "read")
             return .answer(.success([42]))
         }
         func peripheralManager(
-            _ manager: PeripheralManager, didAnswerRead request: ReadRequest, from central: Central,
+            _ manager: isolated PeripheralManager, didAnswerRead request: ReadRequest, from central: Central,
             with value: [UInt8]
         ) { add(manager, "answered \(Hex.encode(value))") }
         func peripheralManager(
-            _ manager: PeripheralManager, didReceiveWrite request: WriteRequest, from central: Central
+            _ manager: isolated PeripheralManager, didReceiveWrite request: WriteRequest,
+            from central: Central
         ) -> RadioAnswer {
             add(manager, "write")
             return .answer(.failure(.valueNotAllowed))
         }
-        func peripheralManagerIsReady(toUpdateSubscribers manager: PeripheralManager) {
+        func peripheralManagerIsReady(toUpdateSubscribers manager: isolated PeripheralManager) {
             add(manager, "ready")
         }
         func peripheralManager(
-            _ manager: PeripheralManager, central: Central?, didConfirm attribute: AttributeKey
+            _ manager: isolated PeripheralManager, central: Central?, didConfirm attribute: AttributeKey
         ) { add(manager, "confirmed") }
         func peripheralManager(
-            _ manager: PeripheralManager, didOpen channel: any L2CAPChannel, from central: Central
+            _ manager: isolated PeripheralManager, didOpen channel: any L2CAPChannel, from central: Central
         ) { add(manager, "channel \(channel.psm)") }
-        func peripheralManager(_ manager: PeripheralManager, didMissEvents count: Int) {
+        func peripheralManager(_ manager: isolated PeripheralManager, didMissEvents count: Int) {
             add(manager, "missed \(count)")
         }
     }
 
     /// Implements nothing.
-    private final class Silent: PeripheralManagerDelegate, CentralManagerDelegate, PeripheralDelegate {}
+    private final class Silent: PeripheralManagerDelegate, CentralManagerDelegate, Sendable {}
 
     private static let central = Central(Peer(id: .init(1)))
     private static let key = AttributeKey()
@@ -119,7 +121,7 @@ import Testing
         let delegate = Accessory()
         let manager = await phone.makePeripheralManager(delegate: delegate)
         for event in Self.peripheralEvents {
-            let answer = PeripheralManagerDelegateSink.call(delegate, event, of: manager)
+            let answer = await manager.give(event, to: delegate)
             switch (event, answer) {
             case (.read, .answer(.success([42]))), (.write, .answer(.failure(.valueNotAllowed))): break
             case (.read, _), (.write, _): Issue.record("\(event) has the answer \(answer)")
@@ -138,7 +140,7 @@ import Testing
         let delegate = Silent()
         let manager = await phone.makePeripheralManager(delegate: delegate)
         for event in Self.peripheralEvents {
-            let answer = PeripheralManagerDelegateSink.call(delegate, event, of: manager)
+            let answer = await manager.give(event, to: delegate)
             switch answer {
             case .none where !event.wantsResponse: break
             case .answer(.failure(.requestNotSupported)) where event.wantsResponse: break
@@ -152,7 +154,7 @@ import Testing
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()
         let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .write, .notify])
-        var delegate = Accessory()
+        let delegate = Accessory()
         let manager = await phone.makePeripheralManager(delegate: delegate)
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let psm = try await manager.publishL2CAPChannel(withEncryption: false)
@@ -166,15 +168,30 @@ import Testing
             delegate.called.withLock { $0 } == [
                 "connected", "subscribed as notification", "channel \(psm)", "read",
             ])
-        // A manager does not keep its delegate alive.
-        delegate = Accessory()
-        #expect(try await radio.request(read) == .failure(.unlikelyError))
+    }
+
+    @Test func `a manager keeps its delegate alive until it is dropped itself`() async throws {
+        let radio = FakeRadio()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        weak var delegate: Accessory?
+        let rate = CharacteristicDefinition(uuid: "2A37", properties: .read)
+        do {
+            let made = Accessory()
+            delegate = made
+            let manager = await phone.makePeripheralManager(delegate: made)
+            try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
+            let read = RadioEvent.read(ReadRequest(central: Self.central.id, attribute: rate.key))
+            #expect(try await radio.request(read) == .success([42]))
+        }
+        try await until("the delegate is gone with its manager") { delegate == nil }
+        await phone.stop()
     }
 
     // MARK: Central managers
 
     /// Keeps the names of its methods as they are called.
-    private final class Collector: CentralManagerDelegate, PeripheralDelegate {
+    private final class Collector: CentralManagerDelegate, Sendable {
         let called = Lock<[String]>([])
         let managers = Lock<Set<ObjectIdentifier>>([])
         let peripherals = Lock<Set<ObjectIdentifier>>([])
@@ -188,56 +205,62 @@ import Testing
             _ = peripherals.withLock { $0.insert(ObjectIdentifier(peripheral)) }
         }
 
-        func centralManager(_ manager: CentralManager, willRestoreState state: RestoredCentralState) {
+        func centralManager(_ manager: isolated CentralManager, willRestoreState state: RestoredCentralState)
+        {
             add(manager, "restore")
         }
-        func centralManager(_ manager: CentralManager, didUpdateState state: RadioState) {
+        func centralManager(_ manager: isolated CentralManager, didUpdateState state: RadioState) {
             add(manager, "state \(state)")
         }
-        func centralManager(_ manager: CentralManager, didDiscover discovery: Discovery) {
+        func centralManager(_ manager: isolated CentralManager, didDiscover discovery: Discovery) {
             add(manager, "discovered")
         }
-        func centralManager(_ manager: CentralManager, didConnect peripheral: Peripheral, isLocal: Bool) {
+        func centralManager(
+            _ manager: isolated CentralManager, didConnect peripheral: Peripheral, isLocal: Bool
+        ) {
             add(manager, "connected" + (isLocal ? " local" : ""))
         }
         func centralManager(
-            _ manager: CentralManager, didFailToConnect peripheral: Peripheral, error: RadioError
+            _ manager: isolated CentralManager, didFailToConnect peripheral: Peripheral, error: RadioError
         ) { add(manager, "failed") }
         func centralManager(
-            _ manager: CentralManager, didDisconnectPeripheral peripheral: Peripheral,
+            _ manager: isolated CentralManager, didDisconnectPeripheral peripheral: Peripheral,
             disconnection: Disconnection
         ) { add(manager, "disconnected" + (disconnection.wasPending ? " pending" : "")) }
         func centralManager(
-            _ manager: CentralManager, connectionEventDidOccur event: ConnectionEvent,
+            _ manager: isolated CentralManager, connectionEventDidOccur event: ConnectionEvent,
             for peripheral: Peripheral
         ) { add(manager, event.rawValue) }
-        func centralManager(_ manager: CentralManager, didLoseRadio error: RadioError) {
+        func centralManager(_ manager: isolated CentralManager, didLoseRadio error: RadioError) {
             add(manager, "lost")
         }
-        func centralManagerDidRecoverRadio(_ manager: CentralManager) { add(manager, "recovered") }
-        func centralManager(_ manager: CentralManager, didReceiveWarning warning: RadioWarning) {
+        func centralManagerDidRecoverRadio(_ manager: isolated CentralManager) { add(manager, "recovered") }
+        func centralManager(_ manager: isolated CentralManager, didReceiveWarning warning: RadioWarning) {
             add(manager, warning.code)
         }
-        func centralManager(_ manager: CentralManager, didMissEvents count: Int) {
+        func centralManager(_ manager: isolated CentralManager, didMissEvents count: Int) {
             add(manager, "missed \(count)")
         }
-        func peripheral(_ peripheral: Peripheral, didUpdateValue update: ValueUpdate) {
+        func peripheral(_ peripheral: isolated Peripheral, didUpdateValue update: ValueUpdate) {
             add(peripheral, "value \(Hex.encode(update.value))")
         }
         func peripheral(
-            _ peripheral: Peripheral, didModifyServices invalidated: [DiscoveredService],
+            _ peripheral: isolated Peripheral, didModifyServices invalidated: [DiscoveredService],
             in handles: ClosedRange<AttributeHandle>
         ) { add(peripheral, "services \(handles) \(invalidated.map(\.uuid))") }
-        func peripheral(_ peripheral: Peripheral, didUpdateMTU mtu: Int) { add(peripheral, "mtu \(mtu)") }
-        func peripheralDidUpdateName(_ peripheral: Peripheral) { add(peripheral, "name") }
-        func peripheralIsReady(toSendWriteWithoutResponse peripheral: Peripheral) {
+        func peripheral(_ peripheral: isolated Peripheral, didUpdateMTU mtu: Int) {
+            add(peripheral, "mtu \(mtu)")
+        }
+        func peripheralDidUpdateName(_ peripheral: isolated Peripheral) { add(peripheral, "name") }
+        func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral) {
             add(peripheral, "ready")
         }
-        func peripheral(_ peripheral: Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer {
+        func peripheral(_ peripheral: isolated Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer
+        {
             add(peripheral, "pairing")
             return .pairing(.declined)
         }
-        func peripheralDidPair(_ peripheral: Peripheral) { add(peripheral, "paired") }
+        func peripheralDidPair(_ peripheral: isolated Peripheral) { add(peripheral, "paired") }
     }
 
     private static func centralEvents(_ strap: Peripheral) -> [CentralManagerEvent] {
@@ -293,12 +316,11 @@ import Testing
         async throws
     {
         let delegate = Collector()
-        let manager = CentralManager(
-            radio: FakeCentralRadio(), delegate: delegate, peripheralDelegate: delegate)
+        let manager = CentralManager(radio: FakeCentralRadio(), delegate: delegate)
         let strap = await manager.peripheral(at: DeviceAddress(value: 1, kind: .public))
         let events = Self.centralEvents(strap)
         for event in events {
-            let answer = CentralManagerDelegateSink.call(delegate, delegate, event, of: manager)
+            let answer = await manager.give(event, to: delegate)
             switch (event, answer) {
             case (.pairing, .pairing(.declined)): break
             case (.pairing, _): Issue.record("the pairing has the answer \(answer)")
@@ -306,7 +328,7 @@ import Testing
             default: Issue.record("\(event) wants no answer")
             }
             let silent = Silent()
-            guard case .none = CentralManagerDelegateSink.call(silent, silent, event, of: manager) else {
+            guard case .none = await manager.give(event, to: silent) else {
                 Issue.record("\(event) is answered by default")
                 continue
             }
@@ -325,11 +347,11 @@ import Testing
         let delegate = Collector()
         let manager: CentralManager
         if maker == "alone" {
-            manager = CentralManager(radio: radio, delegate: delegate, peripheralDelegate: delegate)
+            manager = CentralManager(radio: radio, delegate: delegate)
         } else {
             let phone = Phone(radio: radio, identity: DeviceIdentity(name: "phone"))
             try await phone.start()
-            manager = try await phone.makeCentralManager(delegate: delegate, peripheralDelegate: delegate)
+            manager = try await phone.makeCentralManager(delegate: delegate)
         }
         try await manager.start()
         try await manager.scanForPeripherals()
@@ -358,22 +380,19 @@ import Testing
     }
 
     @Test func `the managers of an app have delegates too`() async throws {
-        final class Code: AppDelegate {
+        final class Code: AppDelegate, Sendable {
             let accessory = Accessory()
             let collector = Collector()
             let managers = Lock<[any Sendable]>([])
 
-            func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-                let made: [any Sendable]? = app.assumeIsolated { app in
-                    try? [
-                        app.makePeripheralManager(delegate: self.accessory),
-                        app.makeCentralManager(
-                            delegate: self.collector, peripheralDelegate: self.collector),
-                    ]
-                }
+            func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+                let made: [any Sendable]? = try? [
+                    app.makePeripheralManager(delegate: accessory),
+                    app.makeCentralManager(delegate: collector),
+                ]
                 managers.withLock { $0 = made ?? [] }
             }
-            func app(_ app: App, didChange change: AppChange) {}
+            func app(_ app: isolated App, didChange change: AppChange) {}
         }
         let code = Code()
         let phone = Phone(radio: FakeCentralRadio(), identity: DeviceIdentity(name: "phone"))
@@ -386,5 +405,27 @@ import Testing
         }
         #expect(code.managers.withLock { $0.count } == 2)
         await phone.stop()
+    }
+}
+
+extension PeripheralManager {
+    /// Gives an event to a delegate as to the manager's own.
+    fileprivate func give(
+        _ event: PeripheralEvent, to delegate: some PeripheralManagerDelegate & Sendable
+    ) -> RadioAnswer {
+        let sink = PeripheralManagerDelegateSink(delegate)
+        sink.attach(to: self)
+        return sink.handle(event)
+    }
+}
+
+extension CentralManager {
+    /// Gives an event to a delegate as to the manager's own.
+    fileprivate func give(
+        _ event: CentralManagerEvent, to delegate: some CentralManagerDelegate & Sendable
+    ) -> RadioAnswer {
+        let sink = CentralManagerDelegateSink(delegate)
+        sink.attach(to: self)
+        return sink.handle(event)
     }
 }

@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Both roles of an app
 
-    private final class Code: AppDelegate {
+    private final class Code: AppDelegate, Sendable {
         let accessory = Lock<PeripheralManager?>(nil)
         let central = Lock<CentralManager?>(nil)
         let restoreIdentifier: String?
@@ -115,18 +115,14 @@ import Testing
             self.restoreIdentifier = restoreIdentifier
         }
 
-        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            let (accessory, central) = app.assumeIsolated { app in
-                (
-                    try? app.makePeripheralManager(),
-                    try? app.makeCentralManager(restoreIdentifier: self.restoreIdentifier)
-                )
-            }
+        func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+            let accessory = try? app.makePeripheralManager()
+            let central = try? app.makeCentralManager(restoreIdentifier: restoreIdentifier)
             self.accessory.withLock { $0 = accessory }
             self.central.withLock { $0 = central }
         }
 
-        func app(_ app: App, didChange change: AppChange) {}
+        func app(_ app: isolated App, didChange change: AppChange) {}
     }
 
     enum End: CaseIterable {

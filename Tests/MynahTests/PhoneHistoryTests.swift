@@ -41,18 +41,15 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         return description
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
         put(
             .launched(
                 inBackground: options.isInBackground, central: options.centralRestoreIdentifiers,
                 peripheral: options.restoreIdentifiers))
-        let made = app.assumeIsolated {
-            State(
-                manager: try? $0.makeCentralManager(
-                    restoreIdentifier: self.rules.identifiers[.central], sink: self),
-                peripheral: try? $0.makePeripheralManager(
-                    restoreIdentifier: self.rules.identifiers[.peripheral], sink: self))
-        }
+        let made = State(
+            manager: try? app.makeCentralManager(restoreIdentifier: rules.identifiers[.central], sink: self),
+            peripheral: try? app.makePeripheralManager(
+                restoreIdentifier: rules.identifiers[.peripheral], sink: self))
         state.withLock { state in
             let launches = state.launches + 1
             state = made
@@ -60,7 +57,7 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
         }
     }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         switch change {
         case .enteredForeground: put(.foreground)
         case .enteredBackground: put(.background)

@@ -8,17 +8,15 @@ import Testing
 
 /// An app with two managers whose state is kept, on a radio that takes its time.
 @Suite(.timeLimit(.minutes(15))) struct RepublishTests {
-    private final class TwoManagers: AppDelegate {
+    private final class TwoManagers: AppDelegate, Sendable {
         let managers = Lock<[PeripheralManager]>([])
 
-        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            let made = app.assumeIsolated { app in
-                ["a", "b"].compactMap { try? app.makePeripheralManager(restoreIdentifier: $0) }
-            }
+        func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+            let made = ["a", "b"].compactMap { try? app.makePeripheralManager(restoreIdentifier: $0) }
             managers.withLock { $0 = made }
         }
 
-        func app(_ app: App, didChange change: AppChange) {}
+        func app(_ app: isolated App, didChange change: AppChange) {}
     }
 
     private func start(

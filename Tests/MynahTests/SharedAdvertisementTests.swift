@@ -27,12 +27,12 @@ import Testing
         let part = Part(manager: 1, content: .accessory(named("one")))
         #expect(shared.next([]) == .none)
         #expect(shared.next([part]) == .advertise(named("one")))
-        shared.take(on)
+        shared.note(on)
         #expect(shared.next([part]) == .none)
         #expect(shared.report(for: 1) == on)
         #expect(shared.report(for: 2) == .silent)
         #expect(shared.next([]) == .stop)
-        shared.take(.silent)
+        shared.note(.silent)
         #expect(shared.next([]) == .none)
     }
 
@@ -45,7 +45,7 @@ import Testing
             Issue.record("nothing is advertised after the release")
             return
         }
-        shared.take(on)
+        shared.note(on)
         shared.isHeld = true
         #expect(shared.next([]) == .none)
         shared.isHeld = false
@@ -57,9 +57,9 @@ import Testing
         var shared = SharedAdvertisement(PhoneAdvertising())
         let part = Part(manager: 1, content: .accessory(named("one")))
         _ = shared.next([part])
-        shared.take(on)
+        shared.note(on)
         switch what {
-        case "silence": shared.take(.silent)
+        case "silence": shared.note(.silent)
         case "refusal": shared.refused()
         default: shared.requestAgain()
         }
@@ -77,7 +77,7 @@ import Testing
             return
         }
         #expect(advertisement.exact != nil)
-        shared.take(on)
+        shared.note(on)
         #expect(shared.report(for: 1).omitted.isEmpty)
         #expect(shared.report(for: 2).omitted.map(\.item) == ["localName"])
         let whole = shared.wholeReport()
@@ -89,7 +89,7 @@ import Testing
     @Test func `an app that is silent now is off in its own report`() {
         var shared = SharedAdvertisement(PhoneAdvertising())
         _ = shared.next([app(1, "Fred"), app(2, "Barney", .off)])
-        shared.take(on)
+        shared.note(on)
         #expect(shared.report(for: 1).isOn)
         #expect(!shared.report(for: 2).isOn)
     }

@@ -134,14 +134,35 @@ struct PhoneLog: PhoneSink {
     }
 }
 
-/// A delegate that answers when a thread of its own knows the value.
+/// A delegate that answers when a thread of its own knows the value, and counts in a plain property.
 final class Thermometer: PeripheralManagerDelegate {
+    private let temperature = CharacteristicDefinition(uuid: "2A6E", properties: [.read, .write, .notify])
+    private var reads = 0
+
+    func peripheralManager(_ manager: isolated PeripheralManager, didUpdateState state: RadioState) {
+        guard state == .poweredOn, manager.services.isEmpty else { return }
+        manager.add(ServiceDefinition(uuid: "181A", characteristics: [temperature]))
+        manager.startAdvertising(Advertisement(serviceUUIDs: ["181A"]))
+    }
+
     func peripheralManager(
-        _ manager: PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
+        _ manager: isolated PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
     ) -> RadioAnswer {
+        reads += 1
         let reply = PendingReply()
         Task.detached { if !reply.answer(.success([21])) { print("it was answered before") } }
         return .later(reply.pending)
+    }
+
+    func peripheralManager(
+        _ manager: isolated PeripheralManager, didReceiveWrite request: WriteRequest, from central: Central
+    ) -> RadioAnswer {
+        let others = manager.subscribers(of: temperature.key).map(\.id).filter { $0 != central.id }
+        let isSent = try? manager.updateValue(
+            request.parts[0].value, for: temperature.key, onSubscribedCentrals: others)
+        print(isSent == true, manager.isAdvertising)
+        if reads > 99 { manager.stopAdvertising() }
+        return .answer(.success([]))
     }
 }
 
@@ -182,61 +203,65 @@ func central(on radio: any CentralRadio) async throws {
     await manager.stop()
 }
 
-/// A central with delegates, which writes as fast as the link takes it.
-final class Uploader: CentralManagerDelegate, PeripheralDelegate {
-    func centralManager(_ manager: CentralManager, didDiscover discovery: Discovery) {
-        Task {
-            await manager.stopScan()
-            try await manager.connect(discovery.peripheral)
-        }
+/// A central with a delegate, which writes as fast as the link takes it.
+final class Uploader: CentralManagerDelegate {
+    private var found: [Peripheral] = []
+
+    func centralManager(_ manager: isolated CentralManager, didUpdateState state: RadioState) {
+        if state == .poweredOn { manager.scanForPeripherals(withServices: ["180D"]) }
     }
 
-    func centralManager(_ manager: CentralManager, didConnect peripheral: Peripheral, isLocal: Bool) {
+    func centralManager(_ manager: isolated CentralManager, didDiscover discovery: Discovery) {
+        found.append(discovery.peripheral)
+        manager.stopScan()
+        do { try manager.connect(discovery.peripheral) } catch { print(error) }
+    }
+
+    func centralManager(
+        _ manager: isolated CentralManager, didConnect peripheral: Peripheral, isLocal: Bool
+    ) {
+        print(manager.connectedPeripherals.count, found.count)
+        // A request waits for its answer, which no callback can.
         Task {
             try await peripheral.discoverAll()
             try await upload(to: peripheral)
         }
     }
 
-    func peripheralIsReady(toSendWriteWithoutResponse peripheral: Peripheral) {
+    func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral) {
+        print(peripheral.name ?? "no name", peripheral.maximumWriteValueLength(for: .withoutResponse))
         Task { try await upload(to: peripheral) }
     }
 
-    func peripheral(_ peripheral: Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer {
+    func peripheral(_ peripheral: isolated Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer {
         .pairing(.declined)
-    }
-
-    private func upload(to peripheral: Peripheral) async throws {
-        guard let control = await peripheral.characteristic("2A39") else { return }
-        while await peripheral.canSendWriteWithoutResponse {
-            try await peripheral.writeValue([1], for: control, type: .withoutResponse)
-        }
     }
 }
 
-func upload(on radio: any CentralRadio) async throws -> (CentralManager, Uploader) {
-    let uploader = Uploader()
-    let manager = CentralManager(radio: radio, delegate: uploader, peripheralDelegate: uploader)
+func upload(to peripheral: Peripheral) async throws {
+    guard let control = await peripheral.characteristic("2A39") else { return }
+    while await peripheral.canSendWriteWithoutResponse {
+        try await peripheral.writeValue([1], for: control, type: .withoutResponse)
+    }
+}
+
+func uploader(on radio: any CentralRadio) async throws -> CentralManager {
+    let manager = CentralManager(radio: radio, delegate: Uploader())
     try await manager.start()
-    try await manager.scanForPeripherals(withServices: ["180D"])
-    return (manager, uploader)
+    return manager
 }
 
 /// An app that the system restores.
-struct Code: AppDelegate {
-    /// A manager does not keep its delegate.
-    let thermometer = Thermometer()
+final class Code: AppDelegate {
+    /// Services and advertising end with their manager, so the app keeps it.
+    private var manager: PeripheralManager?
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-        guard options.restoreIdentifiers.contains("main") else { return }
-        Task {
-            let manager = try await app.makePeripheralManager(
-                restoreIdentifier: "main", delegate: thermometer)
-            print(await manager.isAdvertising)
-        }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+        print(app.state, options.restoreIdentifiers)
+        manager = try? app.makePeripheralManager(restoreIdentifier: "main", delegate: Thermometer())
     }
 
-    func app(_ app: App, didChange change: AppChange) {
+    func app(_ app: isolated App, didChange change: AppChange) {
         if case .terminated(let reason) = change { print(app.description.name, reason.rawValue) }
     }
 }

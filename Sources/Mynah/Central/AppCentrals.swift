@@ -61,7 +61,7 @@ final class AppCentrals {
         let manager: CentralManagerState
         if let kept {
             manager = kept
-            kept.begin(sink: sink)
+            kept.relaunch(sink: sink)
         } else {
             manager = CentralManagerState(
                 number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, options: options,

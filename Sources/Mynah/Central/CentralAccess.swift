@@ -78,6 +78,25 @@ struct CentralAccess: Sendable {
         }
     }
 
+    /// Scans when its turn on the phone's queue comes.
+    func scanSoon(_ services: [BluetoothUUID]?, _ options: ScanOptions) {
+        let reference = reference
+        link.enqueue { phone in
+            do throws(RadioError) {
+                try await phone.central.scan(services, options, for: reference, on: phone)
+            } catch {
+                phone.central.warn(
+                    RadioWarning("scanRefused", "the scan could not be started: \(error)"), on: phone)
+            }
+        }
+    }
+
+    /// Stops the scan when its turn on the phone's queue comes.
+    func stopScanSoon() {
+        let reference = reference
+        link.enqueue { await $0.central.stopScan(for: reference, on: $0) }
+    }
+
     /// A peripheral of a manager that is gone, which refuses everything.
     func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
         var known = KnownPeripherals(seed: 0)
@@ -176,7 +195,7 @@ struct PeripheralAccess: Sendable {
         guard let manager = phone.central.manager(manager) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
-            app.receive(PendingResult(continuation), on: phone)
+            app.pass(PendingResult(continuation), on: phone)
         }
     }
 
@@ -266,7 +285,7 @@ struct PeripheralAccess: Sendable {
                 let address = phone.central.connections.ledger.address(of: peer)
             else { return }
             let peripheral = manager.asked[address]
-            peripheral?.take(.subscription(handle, delivery))
+            peripheral?.note(.subscription(handle, delivery))
             if delivery == nil, let peripheral {
                 manager.purposes.unsubscribed(.init(peripheral: peripheral.identifier, handle: handle))
             }

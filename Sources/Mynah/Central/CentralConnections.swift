@@ -98,7 +98,7 @@ final class CentralConnections {
 
     /// A call waits no longer, and no longer wants the connection that it asked for.
     private func giveUp(_ number: UInt64, _ error: RadioError, on phone: isolated Phone) {
-        guard let waiter = waiters.take(number) else { return }
+        guard let waiter = waiters.remove(number) else { return }
         if waiter.isOwn, let manager = phone.central.manager(waiter.manager) {
             if ledger.state(of: waiter.address, for: waiter.manager) == .connecting {
                 manager.released(waiter.address)
@@ -135,7 +135,7 @@ final class CentralConnections {
         guard let address = central.connector.device(of: peer, on: phone) else {
             return PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(peer.id) }
         }
-        links.take(.connected(peer))
+        links.note(.connected(peer))
         central.devices.linked(peer, to: address, on: phone)
         let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
         let isShared = phone.centrals.isConnected(peer.id)
@@ -188,7 +188,7 @@ final class CentralConnections {
         guard !isCarryingOut else { return }
         isCarryingOut = true
         defer { isCarryingOut = false }
-        while !actions.isEmpty { carryOut(actions.removeFirst(), on: phone) }
+        while !actions.isEmpty { perform(actions.removeFirst(), on: phone) }
     }
 
     /// Start delays that no request waits for need not run on, which could be for a year.
@@ -219,7 +219,7 @@ final class CentralConnections {
         ledger.holders(of: link).contains(manager.key)
     }
 
-    private func carryOut(_ action: LinkAction, on phone: isolated Phone) {
+    private func perform(_ action: LinkAction, on phone: isolated Phone) {
         let central = phone.central
         switch action {
         case .connected(let key, let address, let link, let isLocal):
@@ -268,7 +268,7 @@ final class CentralConnections {
             let state = links[link]
         else { return }
         manager.connected(address)
-        peripheral.take(.connected(state.peer, mtu: state.mtu))
+        peripheral.note(.connected(state.peer, mtu: state.mtu))
         central.preservation.subscribeAgain(manager, to: peripheral, by: link, on: phone)
         DeviceNames.connected(manager, to: peripheral, by: link, on: phone)
         central.deliver(.connected(peripheral, isLocal: isLocal), to: manager, on: phone)
@@ -288,7 +288,7 @@ final class CentralConnections {
         guard end.isReconnecting, let manager = central.manager(key),
             let peripheral = manager.asked[address]
         else { return released(key, address, .failure(error), on: phone, report) }
-        peripheral.take(.ended)
+        peripheral.note(.ended)
         central.preservation.save(manager, on: phone)
         report(manager, peripheral)
     }
@@ -300,7 +300,7 @@ final class CentralConnections {
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }
     ) {
         if let manager = phone.central.manager(key), let peripheral = manager.asked[address] {
-            peripheral.take(.ended)
+            peripheral.note(.ended)
             // An app that this relaunches is restored with the peripheral, and may ask for it again.
             report(manager, peripheral)
             if ledger.state(of: address, for: key) == .disconnected { manager.released(address) }

@@ -30,8 +30,8 @@ struct CentralLinks {
     /// Forgets a link that ended, and returns what it was.
     mutating func remove(_ id: Peer.ID) -> Entry? { entries.removeValue(forKey: id) }
 
-    /// Takes what the radio reports of a link.
-    mutating func take(_ event: CentralEvent) {
+    /// Notes what the radio reports of a link.
+    mutating func note(_ event: CentralEvent) {
         switch event {
         case .connected(let peer): entries[peer.id] = Entry(peer: peer)
         case .peerChanged(let peer): entries[peer.id]?.peer = peer

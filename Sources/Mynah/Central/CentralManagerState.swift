@@ -121,7 +121,7 @@ final class CentralManagerState {
     // MARK: Its program
 
     /// A new launch of its app takes it over.
-    func begin(sink: (any CentralManagerSink)?) {
+    func relaunch(sink: (any CentralManagerSink)?) {
         stage = .new(isRestored: true)
         state = .unknown
         audience = Audience(sink: sink)

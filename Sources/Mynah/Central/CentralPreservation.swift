@@ -31,7 +31,7 @@ final class CentralPreservation {
         for device in state.devices {
             guard let (peripheral, address) = central.devices.restore(device.entry, for: manager, on: phone)
             else { continue }
-            peripheral.take(.restored(device.services))
+            peripheral.note(.restored(device.services))
             manager.ask(for: peripheral, at: address)
             waited.append((address, device.options))
         }
@@ -112,7 +112,7 @@ final class CentralPreservation {
                     let central = phone.central
                     let address = central.devices.address(of: peripheral)
                     guard central.connections.ledger.link(to: address, of: key) == link else { return }
-                    central.manager(key)?.asked[address]?.take(.subscription(handle, nil))
+                    central.manager(key)?.asked[address]?.note(.subscription(handle, nil))
                     central.preservation.save(on: phone)
                     if case .failed(let trouble) = error, trouble.isLostBond {
                         return central.devices.lostBonds.found(on: link, of: phone)

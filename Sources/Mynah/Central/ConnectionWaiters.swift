@@ -25,8 +25,8 @@ struct ConnectionWaiters {
         waiting.append(waiter)
     }
 
-    /// Returns a call that still waits.
-    mutating func take(_ number: UInt64) -> Waiter? {
+    /// Removes a call that still waits, and returns it.
+    mutating func remove(_ number: UInt64) -> Waiter? {
         waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
     }
 

@@ -18,7 +18,7 @@ enum DeviceNames {
         else { return }
         guard !hasAsked else {
             let known = phone.central.devices.deviceName(of: peripheral)
-            if let known { peripheral.take(.deviceName(known)) }
+            if let known { peripheral.note(.deviceName(known)) }
             return
         }
         connections.links[link]?.hasAskedName = true
@@ -37,7 +37,7 @@ enum DeviceNames {
         for manager in central.managers where manager.app != nil && central.connections.holds(link, manager) {
             guard let peripheral = manager.asked[address] else { continue }
             let before = peripheral.look { $0.name }
-            peripheral.take(.deviceName(name))
+            peripheral.note(.deviceName(name))
             if before != name { central.deliver(.nameUpdated(peripheral), to: manager, on: phone) }
         }
     }

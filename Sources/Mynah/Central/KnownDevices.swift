@@ -65,7 +65,7 @@ final class KnownDevices {
                 access: PeripheralAccess(PhoneLink(phone), of: CentralReference(manager)),
                 pairsWhenAsked: manager.options.pairsWhenAsked)
             if manager.app != nil, let name = known.deviceName(of: identifier) {
-                peripheral.take(.deviceName(name))
+                peripheral.note(.deviceName(name))
             }
             return peripheral
         }
@@ -94,7 +94,7 @@ final class KnownDevices {
         _ entry: KnownPeripherals.Entry, for manager: CentralManagerState, on phone: isolated Phone
     ) -> Peripheral? {
         let peripheral = peripheral(entry.identifier, at: entry.address, for: manager, on: phone)
-        if let name = entry.name { peripheral?.take(.named(name)) }
+        if let name = entry.name { peripheral?.note(.named(name)) }
         return peripheral
     }
 

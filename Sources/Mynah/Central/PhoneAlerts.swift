@@ -92,7 +92,7 @@ final class PhoneAlerts {
             case .opened(let alert):
                 report(alert, .opened, on: phone)
                 let transition: AppTransition = alert.cause == .power ? .enterBackground : .enterForeground
-                phone.app(alert.app)?.carryOut(transition, on: phone)
+                phone.app(alert.app)?.apply(transition, on: phone)
             case .dismissed(let alert): report(alert, .dismissed, on: phone)
             }
         }

@@ -14,7 +14,7 @@ extension PhoneCentral {
             deliverToPrograms(.lost(error), on: phone)
         case .recovered: deliverToPrograms(.recovered, on: phone)
         case .warning(let warning): warn(warning, on: phone)
-        case .capabilitiesChanged(let new): scanner.take(new)
+        case .capabilitiesChanged(let new): scanner.changeCapabilities(to: new)
         case .heard(let report): heard(report, on: phone)
         case .readyToWrite(let id):
             for manager in connections.links.takeWaitingToWrite(on: id).compactMap(manager) {
@@ -37,7 +37,7 @@ extension PhoneCentral {
         _ event: CentralManagerEvent, to manager: CentralManagerState, on phone: isolated Phone
     ) -> RadioAnswer {
         guard let app = manager.app else { return manager.deliver(event) }
-        return app.receive(event, for: manager, on: phone)
+        return app.pass(event, to: manager, on: phone)
     }
 
     /// Gives an event that concerns the whole radio to the managers that no app made; returns whether there
@@ -63,7 +63,7 @@ extension PhoneCentral {
                 }
                 if let name = found.advertisement.localName {
                     devices.name(found.address, name, on: phone)
-                    peripheral.take(.heard(found.advertisement))
+                    peripheral.note(.heard(found.advertisement))
                 }
                 let discovery = Discovery(found, peripheral, report)
                 deliver(.discovered(discovery), to: manager, on: phone)
@@ -77,7 +77,7 @@ extension PhoneCentral {
     private func route(
         _ event: CentralEvent, of id: Peer.ID, on phone: isolated Phone
     ) -> RadioAnswer {
-        connections.links.take(event)
+        connections.links.note(event)
         switch event {
         case .disconnected(_, let error):
             connections.ended(id, devices.lostBonds.takeEnd(of: id) ?? error, on: phone)
@@ -107,17 +107,17 @@ extension PhoneCentral {
             return
         }
         switch event {
-        case .peerChanged(let peer): peripheral.take(.changed(peer))
+        case .peerChanged(let peer): peripheral.note(.changed(peer))
         case .mtuChanged(_, let mtu):
-            peripheral.take(.mtu(mtu))
+            peripheral.note(.mtu(mtu))
             deliver(.mtuChanged(peripheral, mtu), to: manager, on: phone)
         case .readyToWrite: deliver(.readyToWrite(peripheral), to: manager, on: phone)
         case .paired:
-            peripheral.take(.paired)
+            peripheral.note(.paired)
             deliver(.paired(peripheral), to: manager, on: phone)
         case .notified(_, let handle, let value, let delivery):
             guard hears(manager, handle, of: id) else { return }
-            let characteristic = peripheral.take(.value(value, handle: handle))
+            let characteristic = peripheral.note(.value(value, handle: handle))
             let update = ValueUpdate(
                 peripheral: peripheral, characteristic: characteristic, handle: handle, value: value,
                 delivery: delivery)

@@ -100,7 +100,7 @@ final class PhoneCentral {
         connector.stop()
         scanner.stop()
         for manager in managers {
-            for peripheral in manager.askedPeripherals { peripheral.take(.ended) }
+            for peripheral in manager.askedPeripherals { peripheral.note(.ended) }
             manager.end()
         }
         managers = []
@@ -168,7 +168,7 @@ final class PhoneCentral {
         manager.stopScan()
         managers.removeAll { $0 === manager }
         if let name = manager.preservedName { phone.deletePreserved(name) }
-        for peripheral in manager.askedPeripherals { peripheral.take(.ended) }
+        for peripheral in manager.askedPeripherals { peripheral.note(.ended) }
         connections.end(manager, on: phone)
         scanner.update(on: phone)
     }

@@ -100,15 +100,15 @@ final class PhoneConnector {
     ) {
         var actions: [LinkInitiator.Action] = []
         body(&initiator, &actions)
-        for action in actions { carryOut(action, on: phone) }
+        for action in actions { perform(action, on: phone) }
     }
 
-    private func carryOut(_ action: LinkInitiator.Action, on phone: isolated Phone) {
+    private func perform(_ action: LinkInitiator.Action, on phone: isolated Phone) {
         let central = phone.central
         switch action {
         case .initiate(let address, let number, let timeout):
             guard let radio = central.radio else { return }
-            begin(number, address, timeout, radio, PhoneLink(phone))
+            connect(number, address, timeout, radio, PhoneLink(phone))
         case .cancel(let number): if attempt?.number == number { attempt?.task.cancel() }
         case .listenAnew: central.scanner.listenAnew(on: phone)
         case .linksExhausted(let limit):
@@ -124,7 +124,7 @@ final class PhoneConnector {
         }
     }
 
-    private func begin(
+    private func connect(
         _ number: UInt64, _ address: DeviceAddress, _ timeout: Duration, _ radio: any CentralRadio,
         _ link: PhoneLink
     ) {

@@ -58,7 +58,7 @@ final class PhoneScanner {
     }
 
     /// The radio has another controller.
-    func take(_ new: CentralCapabilities) {
+    func changeCapabilities(to new: CentralCapabilities) {
         capabilities = new
         reported = []
     }
@@ -117,7 +117,7 @@ final class PhoneScanner {
             let scan = compose(on: phone)
             let epoch = epoch
             do throws(RadioError) {
-                try await take(scan.options, radio)
+                try await apply(scan.options, radio)
             } catch {
                 current = nil
                 if epoch == self.epoch { return error }
@@ -129,7 +129,7 @@ final class PhoneScanner {
         return nil
     }
 
-    private func take(_ wanted: ScanOptions?, _ radio: any CentralRadio) async throws(RadioError) {
+    private func apply(_ wanted: ScanOptions?, _ radio: any CentralRadio) async throws(RadioError) {
         guard wanted != current || isStale else { return }
         isStale = false
         if let wanted {

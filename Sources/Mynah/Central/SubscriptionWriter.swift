@@ -79,10 +79,10 @@ final class SubscriptionWriter {
     ) {
         var actions: [SubscriptionLedger.Action] = []
         body(&ledger, &actions)
-        for action in actions { carryOut(action, on: phone) }
+        for action in actions { perform(action, on: phone) }
     }
 
-    private func carryOut(_ action: SubscriptionLedger.Action, on phone: isolated Phone) {
+    private func perform(_ action: SubscriptionLedger.Action, on phone: isolated Phone) {
         switch action {
         case .write(let number, let characteristic, let isOn):
             guard let configuration = configurations[characteristic] else { return }

@@ -46,7 +46,7 @@ extension TableFile {
                 let address = device["address"]?.stringValue.flatMap({ DeviceAddress($0, kind: kind) })
             else { throw .init(description: "a device has no address") }
             var table = next()
-            try table.take(device)
+            try table.noteAnswers(of: device)
             self.devices.append(Device(address: address, table: table))
         }
     }
@@ -86,7 +86,7 @@ extension KeptTables.Table {
     }
 
     /// Notes the answers of a device in the file.
-    fileprivate mutating func take(_ device: JSON) throws(PreservedStateProblem) {
+    fileprivate mutating func noteAnswers(of device: JSON) throws(PreservedStateProblem) {
         for (answer, found) in try Self.answers(device, "discoveries") {
             note(
                 try Self.read(found) { json throws(PreservedStateProblem) in

@@ -85,7 +85,7 @@ final class ConnectSink: CentralManagerSink {
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral, _):
-            tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
+            tell(.connected(peripheral.address, name: peripheral.look { $0.name }))
         case .disconnected(_, let end):
             questions?.withdrawQuestion()
             tell(.disconnected(end.error))

@@ -49,7 +49,7 @@ package struct ScanSession: Sendable {
         let hasListened = Lock(false)
         let failure = await RadioWork.play(
             until: interruption, clock: clock, stop: { await manager.stop() }
-        ) { () throws(RadioError) in
+        ) { () async throws(RadioError) in
             try await manager.start()
             try await manager.scanForPeripherals(
                 withServices: plan.services.isEmpty ? nil : plan.services,

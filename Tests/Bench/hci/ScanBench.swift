@@ -111,12 +111,12 @@ private final class ScanningApp: AppDelegate, CentralManagerSink {
         while !condition(state.withLock { $0 }) { try? await Task.sleep(for: .milliseconds(10)) }
     }
 
-    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-        let manager = app.assumeIsolated { try? $0.makeCentralManager(sink: self) }
+    func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
+        let manager = try? app.makeCentralManager(sink: self)
         state.withLock { $0.manager = manager }
     }
 
-    func app(_ app: App, didChange change: AppChange) {}
+    func app(_ app: isolated App, didChange change: AppChange) {}
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
         state.withLock { state in
