@@ -46,7 +46,7 @@ struct ChannelTalk {
 extension PlayerLink {
     /// Publishes the app's channel, if it has one.
     func publishChannel() {
-        emulator.enqueue { [index] in await $0.publishChannel(of: index) }
+        emulator.enqueue { [index] in await $0.control.apps.publishChannel(of: index) }
     }
 
     /// A central has opened a channel to its app.
@@ -65,13 +65,14 @@ extension PlayerLink {
     }
 }
 
-extension Emulator {
+extension AppControl {
     /// Publishes the channel of a player's app, whose PSM reads of its characteristic return.
     ///
     /// Reads that have waited for the PSM are answered, also if there is none.
     fileprivate func publishChannel(of index: Int) async {
         let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
-        guard let player = player(index), player.appSide.channel.psm == nil, let manager = player.manager
+        guard let player = devices.player(index), player.appSide.channel.psm == nil,
+            let manager = player.manager
         else { return }
         var psm: UInt16?
         defer {
@@ -87,7 +88,7 @@ extension Emulator {
             psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
         } catch {
             // The end of the app has been reported.
-            guard isRunning, error.code != .invalidState else { return }
+            guard devices.isRunning, error.code != .invalidState else { return }
             player.events.warn("channelNotPublished", "\(error)")
         }
     }

@@ -55,6 +55,7 @@ final class DevicePlayer {
     func beginAsPhone() async {
         manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
         stage.take(.done)
+        begin()
     }
 
     /// Publishes and advertises what is not yet.
@@ -177,7 +178,9 @@ final class DevicePlayer {
     /// An app puts up again what iOS has taken away.
     private func publishAgain() {
         guard stage.isRunning, stage.needsPublishing else { return }
-        link.emulator.enqueue { [index = link.index] in await $0.publishAgain(index) }
+        link.emulator.enqueue { [index = link.index] in
+            if let player = $0.player(index) { await $0.control.apps.publishAgain(player) }
+        }
     }
 
     // MARK: Its app
@@ -210,7 +213,7 @@ final class DevicePlayer {
     /// Replaces the keys of the attributes, whose names stay the same.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
-        link.emulator.enqueue { await $0.rekeyFaults(mapping) }
+        link.emulator.enqueue { await $0.control.faults.rekey(mapping) }
         forgetWrites()
     }
 

@@ -16,8 +16,8 @@ struct PlannedActions<Instant: Comparable> {
         planned.insert(Planned(action: action, target: target, due: due), at: index)
     }
 
-    /// Takes the next if it is due.
-    mutating func take(at now: Instant) -> Planned? {
+    /// Removes and returns the next if it is due.
+    mutating func removeNext(at now: Instant) -> Planned? {
         guard let first = planned.first, first.due <= now else { return nil }
         return planned.removeFirst()
     }

@@ -114,7 +114,6 @@ enum RoomLimits {
         "MynahCore.AssignedNumberTables": 1041,
         "MynahDBus.DBusConnection": 607,
         "MynahEmulator.CentralPlayer": 473,
-        "MynahEmulator.Emulator": 1638,
         "MynahHost.ATTServer": 496,
         "MynahHost.GATTServer": 421,
         "MynahHost.LinkDriver": 485,
@@ -129,7 +128,6 @@ enum RoomLimits {
         "Mynah.AppProcess": 19,
         "MynahEmulator.CentralPlayer": 20,
         "MynahEmulator.EmulatedDevice": 18,
-        "MynahEmulator.Emulator": 28,
         "MynahImport.ObservedServer": 18,
         "MynahProfiles.Profile.App": 18,
     ]

@@ -107,7 +107,7 @@ final class ReactionPlayer {
         player.answers.deliverLater()
         guard rule.disconnects || rule.advertises != nil else { return }
         player.link.emulator.enqueue { [index = player.link.index] in
-            await $0.end(rule, of: index, for: central)
+            await $0.control.rules.end(rule, of: index, for: central)
         }
     }
 

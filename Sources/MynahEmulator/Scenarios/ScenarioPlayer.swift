@@ -92,17 +92,20 @@ final class ScenarioPlayer {
             switch output {
             case .wait(let time):
                 let due = clock.now.advanced(by: time)
-                let task = link.enqueue(at: due, on: clock) { $0.scenarios.timePassed(number) }
+                let task = link.enqueue(at: due, on: clock) {
+                    $0.control.scenarios.player.timePassed(number)
+                }
                 played[index].wait = (due, task)
             case .stopWaiting:
                 played[index].wait?.task.cancel()
                 played[index].wait = nil
             case .carryOut(let effect):
                 link.enqueue { [label = played[index].label] emulator in
+                    let scenarios = emulator.control.scenarios
                     // It may have ended meanwhile.
-                    guard emulator.scenarios.isPlaying(number) else { return }
-                    let problem = await emulator.carryOut(effect, of: label)
-                    emulator.scenarios.feed(number) { $0.done(problem) }
+                    guard scenarios.player.isPlaying(number) else { return }
+                    let problem = await scenarios.carryOut(effect, of: label)
+                    scenarios.player.feed(number) { $0.done(problem) }
                 }
             case .end(let end): finish(played.remove(at: index), end)
             }

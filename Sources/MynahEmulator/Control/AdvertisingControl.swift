@@ -1,16 +1,18 @@
 import Mynah
-package import MynahCore
+import MynahCore
 import MynahLifecycle
 
-// Advertising, as a test changes it.
-extension Emulator {
+/// The advertising of devices, as a test changes it.
+struct AdvertisingControl {
+    let devices: PlayedDevices
+
     /// Changes what a device advertises until it is reset, and returns what it advertises then.
     ///
     /// If the radio refuses the change, the device advertises as before.
-    package func advertise(
+    func advertise(
         _ change: AdvertisingChange, for label: String
     ) async throws(ControlRefusal) -> AdvertisingReport {
-        let player = try player(named: label)
+        let player = try devices.player(named: label)
         try checkCanAdvertise(player)
         let before = (change: player.device.change, isStopped: player.appSide.isStopped(.advertising))
         player.device.change = change.after(before.change)
@@ -23,13 +25,15 @@ extension Emulator {
             try? await advertise(player)
             throw error
         }
-        return status(of: player).advertising
+        return PlayedState(of: player).status.advertising
     }
 
     /// Advertises as the device requests it now.
     func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
         guard let manager = player.manager else { return }
-        try await attempt { () async throws(RadioError) in try await player.advertise(with: manager) }
+        try await ControlRefusal.attempt { () async throws(RadioError) in
+            try await player.advertise(with: manager)
+        }
     }
 
     func checkCanAdvertise(_ player: DevicePlayer) throws(ControlRefusal) {
@@ -38,8 +42,8 @@ extension Emulator {
             throw .conflict("\(label) cannot advertise: its profile has no peripheral")
         }
         guard player.device.app == nil || player.appSide.app?.access.isRunning == true else {
-            throw .conflict(
-                "the app \(label) cannot advertise: it is \(appState(of: player).rawValue), not running")
+            let state = PlayedState(of: player).app.rawValue
+            throw .conflict("the app \(label) cannot advertise: it is \(state), not running")
         }
     }
 }

@@ -4,39 +4,47 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-// Scenarios of devices.
-extension Emulator {
+/// The scenarios of devices.
+struct ScenarioControl {
+    let devices: PlayedDevices
+    let player: ScenarioPlayer
+    let changes: RunChanges
+    let faults: FaultControl
+    let actions: UserActions
+    let link: EmulatorLink
+
     /// An observer that lets scenarios meet each event after `observer` has.
     ///
     /// Without an observer, and without a scenario to play, it is `nil`: no event is made at all.
     static func observing(
-        _ observer: Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink, _ isPlaying: Lock<Bool>
-    ) -> Observer? {
+        _ observer: Emulator.Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink,
+        _ isPlaying: Lock<Bool>
+    ) -> Emulator.Observer? {
         guard observer != nil || devices.contains(where: { !$0.scenarios.isEmpty }) else { return nil }
         return { event in
             observer?(event)
-            if isPlaying.withLock({ $0 }) { link.run { $0.meet(event) } }
+            if isPlaying.withLock({ $0 }) { link.run { $0.control.scenarios.meet(event) } }
         }
     }
 
     private func meet(_ event: DeviceEvent) {
         // The events of an app that was alone on its phone name no device, and those of the phone do then.
-        scenarios.take(event, isOfAll: players.allSatisfy { $0.events.device != nil })
+        player.take(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
     }
 
     /// Plays a scenario of a device from the moment when every device of the emulator is ready.
     ///
     /// Its end is the event `scenario.ended`; one that cannot begin ends at once, and has failed.
-    package func playWhenReady(_ name: String, of label: String) {
-        scenarios.onReady { [link] in
+    func playWhenReady(_ name: String, of label: String) {
+        player.onReady { [link] in
             link.run { emulator in
                 do throws(ControlRefusal) {
-                    try emulator.play(name, of: label)
+                    try emulator.control.scenarios.play(name, of: label)
                 } catch {
-                    let player = emulator.players.first { $0.device.label == label }
+                    let player = emulator.devices.player(called: label)
                     ScenarioPlayer.report(
                         ScenarioEnd(isPass: false, step: 1, message: error.message), of: name,
-                        player?.events ?? emulator.events)
+                        player?.events ?? emulator.devices.events)
                 }
             }
         }
@@ -46,27 +54,22 @@ extension Emulator {
     /// `scenario.ended`.
     ///
     /// Throws `notFound` if there is none, and `conflict` if the device plays one already.
-    package func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
-        await beginTurn()
-        defer { endTurn() }
+    func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
+        await changes.beginTurn()
+        defer { changes.endTurn() }
         try play(name, of: label)
     }
 
     /// Throws what `playInTurn` would if it were called now.
-    package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
+    func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         _ = try playable(name, of: label)
-    }
-
-    /// Ends all scenarios, which have failed for this reason.
-    package func endScenarios(_ reason: String) {
-        scenarios.end(reason)
     }
 
     /// Plays a scenario of a device at once; throws what `playInTurn` does.
     func play(_ name: String, of label: String) throws(ControlRefusal) {
         let (player, found) = try playable(name, of: label)
         do throws(EventMatch.Problem) {
-            scenarios.begin(try Scenario(found), of: label, player.events)
+            self.player.begin(try Scenario(found), of: label, player.events)
         } catch {
             throw .invalid("the scenario \"\(name)\" cannot be played: \(error.message)")
         }
@@ -76,12 +79,12 @@ extension Emulator {
     private func playable(
         _ name: String, of label: String
     ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
-        let player = try player(named: label)
+        let player = try devices.player(named: label)
         let declared = player.device.scenarios
         guard let found = declared.first(where: { $0.name == name }) else {
             throw .unknown("scenario", name, of: label, among: declared.map(\.name))
         }
-        if let other = scenarios.scenario(of: label) {
+        if let other = self.player.scenario(of: label) {
             throw .conflict("\(label) plays the scenario \"\(other)\"; wait for its end")
         }
         return (player, found)
@@ -89,7 +92,7 @@ extension Emulator {
 
     /// The scenarios of a device, each with whether it is played.
     func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
-        let playing = scenarios.scenario(of: player.device.label)
+        let playing = self.player.scenario(of: player.device.label)
         return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
     }
 
@@ -100,8 +103,8 @@ extension Emulator {
         do throws(ControlRefusal) {
             switch effect {
             case .set(let changes): try set(changes, of: label)
-            case .turn(let fault, let isOn): _ = try await turnFault(fault, isOn: isOn, of: label)
-            case .move(let transition): try await carryOut(.transition(transition), of: label)
+            case .turn(let fault, let isOn): _ = try await faults.turn(fault, isOn: isOn, of: label)
+            case .move(let transition): try await actions.carryOut(.transition(transition), of: label)
             }
             return nil
         } catch {
@@ -110,9 +113,9 @@ extension Emulator {
     }
 
     private func set(_ changes: [Reaction.Change], of label: String) throws(ControlRefusal) {
-        let player = try player(named: label)
-        guard hasMemory(player) else {
-            throw .conflict(noProcess(player, "its variables exist only while it runs"))
+        let player = try devices.player(named: label)
+        guard PlayedState(of: player).hasMemory else {
+            throw .conflict(PlayedState(of: player).noProcess("its variables exist only while it runs"))
         }
         var rule = Reaction()
         rule.changes = changes

@@ -1,10 +1,17 @@
 import Mynah
-package import MynahCore
+import MynahCore
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
+import MynahValues
 
-// Values that a test sets.
-extension Emulator {
+/// Sets values and variables of devices, for tests.
+struct ValueControl {
+    let devices: PlayedDevices
+    let reader: DeviceReader
+    let links: LinkControl
+    let changes: RunChanges
+
     /// How long a value waits for room on a link.
     private static var roomLimit: Duration { .seconds(10) }
 
@@ -12,14 +19,14 @@ extension Emulator {
     ///
     /// With `notify` it is sent to the subscribed centrals, or to one of them, as each has subscribed; the
     /// call returns when every link has taken it. A value that no link can carry is not set.
-    package func setValue(
+    func setValue(
         _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
     ) async throws(ControlRefusal) -> SetResult {
-        let player = try player(named: label)
-        let attribute = try attribute(named: name, of: player)
-        guard hasMemory(player), let entry = player.table.entries[attribute.key] else {
-            throw .conflict(noProcess(player, "its values exist only while it runs"))
+        let player = try devices.player(named: label)
+        let attribute = try reader.attribute(named: name, of: player)
+        guard PlayedState(of: player).hasMemory, let entry = player.table.entries[attribute.key] else {
+            throw .conflict(PlayedState(of: player).noProcess("its values exist only while it runs"))
         }
         let layout = player.table.layout(of: attribute.key)
         let value = try written.bytes(in: layout, of: attribute.path)
@@ -49,6 +56,26 @@ extension Emulator {
         }
     }
 
+    /// Sets a variable of a device until it is reset; values that read it change.
+    func setVariable(
+        _ name: String, to value: VariableValue, in label: String
+    ) throws(ControlRefusal) {
+        let player = try devices.player(named: label)
+        var variables = player.table.variables
+        guard variables[name] != nil else {
+            throw .unknown("variable", name, of: label, among: variables.names)
+        }
+        guard PlayedState(of: player).hasMemory else {
+            throw .conflict(PlayedState(of: player).noProcess("its variables exist only while it runs"))
+        }
+        _ = variables.set(name, to: value)
+        do throws(LayoutProblem) {
+            try player.reactions.take(variables)
+        } catch {
+            throw .invalid("a value that reads \(name) cannot be made: \(error.message)")
+        }
+    }
+
     /// Keeps a value; one that the radio answers by itself is given to it.
     func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
         player.table.set(source, of: key)
@@ -68,10 +95,11 @@ extension Emulator {
         }
         if player.device.app != nil, player.appSide.app?.access.isRunning != true {
             throw .conflict(
-                "the app \(player.device.label) is not running: it is \(appState(of: player).rawValue)")
+                "the app \(player.device.label) is not running: it is \(PlayedState(of: player).app.rawValue)"
+            )
         }
         guard let name else { return nil }
-        let central = try await self.central(named: name)
+        let central = try await links.central(named: name)
         guard let subscribers = player.manager?.access.subscribers(of: attribute.key),
             subscribers.areAddressable
         else { throw .conflict("this radio cannot send a value to one central alone") }
@@ -89,7 +117,7 @@ extension Emulator {
         player.ticks.noteExtraneous(key)
         var outcome: Result<SendResult, RadioError> = .success(.full)
         let subscribers = player.manager?.access.subscribers(of: key)
-        let hasRoom = await wait(atMost: Self.roomLimit, for: player.ticks.room) {
+        let hasRoom = await changes.wait(atMost: Self.roomLimit, for: player.ticks.room) {
             outcome = player.ticks.offer(value, of: key, to: central?.id)
             return outcome != .success(.full)
         }
@@ -107,31 +135,6 @@ extension Emulator {
             player.ticks.reportNotified(value, of: key, to: central?.id, among: subscribers?.named ?? [])
         }
         return known
-    }
-
-    /// Waits until something holds, which is asked now and after each signal.
-    ///
-    /// Returns `false` if the limit passes or the run ends before.
-    func wait(
-        atMost limit: Duration, for signal: ChangeSignal, until isDone: () async -> Bool
-    ) async -> Bool {
-        var seen = signal.count
-        if await isDone() { return true }
-        let due = clock.now.advanced(by: limit)
-        let timer = link.enqueue(at: due, on: clock) { $0.wake() }
-        defer { timer.cancel() }
-        while isRunning, clock.now < due {
-            await signal.wait(after: seen)
-            seen = signal.count
-            if await isDone() { return true }
-        }
-        return false
-    }
-
-    /// Everything that waits looks at its time.
-    private func wake() {
-        changes.signal()
-        for player in players { player.ticks.room.signal() }
     }
 }
 

@@ -4,8 +4,19 @@ import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 
-// The state that a test begins with.
-extension Emulator {
+/// Brings devices back to the state that a test begins with.
+struct ResetControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    let changes: RunChanges
+    let user: PhoneUser
+    let faults: FaultControl
+    let links: LinkControl
+    let advertising: AdvertisingControl
+    let values: ValueControl
+    let accessories: AccessoryControl
+    let scenarios: ScenarioPlayer
+
     /// How long a publication may take that a change of the Bluetooth state began.
     private static var publicationLimit: Duration { .seconds(30) }
 
@@ -15,19 +26,19 @@ extension Emulator {
     /// Requests that wait for a test get 0x0E, and scenarios fail. While links end, nothing is advertised.
     /// Connections of an app's central managers stay. If the reset is refused because of the state, nothing
     /// has changed. Does nothing if the run is not under way: what does not play has nothing to be reset.
-    package func reset(
+    func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
-        await beginTurn()
-        defer { endTurn() }
-        guard isRunning else { return }
+        await changes.beginTurn()
+        defer { changes.endTurn() }
+        guard devices.isRunning else { return }
         // The notifications and media of the phone are reset once, with its first app.
-        if parts.contains(.values), label == nil || label == self.players.first?.device.label {
-            own?.requests.behaviors?.restart()
+        if parts.contains(.values), label == nil || label == devices.players.first?.device.label {
+            devices.own?.requests.behaviors?.restart()
         }
-        let players = if let label { [try player(named: label)] } else { self.players }
+        let players = if let label { [try devices.player(named: label)] } else { devices.players }
         // A device that is coming back after a fault cannot be reset yet.
-        await faultyRadio?.settle()
+        await faults.settle()
         try await check(parts, players)
         if !parts.isEmpty {
             for player in players {
@@ -68,17 +79,6 @@ extension Emulator {
         if let refusal { throw refusal }
     }
 
-    /// Waits until no reset is under way, and no app joins or leaves.
-    func beginTurn() async {
-        while isTurnTaken { await changes.wait(after: changes.count) }
-        isTurnTaken = true
-    }
-
-    func endTurn() {
-        isTurnTaken = false
-        changes.signal()
-    }
-
     /// Refuses what cannot be reset now, before anything has changed.
     private func check(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         let state = await phone.radioState
@@ -86,23 +86,29 @@ extension Emulator {
         guard isOn || parts.isDisjoint(with: .ofRadio) else {
             throw .conflict("Bluetooth is \(state.rawValue)")
         }
-        if parts.contains(.bonds) { _ = try await bonds() }
+        if parts.contains(.bonds) { _ = try await links.bonds() }
         for player in players where player.device.app != nil && !parts.contains(.app) {
-            if parts.contains(.values), !hasMemory(player) {
-                throw .conflict(noProcess(player, "its values exist only while it runs; reset its state too"))
+            if parts.contains(.values), !PlayedState(of: player).hasMemory {
+                throw .conflict(
+                    PlayedState(of: player).noProcess(
+                        "its values exist only while it runs; reset its state too"))
             }
-            if parts.contains(.advertising), player.device.isPeripheral { try checkCanAdvertise(player) }
+            if parts.contains(.advertising), player.device.isPeripheral {
+                try advertising.checkCanAdvertise(player)
+            }
         }
     }
 
     private func restore(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
-        if parts.contains(.bonds) { try await forget(try await bonds()) }
-        if parts.contains(.connections) { try await endLinks(await connected()) }
+        if parts.contains(.bonds) { try await links.forget(try await links.bonds()) }
+        if parts.contains(.connections) { try await links.endLinks(await links.connected()) }
         if parts.contains(.app) {
-            await pickUp()
-            changeLedger { $0.forgetTurnedOff() }
+            await user.pickUp()
+            user.changeLedger { $0.forgetTurnedOff() }
             if await phone.radioState == .poweredOff {
-                try await attempt { () async throws(RadioError) in try await phone.setPower(true) }
+                try await ControlRefusal.attempt { () async throws(RadioError) in
+                    try await phone.setPower(true)
+                }
             }
         }
         for player in players where parts.contains(.advertising) {
@@ -115,7 +121,7 @@ extension Emulator {
         }
         for player in players where parts.contains(.advertising) && player.appSide.isAuthorized {
             // An app that does not run now has requested it while it was opened.
-            if player.device.app == nil || !parts.contains(.app) { try await advertise(player) }
+            if player.device.app == nil || !parts.contains(.app) { try await advertising.advertise(player) }
         }
         await resetValues(players, parts)
     }
@@ -123,17 +129,19 @@ extension Emulator {
     // MARK: Faults
 
     private func removeFaults(of players: [DevicePlayer]) async {
-        for player in players { await removeFaults(of: player.device.label) }
-        await faultyRadio?.settle()
+        for player in players { await faults.removeAll(of: player.device.label) }
+        await faults.settle()
     }
 
     private func addFaults(of players: [DevicePlayer]) async throws(ControlRefusal) {
         // Other devices of the phone may count connections.
-        if players.count == self.players.count { await faultyRadio?.countConnectionsAnew() }
+        if players.count == devices.players.count { await faults.countConnectionsAnew() }
         var refusal: ControlRefusal?
         for player in players {
             do throws(ControlRefusal) {
-                try await attempt { () async throws(RadioError) in try await addFaults(of: player.device) }
+                try await ControlRefusal.attempt { () async throws(RadioError) in
+                    try await faults.add(of: player.device)
+                }
             } catch {
                 refusal = refusal ?? error
             }
@@ -145,21 +153,23 @@ extension Emulator {
 
     /// Opens apps one after the other, and leaves each in the state that it starts in.
     private func reopen(_ players: [DevicePlayer], _ parts: ResetParts) async throws(ControlRefusal) {
-        let front = self.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
+        let front = devices.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         let isFrontOpened = front.map { front in
-            appState(of: front) == .foreground || players.contains { $0 === front }
+            PlayedState(of: front).app == .foreground || players.contains { $0 === front }
         }
         for player in players {
             guard let app = player.device.app else { continue }
             // Nothing is saved before the first launch: it is as it was at the start.
             if app.isTerminated, player.appSide.saved == nil { continue }
-            removeAccessories(of: player)
+            accessories.removeAll(of: player)
             _ = player.appSide.app?.access.setAuthorization(app.description.authorization)
             await player.carryOut(.enterForeground)
-            try await attempt { () async throws(RadioError) in try await player.publish() }
+            try await ControlRefusal.attempt { () async throws(RadioError) in try await player.publish() }
             // The new Bluetooth state of a launch may have begun to publish first.
-            _ = await wait(atMost: Self.publicationLimit, for: changes) { publications == 0 }
-            if player.appSide.isAuthorized { try await advertise(player) }
+            _ = await changes.wait(atMost: Self.publicationLimit, for: changes.signal) {
+                changes.publications == 0
+            }
+            if player.appSide.isAuthorized { try await advertising.advertise(player) }
             if parts.contains(.values) { await resetStaticValues(player) }
             guard player !== front else { continue }
             await player.carryOut(app.transitionAtStart)
@@ -170,7 +180,7 @@ extension Emulator {
     // MARK: Values
 
     private func resetValues(_ players: [DevicePlayer], _ parts: ResetParts) async {
-        for player in players where hasMemory(player) {
+        for player in players where PlayedState(of: player).hasMemory {
             if parts.contains(.variables) {
                 // Values can be made of the variables of the profile.
                 try? player.reactions.take(player.device.table.variables)
@@ -196,7 +206,7 @@ extension Emulator {
             guard let source = player.device.table.entries[key]?.source, case .stored(let initial) = source,
                 initial != value
             else { continue }
-            await store(source, in: key, of: player)
+            await values.store(source, in: key, of: player)
         }
     }
 }

@@ -3,63 +3,81 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// The requests for connection parameters that an accessory makes some time after each connection.
-struct ParameterRequests {
+/// The connection parameters that an accessory requests some time after each connection, or an app.
+///
+/// Belongs to its emulator, and runs on the phone's executor.
+final class ParameterRequests {
+    private let devices: PlayedDevices
+    private let phone: Phone
+    private let clock: RunClock
+    private let link: EmulatorLink
+    /// The requests that are to be made, by the number of the link.
     private var tasks = SortedMap<UInt32, Task<Void, Never>>()
 
-    mutating func begin(_ central: Peer.ID, _ task: Task<Void, Never>) {
-        tasks[central.rawValue]?.cancel()
-        tasks[central.rawValue] = task
+    init(of devices: PlayedDevices, on phone: Phone, clock: RunClock, link: EmulatorLink) {
+        self.devices = devices
+        self.phone = phone
+        self.clock = clock
+        self.link = link
     }
 
-    mutating func end(_ central: Peer.ID) { tasks.removeValue(forKey: central.rawValue)?.cancel() }
-
-    mutating func endAll() {
-        for task in tasks.values { task.cancel() }
-        tasks = SortedMap()
-    }
-}
-
-extension PlayerLink {
-    /// Asks a central for a connection latency, as the app does.
-    func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
-        emulator.enqueue { [index] in await $0.requestParameters(.init(latency), of: central, for: index) }
-    }
-}
-
-// Connection parameters that an accessory or an app requests.
-extension Emulator {
-    /// Takes the beginning or the end of a link to a central.
-    func requestParameters(after event: PhoneEvent) {
+    /// Follows the beginning or the end of a link to a central.
+    func follow(_ event: PhoneEvent) {
         switch event {
         case .connected(let central):
-            guard let player = players.first, let request = player.device.parameterRequest else { return }
-            parameterRequests.begin(
+            guard let player = devices.players.first, let request = player.device.parameterRequest else {
+                return
+            }
+            begin(
                 central.id,
                 link.enqueue(at: clock.now.advanced(by: request.delay), on: clock) {
                     [index = player.link.index] in
-                    await $0.requestParameters(request.wanted, of: central.id, for: index)
+                    await $0.control.parameters.request(request.wanted, of: central.id, for: index)
                 })
-        case .disconnected(let central): parameterRequests.end(central.id)
-        case .lost: parameterRequests.endAll()
+        case .disconnected(let central): end(central.id)
+        case .lost: endAll()
         default: break
         }
     }
 
-    fileprivate func requestParameters(
+    private func begin(_ central: Peer.ID, _ task: Task<Void, Never>) {
+        tasks[central.rawValue]?.cancel()
+        tasks[central.rawValue] = task
+    }
+
+    private func end(_ central: Peer.ID) { tasks.removeValue(forKey: central.rawValue)?.cancel() }
+
+    /// No request is made any more.
+    func endAll() {
+        for task in tasks.values { task.cancel() }
+        tasks = SortedMap()
+    }
+
+    fileprivate func request(
         _ wanted: ConnectionParameterRange, of central: Peer.ID, for index: Int
     ) async {
         // Of a radio that requests nothing, the profile's issues have said so.
         guard await phone.capabilities?.requestsConnectionLatency == true,
-            let player = player(index), let manager = player.manager
+            let player = devices.player(index), let manager = player.manager
         else { return }
         do throws(RadioError) {
             // The answer is an event.
             try await manager.requestConnectionParameters(wanted, of: central)
         } catch {
             // The end of a link, or of the radio, has been reported.
-            guard isRunning, ![.disconnected, .lost, .invalidState].contains(error.code) else { return }
+            guard devices.isRunning, ![.disconnected, .lost, .invalidState].contains(error.code) else {
+                return
+            }
             player.events.warn("parametersNotRequested", "\(error)")
+        }
+    }
+}
+
+extension PlayerLink {
+    /// Asks a central for a connection latency, as the app does.
+    func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
+        emulator.enqueue { [index] in
+            await $0.control.parameters.request(.init(latency), of: central, for: index)
         }
     }
 }

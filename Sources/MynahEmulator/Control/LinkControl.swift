@@ -3,8 +3,12 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-// Links, bonds and pairings, which all devices of one radio share.
-extension Emulator {
+/// The links and bonds that all devices of one radio share, for tests and their users.
+struct LinkControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    let changes: RunChanges
+
     /// How long the end of a link takes at most: the longest supervision timeout is 32 s.
     private static var linkLimit: Duration { .seconds(40) }
 
@@ -14,10 +18,10 @@ extension Emulator {
     /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
     ///
     /// Without a reason it is 0x13, Remote User Terminated Connection.
-    package func disconnect(
+    func disconnect(
         central name: String? = nil, reason: UInt8? = nil, from label: String
     ) async throws(ControlRefusal) {
-        _ = try player(named: label)
+        _ = try devices.player(named: label)
         if let reason, !Self.reasons.contains(reason) {
             let list = Self.reasons.map { ATTError(code: $0).codeText }
             throw .invalid(
@@ -34,8 +38,8 @@ extension Emulator {
     ///
     /// BlueZ shares its bonds with other programs: with `nil`, only those are deleted that were made in this
     /// run.
-    package func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
-        _ = try player(named: label)
+    func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
+        _ = try devices.player(named: label)
         let bonds = try await bonds()
         let links = await connected()
         guard let name else {
@@ -54,8 +58,8 @@ extension Emulator {
 
     /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link, as a
     /// user who forgets the device in Settings.
-    package func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
-        let player = try player(named: label)
+    func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
+        let player = try devices.player(named: label)
         let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
         guard names.contains(name) else {
             throw .unknown("peripheral", name, of: label, among: names)
@@ -71,7 +75,7 @@ extension Emulator {
 
     /// Apps that had given a device up because it had lost its bond ask for it again; with `nil` any device.
     private func forgotten(_ address: DeviceAddress?) {
-        for central in players.flatMap(\.centrals) { central.forgotten(address) }
+        for central in devices.players.flatMap(\.centrals) { central.forgotten(address) }
     }
 
     /// Does what `--at` plans with `forget`, or says why not.
@@ -81,31 +85,12 @@ extension Emulator {
             case .peripheral(let name, let label): try await forget(peripheral: name, in: label)
             case .named(let label), .phone(let label): try await forget(in: label)
             case .lastInFront, .every:
-                if let label = players.first?.device.label { try await forget(in: label) }
+                if let label = devices.players.first?.device.label { try await forget(in: label) }
             }
         } catch {
-            guard isRunning else { return }
-            events.warn("notForgotten", error.message)
+            guard devices.isRunning else { return }
+            devices.events.warn("notForgotten", error.message)
         }
-    }
-
-    /// Types the number that the pairing with a peer asks for.
-    package func enter(
-        passkey number: UInt32, for peer: String, in label: String
-    ) async throws(ControlRefusal) {
-        _ = try player(named: label)
-        guard number <= 999_999 else { throw .invalid("a passkey has six digits at most") }
-        guard let asked = passkey.peer else { throw .conflict("no pairing asks for a passkey") }
-        let name: String
-        if let asking, asking.link == asked {
-            name = asking.address.description
-        } else {
-            name = EventCentral(await phone.central(asked)).description
-        }
-        guard name.isCalled(peer) else {
-            throw .conflict("the pairing that asks for a passkey is with \(name), not with \(peer)")
-        }
-        guard passkey.enter(number, for: asked) else { throw .conflict("no pairing asks for a passkey") }
     }
 
     // MARK: Steps
@@ -115,7 +100,7 @@ extension Emulator {
         await phone.connectedCentrals
     }
 
-    /// A connected central, by its name in events.
+    /// A connected central, by its name in devices.events.
     func central(named name: String) async throws(ControlRefusal) -> Central {
         let connected = await connected()
         if let central = connected.first(where: { $0.isCalled(name) }) { return central }
@@ -126,7 +111,9 @@ extension Emulator {
 
     /// The bonds that may be deleted.
     func bonds() async throws(ControlRefusal) -> [DeviceAddress] {
-        try await attempt { () async throws(RadioError) in try await PhoneControl.bonds(of: phone) }
+        try await ControlRefusal.attempt { () async throws(RadioError) in
+            try await PhoneControl.bonds(of: phone)
+        }
     }
 
     /// Deletes bonds, and ends the links of their devices and of these centrals.
@@ -139,7 +126,7 @@ extension Emulator {
             centrals.contains { $0.id == central.id } || central.address.map(bonds.contains) ?? false
         }
         for bond in bonds {
-            _ = try await attempt { () async throws(RadioError) in
+            _ = try await ControlRefusal.attempt { () async throws(RadioError) in
                 try await PhoneControl.forgetBond(with: bond, on: phone)
             }
         }
@@ -150,33 +137,23 @@ extension Emulator {
     func endLinks(_ centrals: [Central], reason: UInt8? = nil) async throws(ControlRefusal) {
         let ids = Set(centrals.map(\.id))
         for central in centrals {
-            try await attempt { () async throws(RadioError) in
+            try await ControlRefusal.attempt { () async throws(RadioError) in
                 try await PhoneControl.disconnect(central.id, reason: reason, on: phone)
             }
         }
-        let haveEnded = await wait(atMost: Self.linkLimit, for: changes) {
+        let haveEnded = await changes.wait(atMost: Self.linkLimit, for: changes.signal) {
             await phone.connectedCentrals.allSatisfy { !ids.contains($0.id) }
         }
         guard haveEnded else {
-            throw .conflict(isRunning ? "a link did not end within \(Self.linkLimit)" : "the run has ended")
-        }
-    }
-
-    /// Asks the phone or its radio for something.
-    func attempt<Value>(
-        _ body: () async throws(RadioError) -> Value
-    ) async throws(ControlRefusal) -> Value {
-        do throws(RadioError) {
-            return try await body()
-        } catch {
-            throw ControlRefusal(error)
+            throw .conflict(
+                devices.isRunning ? "a link did not end within \(Self.linkLimit)" : "the run has ended")
         }
     }
 }
 
 extension String {
     /// Whether a user's name for an address means this one: digits in either case.
-    fileprivate func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
+    func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
 }
 
 extension DeviceAddress {

@@ -3,17 +3,21 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-// The accessories of apps that use AccessorySetupKit, which the user picks and removes.
-extension Emulator {
+/// The accessories of apps that use AccessorySetupKit, which the user picks and removes.
+struct AccessoryControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    let link: EmulatorLink
+
     /// The user picks an accessory for an app, or removes one; without a name that of the app's only
     /// peripheral.
     ///
     /// The picker is shown, and `accessory.added` or a warning says what has come of it. An accessory is
     /// removed at once, with the phone's bond.
-    package func setAccessory(
+    func set(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
-        let player = try player(named: label)
+        let player = try devices.player(named: label)
         guard let app = player.device.app, !app.accessorySetup.isEmpty,
             let access = player.appSide.app?.access
         else {
@@ -36,29 +40,29 @@ extension Emulator {
     }
 
     /// Does what `--at` plans, or says why not.
-    func setAccessory(_ isWanted: Bool, _ target: AppTarget) async {
+    func set(_ isWanted: Bool, _ target: AppTarget) async {
         let apps: [(label: String, name: String?)] =
             switch target {
             case .peripheral(let name, let label): [(label, name)]
             case .named(let label), .phone(let label): [(label, nil)]
             case .lastInFront, .every:
-                players.filter { $0.device.app?.accessorySetup.isEmpty == false }.map {
+                devices.players.filter { $0.device.app?.accessorySetup.isEmpty == false }.map {
                     ($0.device.label, nil)
                 }
             }
         if apps.isEmpty { warnOfAccessory(isWanted, "no app of the run uses AccessorySetupKit") }
         for app in apps {
             do throws(ControlRefusal) {
-                try await setAccessory(isWanted, peripheral: app.name, in: app.label)
+                try await set(isWanted, peripheral: app.name, in: app.label)
             } catch {
-                guard isRunning else { return }
+                guard devices.isRunning else { return }
                 warnOfAccessory(isWanted, error.message)
             }
         }
     }
 
     private func warnOfAccessory(_ isWanted: Bool, _ message: String) {
-        events.warn(isWanted ? "accessoryNotAdded" : "accessoryNotRemoved", message)
+        devices.events.warn(isWanted ? "accessoryNotAdded" : "accessoryNotRemoved", message)
     }
 
     // MARK: The picker
@@ -70,18 +74,18 @@ extension Emulator {
         guard let match = central.entry(named: name)?.match else { return }
         let (index, number) = (central.player.link.index, central.number)
         let link = link
-        try await attempt { () async throws(RadioError) in
+        try await ControlRefusal.attempt { () async throws(RadioError) in
             try access.pickAccessory { advertisement in
                 descriptors.contains { $0.matches(advertisement) } && match.isOf(advertisement)
             } then: { pick in
-                link.run { $0.picked(pick, name, for: $0.central(index, number)) }
+                link.run { $0.control.accessories.picked(pick, name, for: $0.central(index, number)) }
             }
         }
     }
 
     /// The picker has ended.
     private func picked(_ pick: AccessoryPick, _ name: String, for central: CentralPlayer?) {
-        guard isRunning, let central else { return }
+        guard devices.isRunning, let central else { return }
         switch pick {
         case .picked(let device, let address, let called):
             central.picked(device, at: address, for: name, called: called)
@@ -117,7 +121,7 @@ extension Emulator {
     }
 
     /// An app begins anew, without accessories; the bonds are a reset's own part.
-    func removeAccessories(of player: DevicePlayer) {
+    func removeAll(of player: DevicePlayer) {
         guard let access = player.appSide.app?.access else { return }
         for device in access.accessories {
             for central in player.centrals {

@@ -3,16 +3,25 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The acts of a user on a phone that change what follows later.
-struct PhoneCondition {
+/// The user of the phone: its Bluetooth switches, its lock and its screen, and what follows for its apps.
+///
+/// Belongs to its emulator, and runs on the phone's executor.
+final class PhoneUser {
+    private let devices: PlayedDevices
+    private let phone: Phone
+    /// Whether apps play the devices.
+    private let playsApps: Bool
     /// The causes that forbid the system to relaunch its apps, which are kept over runs.
-    var relaunch = RelaunchLedger()
+    private var relaunch = RelaunchLedger()
     /// Whether the phone restarted and has not been unlocked since.
-    var awaitsUnlock = false
-}
+    private var awaitsUnlock = false
 
-// The phone in its user's hand: its Bluetooth switches, its lock and its screen.
-extension Emulator {
+    init(of devices: PlayedDevices, on phone: Phone, playsApps: Bool) {
+        self.devices = devices
+        self.phone = phone
+        self.playsApps = playsApps
+    }
+
     /// Turns Bluetooth off or on; on a phone with apps, Control Center's button turns it off.
     ///
     /// When it is on again, the system relaunches apps by the way in which it was turned off.
@@ -23,7 +32,7 @@ extension Emulator {
             return try await phone.setPower(true)
         }
         // Noted before: a run that ends meanwhile has kept it.
-        let wasNoted = condition.relaunch.turnedOff.contains(cause)
+        let wasNoted = relaunch.turnedOff.contains(cause)
         changeLedger { $0.turnOff(by: cause) }
         do throws(RadioError) {
             try await phone.setPower(false)
@@ -46,7 +55,7 @@ extension Emulator {
         case .restart:
             report(change)
             try await restart()
-        case .unlock: if condition.awaitsUnlock { await pickUp() } else { unlock() }
+        case .unlock: if awaitsUnlock { await pickUp() } else { unlock() }
         case .screenOff, .screenOn: await setScreen(isOn: change == .screenOn)
         }
     }
@@ -54,27 +63,28 @@ extension Emulator {
     /// The user turns to the phone, and so turns the screen on and unlocks it.
     func pickUp() async {
         await setScreen(isOn: true)
-        if condition.awaitsUnlock { unlock() }
+        if awaitsUnlock { unlock() }
     }
 
     private func unlock() {
-        guard condition.awaitsUnlock else {
-            return events.warn("notLocked", "the phone has not restarted, so there is nothing to unlock")
+        guard awaitsUnlock else {
+            return devices.events.warn(
+                "notLocked", "the phone has not restarted, so there is nothing to unlock")
         }
         report(.unlock)
         setAwaitsUnlock(false)
     }
 
     private func setAwaitsUnlock(_ awaits: Bool) {
-        condition.awaitsUnlock = awaits
-        for player in players {
+        awaitsUnlock = awaits
+        for player in devices.players {
             player.appSide.app?.access.setAwaitsUnlock(awaits)
             for central in player.centrals { central.appChanged() }
         }
     }
 
     private func restart() async throws(RadioError) {
-        for player in players { player.appSide.app?.access.restart() }
+        for player in devices.players { player.appSide.app?.access.restart() }
         changeLedger { $0.note(.restart) }
         forbidRelaunches()
         setAwaitsUnlock(true)
@@ -88,7 +98,7 @@ extension Emulator {
         report(isOn ? .screenOn : .screenOff)
         await PhoneControl.setScreen(isOn: isOn, of: phone)
         guard !isOn else { return }
-        for player in players where player.appSide.app?.access.state == .foreground {
+        for player in devices.players where player.appSide.app?.access.state == .foreground {
             await player.carryOut(.enterBackground)
         }
     }
@@ -100,8 +110,8 @@ extension Emulator {
     /// That its Bluetooth is on again, and that it has been unlocked, is an assumption.
     func recallPhone() async {
         guard playsApps else { return }
-        condition.relaunch = await PhoneControl.relaunchLedger(of: phone)
-        condition.relaunch.turnOn()
+        relaunch = await PhoneControl.relaunchLedger(of: phone)
+        relaunch.turnOn()
     }
 
     /// Makes the app of a player, and opens it unless it begins as terminated.
@@ -117,7 +127,7 @@ extension Emulator {
     }
 
     private func relaunchCause(of app: EmulatedApp) -> RelaunchCause? {
-        condition.relaunch.cause(
+        relaunch.cause(
             forbidding: app.description.name, on: app.iOS,
             withAccessorySetup: app.description.usesAccessorySetup)
     }
@@ -129,15 +139,15 @@ extension Emulator {
     }
 
     func changeLedger(_ body: (inout RelaunchLedger) -> Void) {
-        let before = condition.relaunch
-        body(&condition.relaunch)
-        guard condition.relaunch != before else { return }
-        players.lazy.compactMap(\.appSide.app).first?.access.save(condition.relaunch)
+        let before = relaunch
+        body(&relaunch)
+        guard relaunch != before else { return }
+        devices.players.lazy.compactMap(\.appSide.app).first?.access.save(relaunch)
     }
 
     /// Terminated apps are not relaunched any more if the rules of their version of iOS say so.
     private func forbidRelaunches() {
-        for player in players {
+        for player in devices.players {
             guard let app = player.device.app, let access = player.appSide.app?.access else { continue }
             switch access.state {
             case .foreground, .background, .suspended: noteRuns(player)
@@ -149,6 +159,6 @@ extension Emulator {
     }
 
     private func report(_ change: PhoneChange) {
-        events.report(.phoneChanged, .app(.init(reason: change.rawValue)))
+        devices.events.report(.phoneChanged, .app(.init(reason: change.rawValue)))
     }
 }

@@ -1,18 +1,13 @@
 import Mynah
 import MynahCore
-package import MynahProfiles
+import MynahProfiles
 
-// The phone of the apps, and its notifications.
-extension Emulator {
-    /// The phone's own services are published before those that are preserved of its apps.
-    func beginPhone() async {
-        guard let own else { return }
-        await own.beginAsPhone()
-        own.begin()
-    }
+/// The notifications that the phone of the apps shows.
+struct NotificationControl {
+    let devices: PlayedDevices
 
     /// Shows a notification on the phone, or changes the one with the UID; returns its UID.
-    package func alert(
+    func show(
         _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
     ) throws(ControlRefusal) -> UInt32 {
         if let replaced {
@@ -31,7 +26,7 @@ extension Emulator {
     }
 
     /// Removes a notification from the phone.
-    package func removeAlert(_ uid: UInt32) throws(ControlRefusal) {
+    func remove(_ uid: UInt32) throws(ControlRefusal) {
         let isKnown = try notifications { notifications, _ in notifications.remove(uid) }
         guard isKnown else { throw Self.unknown(uid) }
     }
@@ -43,8 +38,8 @@ extension Emulator {
     private func notifications<Result>(
         _ body: (inout AppleNotifications, Duration) -> Result
     ) throws(ControlRefusal) -> Result {
-        guard isRunning else { throw .conflict("the phone does not play") }
-        guard let result = own?.requests.behaviors?.change(AppleNotifications.self, body) else {
+        guard devices.isRunning else { throw .conflict("the phone does not play") }
+        guard let result = devices.own?.requests.behaviors?.change(AppleNotifications.self, body) else {
             throw .conflict(
                 """
                 the phone has no notification center: add phone: {services: [ancs]} to the profile, and play \
@@ -55,11 +50,11 @@ extension Emulator {
     }
 
     /// Shows a text as a notification of an app, or says why not.
-    func alert(_ text: String, of app: String) {
+    func show(_ text: String, of app: String) {
         do throws(ControlRefusal) {
-            _ = try alert(.ofApp(app, message: text))
+            _ = try show(.ofApp(app, message: text))
         } catch {
-            events.warn("notAlerted", error.message)
+            devices.events.warn("notAlerted", error.message)
         }
     }
 }

@@ -3,10 +3,24 @@ import MynahCore
 import MynahFaults
 import MynahLifecycle
 import MynahProfiles
-package import MynahSupport
+import MynahSupport
 
-// The faults of devices, in the layer around the radio.
-extension Emulator {
+/// The faults of devices, in the layer around the radio.
+///
+/// Belongs to its emulator, and runs on the phone's executor.
+final class FaultControl {
+    private let devices: PlayedDevices
+    private let phone: Phone
+    /// The layer around the radio, or `nil` if there is none.
+    private let faultyRadio: FaultyRadio?
+    private var faultOwners = FaultOwners()
+
+    init(of devices: PlayedDevices, on phone: Phone, _ faultyRadio: FaultyRadio?) {
+        self.devices = devices
+        self.phone = phone
+        self.faultyRadio = faultyRadio
+    }
+
     /// A layer around a radio for the faults of its devices and those that a test adds; `nil` if there are
     /// none and no test can add any.
     static func layer(
@@ -18,12 +32,14 @@ extension Emulator {
         return FaultyRadio(
             radio, seed: devices[0].seed, clock: clock,
             owner: FaultyRadioOwner(
-                holds: { condition, fault in link.run { $0.holds(condition, of: fault) } ?? false },
-                applied: { firing in link.run { $0.take(firing) } }))
+                holds: { condition, fault in
+                    link.run { $0.control.faults.holds(condition, of: fault) } ?? false
+                },
+                applied: { firing in link.run { $0.control.faults.report(firing) } }))
     }
 
     /// Adds the faults of a device to the radio.
-    func addFaults(of device: EmulatedDevice) async throws(RadioError) {
+    func add(of device: EmulatedDevice) async throws(RadioError) {
         guard let faultyRadio else {
             guard device.faults.isEmpty else {
                 throw RadioError(.unsupported, "this radio does not support faults; remove faults")
@@ -42,23 +58,34 @@ extension Emulator {
     }
 
     /// The attributes of a device have new keys: updates its faults.
-    func rekeyFaults(_ mapping: [AttributeKey: AttributeKey]) async {
+    func rekey(_ mapping: [AttributeKey: AttributeKey]) async {
         await faultyRadio?.rekey(mapping)
     }
 
     /// Removes the faults of a device from the radio.
-    func removeFaults(of label: String) async {
+    func removeAll(of label: String) async {
         guard let faultyRadio else { return }
         let names = faultOwners.radioNames(of: label)
         for name in names { await faultyRadio.remove(name) }
         faultOwners.remove(names, of: label)
     }
 
+    /// Waits until each device that came back after a fault is on the air.
+    func settle() async { await faultyRadio?.settle() }
+
+    /// The connections count from zero.
+    func countConnectionsAnew() async { await faultyRadio?.countConnectionsAnew() }
+
+    /// Notes what an event says of the connected centrals, whose names the reports of faults have.
+    func note(_ event: PhoneEvent) {
+        if faultyRadio != nil { faultOwners.take(event) }
+    }
+
     // MARK: A test's requests
 
     /// The faults of a device, in the order of its profile and then of their addition.
-    package func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
-        await faults(of: try player(named: label))
+    func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
+        await faults(of: try devices.player(named: label))
     }
 
     func faults(of player: DevicePlayer) async -> [DeviceFault] {
@@ -76,8 +103,8 @@ extension Emulator {
     ///
     /// Throws `invalid` with a line for each mistake, or `conflict` if there is a fault with its name, the
     /// device has as many faults as a profile may have, or the radio cannot carry it out.
-    package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
-        let player = try player(named: label)
+    func add(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
+        let player = try devices.player(named: label)
         let declared: ProfileFault
         do throws(ProfileIssues) {
             declared = try ProfileLoader.fault(json, name: "fault", in: player.device.faultScope)
@@ -112,11 +139,11 @@ extension Emulator {
     /// Turns a fault of a device on or off.
     ///
     /// A fault that is turned on begins to count at zero.
-    package func turnFault(
+    func turn(
         _ name: String, isOn: Bool, of label: String
     ) async throws(ControlRefusal) -> DeviceFault {
         let (radio, radioName) = try await fault(name, of: label)
-        try await attempt { () async throws(RadioError) in
+        try await ControlRefusal.attempt { () async throws(RadioError) in
             _ = try await radio.turn(radioName, isOn: isOn)
         }
         guard let found = await radio.faults(named: [radioName]).first.flatMap(fault) else {
@@ -126,7 +153,7 @@ extension Emulator {
     }
 
     /// Removes a fault of a device, until a reset if it is in the profile, and ends what it did.
-    package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
+    func remove(_ name: String, of label: String) async throws(ControlRefusal) {
         let (radio, radioName) = try await fault(name, of: label)
         await radio.remove(radioName)
         faultOwners.remove([radioName], of: label)
@@ -136,7 +163,7 @@ extension Emulator {
     private func fault(
         _ name: String, of label: String
     ) async throws(ControlRefusal) -> (radio: FaultyRadio, radioName: String) {
-        let player = try player(named: label)
+        let player = try devices.player(named: label)
         if let faultyRadio, let radioName = faultOwners.radioName(of: name, of: label) {
             return (faultyRadio, radioName)
         }
@@ -147,18 +174,18 @@ extension Emulator {
 
     private func holds(_ condition: FaultCondition, of fault: String) -> Bool {
         guard let owner = faultOwners[fault],
-            let player = players.first(where: { $0.device.label == owner.label })
+            let player = devices.player(called: owner.label)
         else { return false }
         return switch condition {
-        case .appState(let state): appState(of: player).rawValue == state
+        case .appState(let state): PlayedState(of: player).app.rawValue == state
         case .variable(let name, let comparison, let constant):
             player.table.variables[name]?.compares(comparison, with: constant) ?? false
         }
     }
 
-    private func take(_ firing: FaultFiring) {
+    private func report(_ firing: FaultFiring) {
         guard let owner = faultOwners[firing.fault],
-            let player = players.first(where: { $0.device.label == owner.label })
+            let player = devices.player(called: owner.label)
         else { return }
         let central = firing.central.flatMap(faultOwners.central)
         player.events.report(
