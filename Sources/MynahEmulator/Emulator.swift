@@ -218,7 +218,7 @@ public actor Emulator {
             case .enteredForeground, .woken: control.user.noteRuns(player)
             default: break
             }
-            player.take(change)
+            player.appChanged(change)
         }
         guard players.contains(where: { !$0.device.centrals.isEmpty }) else { return }
         // The phone scans for all apps at once, and knows their states after this.
@@ -238,7 +238,8 @@ extension Emulator {
         case .pairing(let central, let step): return control.pairings.answer(step, to: central)
         case .peripheralPairing(let peer, let step): return control.pairings.answer(step, to: peer)
         case .answeredRead(let request, let central, let value):
-            devices.player(with: request.attribute)?.reportRead(request, central, value, .success(value))
+            devices.player(with: request.attribute)?.memory.reportRead(
+                request, central, value, .success(value))
         case .refused(let request, let central):
             devices.player(with: request.attribute)?.report(request, central)
         case .lost, .stateChanged:

@@ -78,7 +78,7 @@ final class CentralLink: CentralManagerSink {
     }
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-        link.emulator.run { [index = link.index, number] in $0.central(index, number)?.take(event) }
+        link.emulator.run { [index = link.index, number] in $0.central(index, number)?.handle(event) }
         return .none
     }
 
@@ -117,7 +117,7 @@ final class PlayerLink: PeripheralSink, AppDelegate {
     }
 
     func handle(_ event: PeripheralEvent) -> RadioAnswer {
-        emulator.run { [index] in $0.player(index)?.take(event) ?? .unheard(event) } ?? .unheard(event)
+        emulator.run { [index] in $0.player(index)?.handle(event) ?? .unheard(event) } ?? .unheard(event)
     }
 
     func app(_ app: App, didFinishLaunching options: LaunchOptions) {

@@ -136,13 +136,6 @@ enum RoomLimits {
     static let backReferences: [String: Int] = [
         "Mynah.CentralManagerState": 1,
         "Mynah.ManagerState": 1,
-        "MynahEmulator.AnswerSender": 1,
-        "MynahEmulator.CentralPlayer": 1,
-        "MynahEmulator.ReactionPlayer": 1,
-        "MynahEmulator.RequestAnswerer": 1,
-        "MynahEmulator.RequestAsker": 1,
-        "MynahEmulator.ServicePlayer": 1,
-        "MynahEmulator.TickSender": 1,
         "MynahHost.ChannelDriver": 1,
         "MynahHost.ControllerDriver": 2,
         "MynahHost.GenericAccess": 1,

@@ -36,7 +36,7 @@ struct AccessoryControl {
         if let device = central.device(of: name), access.accessories.contains(device) {
             throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
         }
-        try await pick(name, for: central, app.accessorySetup, access)
+        try await pick(name, for: central, of: player, app.accessorySetup, access)
     }
 
     /// Does what `--at` plans, or says why not.
@@ -68,11 +68,12 @@ struct AccessoryControl {
     // MARK: The picker
 
     private func pick(
-        _ name: String, for central: CentralPlayer, _ descriptors: [Profile.App.AccessoryDescriptor],
+        _ name: String, for central: CentralPlayer, of player: DevicePlayer,
+        _ descriptors: [Profile.App.AccessoryDescriptor],
         _ access: AppAccess
     ) async throws(ControlRefusal) {
         guard let match = central.entry(named: name)?.match else { return }
-        let (index, number) = (central.player.link.index, central.number)
+        let (index, number) = (player.link.index, central.number)
         let link = link
         try await ControlRefusal.attempt { () async throws(RadioError) in
             try access.pickAccessory { advertisement in
@@ -89,16 +90,16 @@ struct AccessoryControl {
         switch pick {
         case .picked(let device, let address, let called):
             central.picked(device, at: address, for: name, called: called)
-            central.player.appSide.app?.access.add(accessory: device, at: address)
+            central.memory.appSide.app?.access.add(accessory: device, at: address)
         case .notFound:
-            central.player.events.warn(
+            central.memory.events.warn(
                 "accessoryNotAdded",
                 """
                 the picker has found no device in 30 s that matches the peripheral \(name) and a descriptor \
                 of accessorySetup
                 """)
         case .poweredOff:
-            central.player.events.warn(
+            central.memory.events.warn(
                 "accessoryNotAdded", "Bluetooth was turned off while the picker was shown")
         case .ended: break
         }
@@ -110,7 +111,7 @@ struct AccessoryControl {
         _ name: String, of central: CentralPlayer, _ access: AppAccess
     ) async throws(ControlRefusal) {
         guard let device = central.device(of: name), access.accessories.contains(device) else {
-            throw .conflict("\(name) is no accessory of \(central.player.device.label)")
+            throw .conflict("\(name) is no accessory of \(central.memory.device.label)")
         }
         if let address = central.address(of: name) ?? access.address(ofAccessory: device) {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)

@@ -34,7 +34,7 @@ struct ResetControl {
         guard devices.isRunning else { return }
         // The notifications and media of the phone are reset once, with its first app.
         if parts.contains(.values), label == nil || label == devices.players.first?.device.label {
-            devices.own?.requests.behaviors?.restart()
+            devices.own?.sender.behaviors?.restart()
         }
         let players = if let label { [try devices.player(named: label)] } else { devices.players }
         // A device that is coming back after a fault cannot be reset yet.
@@ -183,20 +183,20 @@ struct ResetControl {
         for player in players where PlayedState(of: player).hasMemory {
             if parts.contains(.variables) {
                 // Values can be made of the variables of the profile.
-                try? player.reactions.take(player.device.table.variables)
+                try? player.reactions.setVariables(player.device.table.variables)
             }
             guard parts.contains(.values) else { continue }
             await resetStaticValues(player)
             let variables = player.table.variables
-            player.ticks.stop()
+            player.sender.stop()
             player.begin()
             // They are reset only as their own part.
             if player.table.variables != variables {
                 player.table.variables = variables
-                player.requests.behaviors?.begin()
+                player.sender.behaviors?.begin()
             }
             if player.device.app == nil || player.appSide.app?.access.isRunning == true {
-                player.ticks.resume()
+                player.sender.resume()
             }
         }
     }

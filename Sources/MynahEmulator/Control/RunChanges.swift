@@ -61,6 +61,6 @@ final class RunChanges {
     /// Everything that waits looks at its time.
     private func wake() {
         signal.signal()
-        for player in devices.players { player.ticks.room.signal() }
+        for player in devices.players { player.sender.updates.room.signal() }
     }
 }

@@ -70,7 +70,7 @@ struct ValueControl {
         }
         _ = variables.set(name, to: value)
         do throws(LayoutProblem) {
-            try player.reactions.take(variables)
+            try player.reactions.setVariables(variables)
         } catch {
             throw .invalid("a value that reads \(name) cannot be made: \(error.message)")
         }
@@ -114,11 +114,12 @@ struct ValueControl {
     private func notify(
         _ value: [UInt8], of key: AttributeKey, of player: DevicePlayer, to central: Central?
     ) async throws(ControlRefusal) -> Int? {
-        player.ticks.noteExtraneous(key)
+        let updates = player.sender.updates
+        updates.noteExtraneous(key)
         var outcome: Result<SendResult, RadioError> = .success(.full)
         let subscribers = player.manager?.access.subscribers(of: key)
-        let hasRoom = await changes.wait(atMost: Self.roomLimit, for: player.ticks.room) {
-            outcome = player.ticks.offer(value, of: key, to: central?.id)
+        let hasRoom = await changes.wait(atMost: Self.roomLimit, for: updates.room) {
+            outcome = updates.offer(value, of: key, to: central?.id)
             return outcome != .success(.full)
         }
         let sent: SendResult
@@ -132,24 +133,8 @@ struct ValueControl {
         }
         let known = count ?? subscribers.flatMap { $0.hasUnnamed ? nil : $0.named.count }
         if known != 0 {
-            player.ticks.reportNotified(value, of: key, to: central?.id, among: subscribers?.named ?? [])
+            updates.reportNotified(value, of: key, to: central?.id, among: subscribers?.named ?? [])
         }
         return known
-    }
-}
-
-extension TickSender {
-    /// Offers a value to one subscriber or to all of them.
-    fileprivate func offer(
-        _ value: [UInt8], of attribute: AttributeKey, to central: Central.ID?
-    ) -> Result<SendResult, RadioError> {
-        guard let manager = player.manager else {
-            return .failure(RadioError(.invalidState, "the app \(player.device.label) has ended"))
-        }
-        do throws(RadioError) {
-            return .success(try manager.access.send(value, of: attribute, to: central.map { [$0] }))
-        } catch {
-            return .failure(error)
-        }
     }
 }

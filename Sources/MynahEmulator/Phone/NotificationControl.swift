@@ -39,7 +39,7 @@ struct NotificationControl {
         _ body: (inout AppleNotifications, Duration) -> Result
     ) throws(ControlRefusal) -> Result {
         guard devices.isRunning else { throw .conflict("the phone does not play") }
-        guard let result = devices.own?.requests.behaviors?.change(AppleNotifications.self, body) else {
+        guard let result = devices.own?.sender.behaviors?.change(AppleNotifications.self, body) else {
             throw .conflict(
                 """
                 the phone has no notification center: add phone: {services: [ancs]} to the profile, and play \

@@ -9,7 +9,7 @@ struct RuleEnd {
 
     func end(_ rule: Reaction, of index: Int, for central: Central?) async {
         guard let player = links.devices.player(index) else { return }
-        player.answers.deliver()
+        player.sender.answers.deliver()
         if let isOn = rule.advertises {
             var change = AdvertisingChange()
             change.isOn = isOn

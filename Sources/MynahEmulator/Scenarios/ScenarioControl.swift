@@ -120,7 +120,7 @@ struct ScenarioControl {
         var rule = Reaction()
         rule.changes = changes
         do throws(LayoutProblem) {
-            try player.reactions.take(rule.applied(to: player.table.variables, []))
+            try player.reactions.setVariables(rule.applied(to: player.table.variables, []))
         } catch {
             throw .invalid("a value that reads a variable cannot be made: \(error.message)")
         }

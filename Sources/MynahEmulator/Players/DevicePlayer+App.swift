@@ -12,7 +12,7 @@ extension DevicePlayer {
     func launch(forbiddenBy cause: RelaunchCause?) async {
         guard let emulated = device.app, appSide.app == nil else { return }
         let app = await phone.makeApp(
-            emulated.description, delegate: link, clock: clock, isTerminated: emulated.isTerminated)
+            emulated.description, delegate: link, clock: memory.clock, isTerminated: emulated.isTerminated)
         appSide.app = app
         if let cause, forbidRelaunch(after: cause) { return }
         if emulated.isTerminated { return takeOver(app, emulated.description.rules) }
@@ -69,14 +69,14 @@ extension DevicePlayer {
         }
     }
 
-    func take(_ change: AppChange) {
+    func appChanged(_ change: AppChange) {
         switch change {
         case .enteredForeground:
             events.report(.appForeground)
-            ticks.resume()
+            sender.resume()
         case .enteredBackground: events.report(.appBackground)
         case .suspended, .throttled:
-            ticks.stop()
+            sender.stop()
             if case .suspended = change { events.report(.appSuspended) } else { events.report(.appThrottled) }
         case .woken(let kind, let attribute, let central): woken(by: kind, attribute, central)
         case .extraneous(let attribute?):
@@ -96,10 +96,10 @@ extension DevicePlayer {
     private func woken(by kind: BluetoothEvent, _ attribute: AttributeKey?, _ central: Central?) {
         appSide.woken(by: kind, for: attribute)
         if let attribute {
-            report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
+            memory.report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
         } else {
             events.report(.appWoken, .attribute(.init(because: kind.rawValue)))
         }
-        ticks.resume()
+        sender.resume()
     }
 }

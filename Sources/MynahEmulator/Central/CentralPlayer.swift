@@ -7,9 +7,9 @@ import MynahSupport
 /// Plays one central manager of a device's app: it carries out what its script wants, and reports what
 /// happens.
 ///
-/// It belongs to its device's player.
+/// Belongs to the player of its app's device, with which it shares the device's memory.
 final class CentralPlayer {
-    unowned let player: DevicePlayer
+    let memory: DeviceMemory
     let central: Profile.Central
     private let link: CentralLink
     private var script: CentralScript
@@ -53,14 +53,14 @@ final class CentralPlayer {
         }
     }
 
-    init(_ central: Profile.Central, _ link: CentralLink, of player: DevicePlayer) {
+    init(_ central: Profile.Central, _ link: CentralLink, of memory: DeviceMemory) {
         self.central = central
         self.link = link
-        self.player = player
+        self.memory = memory
         script = CentralScript(central)
     }
 
-    private var events: EventReporter { player.events }
+    private var events: EventReporter { memory.events }
 
     /// Its index among the central managers of the app.
     var number: Int { link.number }
@@ -68,13 +68,13 @@ final class CentralPlayer {
     /// Whether the system works on for it when its app was terminated.
     private var isKept: Bool {
         central.restoreIdentifier != nil
-            && player.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
+            && memory.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
     }
 
     // MARK: Its app
 
     /// Whether its app's code runs; the answer holds until the next call that is waited for.
-    private var isAppRunning: Bool { player.appSide.app?.access.isRunning == true }
+    private var isAppRunning: Bool { memory.appSide.app?.access.isRunning == true }
 
     /// Begins with the app's process, which has started.
     func launched(_ app: App) throws(RadioError) {
@@ -82,7 +82,7 @@ final class CentralPlayer {
         beginLaunch()
         state = .unknown
         script.launched()
-        if let saved = player.appSide.saved { script.recall(saved[link.number]) }
+        if let saved = memory.appSide.saved { script.recall(saved[link.number]) }
         var options = CentralManager.Options()
         options.showsPowerAlert = central.showsPowerAlert
         manager = try app.access.makeCentralManager(
@@ -145,13 +145,13 @@ final class CentralPlayer {
 
     // MARK: Events
 
-    func take(_ event: CentralManagerEvent) {
+    func handle(_ event: CentralManagerEvent) {
         switch event {
         case .willRestoreState(let state): restore(state)
         case .stateChanged(let new):
-            reportOwn(new, isReported: player.introduce(new))
+            reportOwn(new, isReported: memory.introduce(new))
             // The state that a launch begins with is no event.
-            let wake = state == .unknown ? nil : player.appSide.wake
+            let wake = state == .unknown ? nil : memory.appSide.wake
             state = new
             if new != .poweredOn {
                 waits.cancel()
@@ -166,7 +166,7 @@ final class CentralPlayer {
             remember(peripheral)
             reportConnecting()
             report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
-            progress[peripheral.identifier] = WorkProgress(wake: player.appSide.wake)
+            progress[peripheral.identifier] = WorkProgress(wake: memory.appSide.wake)
             act { $0.connected(peripheral.identifier, into: &$1) }
             save()
         case .failedToConnect(let peripheral, let error):
@@ -253,15 +253,15 @@ final class CentralPlayer {
         _ = access.remove(accessory: device)
         act(in: nil) { $0.removed(device, into: &$1) }
         // An identifier that was saved for the entry is gone with it.
-        player.appSide.saved?[link.number][name] = nil
+        memory.appSide.saved?[link.number][name] = nil
         save(isChanged: true)
     }
 
     /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
     /// that woke the app.
     private func reportOwn(_ new: RadioState, isReported: Bool) {
-        let hasWoken = player.appSide.takeWakeByState()
-        let isQueued = player.appSide.isDeliveringQueued
+        let hasWoken = memory.appSide.takeWakeByState()
+        let isQueued = memory.appSide.isDeliveringQueued
         guard !isReported, hasWoken || isQueued && link.isFirst else { return }
         events.report(.stateChanged, .state(new), isQueued: isQueued)
     }
@@ -281,17 +281,17 @@ final class CentralPlayer {
         }
         keep(peripheral)
         report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
-        carryOut(actions, in: player.appSide.wake)
+        carryOut(actions, in: memory.appSide.wake)
         remember(peripheral)
     }
 
     /// The app stores the identifiers of its devices, unless nothing about them is new.
     private func save(isChanged: Bool = false) {
-        guard var saved = player.appSide.saved else { return }
+        guard var saved = memory.appSide.saved else { return }
         saved[link.number].merge(script.saved) { $1 }
-        guard isChanged || saved != player.appSide.saved else { return }
-        player.appSide.saved = saved
-        player.appSide.app?.access.save(saved)
+        guard isChanged || saved != memory.appSide.saved else { return }
+        memory.appSide.saved = saved
+        memory.appSide.app?.access.save(saved)
     }
 
     /// Others are let go of: a device that changes its address is another one each time.
@@ -341,7 +341,7 @@ final class CentralPlayer {
 
     /// An event of this wake caused it.
     private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
-        act(in: player.appSide.wake, body)
+        act(in: memory.appSide.wake, body)
     }
 
     private func act(in wake: Int?, _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
@@ -361,7 +361,7 @@ final class CentralPlayer {
         let launch = launch
         while launch == self.launch, !waiting.isEmpty {
             // The code of a suspended app does nothing, and goes on when the app runs.
-            await player.appSide.app?.waitWhileSuspended()
+            await memory.appSide.app?.waitWhileSuspended()
             guard launch == self.launch, !waiting.isEmpty else { break }
             let (action, wake) = waiting.removeFirst()
             do throws(RadioError) {
@@ -387,7 +387,7 @@ final class CentralPlayer {
                 options: ScanOptions(
                     allowsDuplicates: scan.allowsDuplicates, solicitedServiceUUIDs: scan.solicited))
             reportScan()
-            player.appSide.noteExtraneous(.scan, in: wake, to: events)
+            memory.appSide.noteExtraneous(.scan, in: wake, to: events)
         case .stopScan:
             await manager.stopScan()
             reportScan()
@@ -398,7 +398,7 @@ final class CentralPlayer {
             defer { if asked === peripheral { asked = nil } }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
             reportConnecting()
-            player.appSide.noteExtraneous(.connect, in: wake, eventPeripheral(peripheral), to: events)
+            memory.appSide.noteExtraneous(.connect, in: wake, eventPeripheral(peripheral), to: events)
         case .cancel(let device):
             guard let peripheral = await peripheral(device, manager) else { return }
             await manager.cancelPeripheralConnection(peripheral)
@@ -437,7 +437,7 @@ final class CentralPlayer {
 
     /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
     private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
-        let task = link.enqueue(at: player.clock.now.advanced(by: time), on: player.clock) {
+        let task = link.enqueue(at: memory.clock.now.advanced(by: time), on: memory.clock) {
             $0.waited(number, entry, wake)
         }
         waits.begin(entry, task)
@@ -499,7 +499,7 @@ final class CentralPlayer {
         peer.peripheral = eventPeripheral(peripheral)
         await ChannelTalk(on: channel, greeting: greeting) { [self] name, payload in
             guard launch == self.launch else { return }
-            events.report(name, payload, isQueued: player.appSide.isDeliveringQueued)
+            events.report(name, payload, isQueued: memory.appSide.isDeliveringQueued)
         }.run(with: peer)
     }
 
@@ -521,7 +521,7 @@ final class CentralPlayer {
         let write = central.peripherals[repetition.entry].writes[repetition.write]
         guard isBegun, let every = write.every else { return }
         timers[repetition]?.cancel()
-        timers[repetition] = link.enqueue(at: player.clock.now.advanced(by: every), on: player.clock) {
+        timers[repetition] = link.enqueue(at: memory.clock.now.advanced(by: every), on: memory.clock) {
             await $0.writeAgain(repetition)
         }
     }
@@ -537,7 +537,7 @@ final class CentralPlayer {
         }
         let write = central.peripherals[repetition.entry].writes[repetition.write]
         let (work, launch) = (work(of: repetition.entry, on: peripheral), launch)
-        player.appSide.noteExtraneous(
+        memory.appSide.noteExtraneous(
             .write, in: progress[repetition.device]?.wake, eventPeripheral(peripheral),
             on: work.attribute(of: write.target), to: events)
         do throws(RequestError) {
@@ -589,7 +589,7 @@ final class CentralPlayer {
         guard events.isObserved else { return }
         events.report(
             name, payload(eventPeripheral(peripheral)),
-            isQueued: isQueued || player.appSide.isDeliveringQueued)
+            isQueued: isQueued || memory.appSide.isDeliveringQueued)
     }
 
     /// A device of an entry, or another one, as events have it.

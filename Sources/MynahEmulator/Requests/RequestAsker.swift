@@ -3,13 +3,16 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Asks a test to answer a player's requests.
+/// Asks a test to answer a device's requests.
 ///
-/// It belongs to its player, and runs on the phone's executor.
+/// Belongs to the device's player, and runs on the phone's executor.
 final class RequestAsker {
     private typealias Asked = AskedRequests<RunClock.Instant>
 
-    private unowned let player: DevicePlayer
+    private let memory: DeviceMemory
+    private let pipeline: RequestPipeline
+    private let phone: Phone
+    private let link: PlayerLink
     private var asked = Asked()
     /// How long an answer may take; the shortest limit of any radio, until it is known.
     private var limit = Duration.seconds(4)
@@ -19,20 +22,23 @@ final class RequestAsker {
     /// Wakes for the next request that nobody answers.
     private var sleeping: Task<Void, Never>?
 
-    init(_ player: DevicePlayer) {
-        self.player = player
+    init(of memory: DeviceMemory, _ pipeline: RequestPipeline, on phone: Phone, _ link: PlayerLink) {
+        self.memory = memory
+        self.pipeline = pipeline
+        self.phone = phone
+        self.link = link
     }
 
     /// Takes the limit of the radio, before a request can come; warns if nobody can answer.
     func prepare() async {
-        guard player.table.isAsking else { return }
-        if let capabilities = await player.phone.capabilities { limit = capabilities.askLimit }
-        guard player.device.requestNumbers == nil, !hasWarned else { return }
+        guard memory.table.isAsking else { return }
+        if let capabilities = await phone.capabilities { limit = capabilities.askLimit }
+        guard memory.device.requestNumbers == nil, !hasWarned else { return }
         hasWarned = true
-        player.events.warn(
+        memory.events.warn(
             "nobodyAnswers",
             """
-            \(player.device.label) has requests that a test answers (ask), and without --control no test \
+            \(memory.device.label) has requests that a test answers (ask), and without --control no test \
             can: each gets 0x0E
             """)
     }
@@ -40,25 +46,25 @@ final class RequestAsker {
     // MARK: Requests
 
     /// The numbers of new requests, or `nil` if nobody can answer one.
-    private var numbers: RequestNumbers? { isOver ? nil : player.device.requestNumbers }
+    private var numbers: RequestNumbers? { isOver ? nil : memory.device.requestNumbers }
 
     /// Whether a request of a central waits for its answer.
     func hasRequest(of central: Central) -> Bool { asked.hasRequest(of: central.id) }
 
     /// The answer to a read that is asked, or `nil` if the device answers it itself.
     func ask(_ read: ReadRequest, _ central: Central) -> RadioAnswer? {
-        guard player.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
+        guard memory.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
         guard let numbers else {
-            player.reportRead(read, central, [], .failure(.unlikelyError))
+            memory.reportRead(read, central, [], .failure(.unlikelyError))
             return .answer(.failure(.unlikelyError))
         }
         if let value = asked.value(continuedBy: read) {
             let outcome = Self.outcome(of: read, value)
-            player.reportRead(read, central, (try? outcome.get()) ?? [], outcome)
+            memory.reportRead(read, central, (try? outcome.get()) ?? [], outcome)
             return .answer(outcome)
         }
         let id = numbers.next()
-        player.report(.requestAsked, on: read.attribute, central) {
+        memory.report(.requestAsked, on: read.attribute, central) {
             $0.id = id
             $0.access = .read
             $0.offset = read.offset > 0 ? read.offset : nil
@@ -70,17 +76,17 @@ final class RequestAsker {
     ///
     /// A write that the device would refuse anyway is not asked.
     func ask(_ write: WriteRequest, _ central: Central) -> RadioAnswer? {
-        let parts = write.parts.filter { player.table.entries[$0.attribute]?.asked.contains(.write) == true }
-        guard write.wantsResponse, !parts.isEmpty, (try? player.table.effect(of: write)) != nil else {
+        let parts = write.parts.filter { memory.table.entries[$0.attribute]?.asked.contains(.write) == true }
+        guard write.wantsResponse, !parts.isEmpty, (try? memory.table.effect(of: write)) != nil else {
             return nil
         }
         guard let numbers else {
-            Self.report(write, central, .failure(.unlikelyError), by: player)
+            memory.reportWrite(write, central, .failure(.unlikelyError))
             return .answer(.failure(.unlikelyError))
         }
         let id = numbers.next()
         for part in parts {
-            player.report(.requestAsked, on: part.attribute, central) {
+            memory.report(.requestAsked, on: part.attribute, central) {
                 $0.take(part, asked: id)
                 $0.access = .write
             }
@@ -92,7 +98,7 @@ final class RequestAsker {
         for access: Asked.Access, of attribute: AttributeKey, _ id: Int, _ central: Central
     ) -> RadioAnswer {
         let reply = PendingReply()
-        let due = player.clock.now.advanced(by: limit)
+        let due = memory.clock.now.advanced(by: limit)
         asked.add(
             .init(id: id, access: access, attribute: attribute, central: central, due: due, reply: reply))
         // No request is due before one that came earlier.
@@ -116,11 +122,11 @@ final class RequestAsker {
         switch (request.access, answer) {
         case (.read(let read), .value(let written)):
             let value = try written.bytes(
-                in: player.table.layout(of: read.attribute), of: "request \(id)")
+                in: memory.table.layout(of: read.attribute), of: "request \(id)")
             try check(value, for: read)
             outcome = Self.outcome(of: read, value)
             asked.keep(value, for: read)
-        case (.write(let write), .accept): outcome = player.requests.carryOut(write, request.central)
+        case (.write(let write), .accept): outcome = pipeline.carryOut(write, request.central)
         case (.read, .error(let error)):
             try check(.readError(error), capabilities)
             outcome = .failure(error)
@@ -132,14 +138,14 @@ final class RequestAsker {
             throw .invalid("request \(id) is a write: accept it without a value, or refuse it with an error")
         }
         asked.end(id)
-        player.device.requestNumbers?.note(.answered, of: id)
+        memory.device.requestNumbers?.note(.answered, of: id)
         sleep()
         request.reply.answer(outcome)
         switch request.access {
         case .read(let read):
-            player.reportRead(
+            memory.reportRead(
                 read, request.central, (try? outcome.get()) ?? [], outcome, asked: id)
-        case .write(let write): Self.report(write, request.central, outcome, asked: id, by: player)
+        case .write(let write): memory.reportWrite(write, request.central, outcome, asked: id)
         }
         guard answer == .accept, case .failure(let error) = outcome else { return true }
         throw .conflict(
@@ -147,7 +153,7 @@ final class RequestAsker {
     }
 
     private func check(_ value: [UInt8], for read: ReadRequest) throws(ControlRefusal) {
-        let longest = player.table.entries[read.attribute]?.maximumLength ?? GATT.maximumValueLength
+        let longest = memory.table.entries[read.attribute]?.maximumLength ?? GATT.maximumValueLength
         guard value.count > longest else { return }
         throw .invalid("the value has \(value.count) bytes and the characteristic takes \(longest) at most")
     }
@@ -178,10 +184,10 @@ final class RequestAsker {
     private func fail(_ requests: [Asked.Request], _ end: RequestEnd) {
         for request in requests {
             // Before the reply, so that an answer that comes now is refused with the reason.
-            player.device.requestNumbers?.note(end, of: request.id)
+            memory.device.requestNumbers?.note(end, of: request.id)
             request.reply.answer(.failure(.unlikelyError))
             let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }
-            player.report(.requestUnanswered, on: request.attribute, request.central) {
+            memory.report(.requestUnanswered, on: request.attribute, request.central) {
                 $0.id = request.id
                 $0.access = by
                 $0.error = .unlikelyError
@@ -191,33 +197,19 @@ final class RequestAsker {
         sleep()
     }
 
-    /// Reports the parts of a write; `id` is its number if a test answered it.
-    static func report(
-        _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil,
-        by player: DevicePlayer
-    ) {
-        for part in write.parts {
-            player.report(.write, on: part.attribute, central) {
-                $0.take(part, asked: id)
-                $0.withResponse = write.wantsResponse
-                if case .failure(let error) = outcome { $0.error = error }
-            }
-        }
-    }
-
     // MARK: Time
 
     /// Sleeps until the next request is due.
     private func sleep() {
         sleeping?.cancel()
         sleeping = asked.nextDue.map { due in
-            player.link.emulator.enqueue(at: due, on: player.clock) { [index = player.link.index] emulator in
+            link.emulator.enqueue(at: due, on: memory.clock) { [index = link.index] emulator in
                 emulator.player(index)?.asks.wake()
             }
         }
     }
 
     private func wake() {
-        fail(asked.endOverdue(at: player.clock.now), .timeout)
+        fail(asked.endOverdue(at: memory.clock.now), .timeout)
     }
 }

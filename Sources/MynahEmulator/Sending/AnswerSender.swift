@@ -4,8 +4,8 @@ import MynahSupport
 
 /// Sends the values that follow from requests, each central's in order, as far as there is room.
 ///
-/// It belongs to its player, and runs on the phone's executor. A value goes out after the response to the
-/// request that it follows from.
+/// Belongs to the device's player, and runs on the phone's executor. A value goes out after the response to
+/// the request that it follows from.
 final class AnswerSender {
     /// A value that goes out at a time of the device.
     private struct Delayed {
@@ -15,7 +15,9 @@ final class AnswerSender {
         var central: Central?
     }
 
-    private unowned let player: DevicePlayer
+    private let memory: DeviceMemory
+    private let updates: UpdateSender
+    private let link: PlayerLink
     private(set) var outbox = Outbox()
     /// The values that go out later, in the order in which they were asked for.
     private var delayed: [Delayed] = []
@@ -25,14 +27,10 @@ final class AnswerSender {
     /// The attributes on which an answer found no subscriber; each is reported once.
     private var unsubscribed: Set<AttributeKey> = []
 
-    init(_ player: DevicePlayer) {
-        self.player = player
-    }
-
-    /// Whether the device may act by itself: an app acts only while it runs and is not throttled.
-    var canAct: Bool {
-        guard player.device.app != nil else { return true }
-        return player.appSide.app.map { $0.access.isRunning && !$0.access.isThrottled } ?? false
+    init(of memory: DeviceMemory, with updates: UpdateSender, _ link: PlayerLink) {
+        self.memory = memory
+        self.updates = updates
+        self.link = link
     }
 
     /// Answers a central, now or after a time; a central that is not subscribed gets nothing.
@@ -42,15 +40,15 @@ final class AnswerSender {
             return warnDropped()
         }
         delayed.append(
-            Delayed(due: player.elapsed + delay, value: value, attribute: key, central: central))
+            Delayed(due: memory.elapsed + delay, value: value, attribute: key, central: central))
         sleep()
     }
 
     private func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
         guard !add(value, of: key, to: central?.id), unsubscribed.insert(key).inserted else { return }
-        player.events.warn(
+        memory.events.warn(
             "answerNotSubscribed",
-            "a central that is not subscribed to \(player.table.name(of: key)) gets no answer on it")
+            "a central that is not subscribed to \(memory.table.name(of: key)) gets no answer on it")
     }
 
     /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
@@ -59,7 +57,7 @@ final class AnswerSender {
     @discardableResult
     func add(_ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil) -> Bool {
         var isSubscribed = false
-        for target in player.ticks.targets(of: key) {
+        for target in updates.targets(of: key) {
             let receiver: Peer.ID? = if case .central(let id) = target { id } else { nil }
             guard central == nil || receiver == nil || receiver == central else { continue }
             isSubscribed = true
@@ -71,32 +69,32 @@ final class AnswerSender {
     private func warnDropped() {
         guard !hasWarned else { return }
         hasWarned = true
-        player.events.warn(
+        memory.events.warn(
             "answersDropped",
             "a central accepts values more slowly than it requests them: some of its answers are dropped")
     }
 
     /// Sends what is due and what there is room for; an app that does not run sends it when it runs again.
     func deliver() {
-        guard canAct else { return }
-        if !delayed.isEmpty { takeDue() }
+        guard memory.canAct else { return }
+        if !delayed.isEmpty { answerDue() }
         guard !outbox.values.isEmpty else { return }
         outbox.deliver { value in
-            guard let isSent = player.ticks.send(value.bytes, of: value.attribute, to: value.central) else {
+            guard let isSent = updates.send(value.bytes, of: value.attribute, to: value.central) else {
                 return true
             }
-            if isSent { player.ticks.reportNotified(value.bytes, of: value.attribute, to: value.central) }
+            if isSent { updates.reportNotified(value.bytes, of: value.attribute, to: value.central) }
             return isSent
         }
     }
 
     /// Sends what there is room for when the present request has its response.
     func deliverLater() {
-        player.link.emulator.enqueue { [index = player.link.index] in $0.player(index)?.answers.deliver() }
+        link.emulator.enqueue { [index = link.index] in $0.player(index)?.sender.answers.deliver() }
     }
 
-    private func takeDue() {
-        let now = player.elapsed
+    private func answerDue() {
+        let now = memory.elapsed
         let due = delayed.filter { $0.due <= now }.sorted { $0.due < $1.due }
         delayed.removeAll { $0.due <= now }
         for value in due { answer(value.value, of: value.attribute, to: value.central) }
@@ -106,10 +104,10 @@ final class AnswerSender {
     private func sleep() {
         sleeping?.cancel()
         sleeping = nil
-        guard let since = player.since, let due = delayed.map(\.due).min() else { return }
-        sleeping = player.link.emulator.enqueue(at: since.advanced(by: due), on: player.clock) {
-            [index = player.link.index] in
-            $0.player(index)?.answers.deliver()
+        guard let since = memory.since, let due = delayed.map(\.due).min() else { return }
+        sleeping = link.emulator.enqueue(at: since.advanced(by: due), on: memory.clock) {
+            [index = link.index] in
+            $0.player(index)?.sender.answers.deliver()
         }
     }
 
@@ -128,7 +126,7 @@ final class AnswerSender {
 
     /// Values for everyone are forgotten when nobody is subscribed any more.
     private func forgetUnaddressed() {
-        outbox.forgetUnaddressed { player.ticks.targets(of: $0).isEmpty }
+        outbox.forgetUnaddressed { updates.targets(of: $0).isEmpty }
     }
 
     /// Nothing is sent any more, and each problem may be reported again.
