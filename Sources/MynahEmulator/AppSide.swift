@@ -17,7 +17,7 @@ enum ExtraneousWork: String {
 
 /// The state of the app that plays a player's device.
 ///
-/// It belongs to a launch or a wake of the app, and is no part of the run's `DeviceStage`.
+/// Belongs to a launch or a wake of the app, and is no part of the run's `DeviceStage`.
 struct AppSide {
     /// The app, or `nil` if it is an accessory or was not launched.
     var app: App?
@@ -56,7 +56,7 @@ struct AppSide {
         channel = ChannelPublication(isAwaited: publishesChannel)
     }
 
-    /// Whether its user has stopped something, also in an earlier launch.
+    /// Whether the app's user has stopped something, also in an earlier launch.
     func isStopped(_ activity: SavedIdentifiers.Activity) -> Bool {
         saved?.stopped.contains(activity) == true
     }
@@ -95,7 +95,7 @@ struct AppSide {
         app?.access.isToBeWokenByState == true || app?.access.awaitsAccessory == true || !isAuthorized
     }
 
-    /// Whether its user lets it use Bluetooth; an accessory needs nobody's permission.
+    /// Whether the app's user lets it use Bluetooth; an accessory needs nobody's permission.
     var isAuthorized: Bool { app?.access.isAuthorized ?? true }
 
     /// Returns whether a state that its managers are given is another than the phone's, or is the phone's

@@ -29,7 +29,7 @@ struct AppUser {
         }
     }
 
-    /// Whether its user can do something on its own screen; if not, that is reported.
+    /// Whether the user can do something on the app's own screen; if not, that is reported.
     private func isOnScreen(_ what: String) async -> Bool {
         if await app?.state == .foreground { return true }
         events.warn("notOnScreen", "\(label) is not on the screen, where its user could \(what)")

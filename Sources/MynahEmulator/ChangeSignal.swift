@@ -1,6 +1,6 @@
 /// Wakes calls that wait for a change, such as room on a link or the end of a link.
 ///
-/// It belongs to a player or to its emulator, and runs on the phone's executor.
+/// Belongs to a player or to the emulator, and runs on the phone's executor.
 final class ChangeSignal {
     /// The number of signals so far.
     private(set) var count = 0

@@ -141,7 +141,7 @@ struct ChannelPublication {
 extension AppSide {
     /// The outcome of a read of the device's characteristic with the PSM of its channel; `nil` of any other.
     func readPSM(_ request: ReadRequest, of device: EmulatedDevice) -> PendingReply.Outcome? {
-        guard request.attribute == device.psm, let psm = channel.psm else { return nil }
+        guard request.attribute == device.responses.psm, let psm = channel.psm else { return nil }
         let bytes = [UInt8(truncatingIfNeeded: psm), UInt8(psm >> 8)]
         guard (0...bytes.count).contains(request.offset) else { return .failure(.invalidOffset) }
         return .success(Array(bytes[request.offset...]))

@@ -20,8 +20,6 @@ public struct EmulatedDevice: Sendable {
     package var parameterRequest: Profile.ParameterRequest?
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
-    /// The characteristic with the PSM of the app's channel, or `nil` if there is none.
-    var psm: AttributeKey?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
     /// The faults, as the profile declares them.
@@ -32,14 +30,22 @@ public struct EmulatedDevice: Sendable {
     var seed: UInt64 = 0
     /// Numbers the requests that a test answers; `nil` if nobody can answer them.
     package var requestNumbers: RequestNumbers?
-    /// The rules of its characteristics, by their positions.
-    var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
-    /// The services that do more than keep their values.
-    var behaviors: [BehavingService] = []
+    /// The answers to centrals beside the table.
+    var responses = Responses()
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
     /// A test's changes of the advertisement.
     var change = AdvertisingChange()
+
+    /// The answers to centrals beside the values of the table.
+    struct Responses: Sendable {
+        /// The characteristic with the PSM of the app's channel, or `nil` if there is none.
+        var psm: AttributeKey?
+        /// The rules of characteristics, by their positions.
+        var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
+        /// The services that do more than keep their values.
+        var behaviors: [BehavingService] = []
+    }
 
     /// `true` if the device plays a peripheral, perhaps beside a central.
     var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }

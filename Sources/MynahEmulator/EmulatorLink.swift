@@ -25,7 +25,7 @@ final class EmulatorLink: PhoneSink {
 
     /// Queues work, which starts in the order of the calls.
     ///
-    /// It is dropped if the emulator was stopped by then.
+    /// Work is dropped if the emulator was stopped by then.
     func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard let emulator else { return }
         emulator.queue.add(work)

@@ -46,7 +46,7 @@ extension EmulatedDevice {
         if let channel = profile.app?.channel, let position = try? channel.psm.resolve(in: tree),
             let index = position.characteristic
         {
-            psm = services[position.service].characteristics[index].key
+            responses.psm = services[position.service].characteristics[index].key
             // The radio asks the app for it.
             self.services[position.service].characteristics[index].value = nil
         }
@@ -55,10 +55,10 @@ extension EmulatedDevice {
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated()
             where !characteristic.reactions.isEmpty {
-                reactions[.init(service: index, characteristic: number)] = characteristic.reactions
+                responses.reactions[.init(service: index, characteristic: number)] = characteristic.reactions
             }
         }
-        self.behaviors = behaviors
+        responses.behaviors = behaviors
         faults = profile.faults
         scenarios = profile.scenarios
         self.seed = seed

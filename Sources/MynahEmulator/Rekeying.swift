@@ -39,8 +39,8 @@ extension EmulatedDevice {
         var device = self
         device.services = services.map { $0.rekeyed(mapping) }
         device.table = table.rekeyed(mapping)
-        device.psm = psm.map { mapping[$0] ?? $0 }
-        device.behaviors = behaviors.map { $0.rekeyed(mapping) }
+        device.responses.psm = responses.psm.map { mapping[$0] ?? $0 }
+        device.responses.behaviors = responses.behaviors.map { $0.rekeyed(mapping) }
         return device
     }
 }

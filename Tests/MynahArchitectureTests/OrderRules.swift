@@ -23,7 +23,7 @@ enum OrderRules {
         "Sources/MynahCore/RadioUse.swift": (1, "a sum of integers"),
         "Sources/MynahEmulator/Requests/AskedRequests.swift": (1, "a minimum"),
         "Sources/MynahEmulator/AttributeTable.swift": (1, "changes each entry by itself"),
-        "Sources/MynahEmulator/Central/CentralPlayer.swift": (5, "arrays; a minimum by an identifier"),
+        "Sources/MynahEmulator/Central/CentralDevices.swift": (4, "arrays; a minimum by an identifier"),
         "Sources/MynahEmulator/Services/RecordAccess.swift": (1, "a minimum"),
         "Sources/MynahEmulator/Sending/TickSchedule.swift": (1, "a minimum by time and attribute"),
         "Sources/MynahEmulator/Sending/Ticker.swift": (1, "changes each entry by itself"),

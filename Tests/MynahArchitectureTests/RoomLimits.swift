@@ -113,7 +113,6 @@ enum RoomLimits {
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahDBus.DBusConnection": 607,
-        "MynahEmulator.CentralPlayer": 473,
         "MynahHost.ATTServer": 496,
         "MynahHost.GATTServer": 421,
         "MynahHost.LinkDriver": 485,
@@ -126,8 +125,6 @@ enum RoomLimits {
     /// The types with more stored properties than that, and how many each may have.
     static let fullTypes: [String: Int] = [
         "Mynah.AppProcess": 19,
-        "MynahEmulator.CentralPlayer": 20,
-        "MynahEmulator.EmulatedDevice": 18,
         "MynahImport.ObservedServer": 18,
         "MynahProfiles.Profile.App": 18,
     ]

@@ -10,59 +10,43 @@ import MynahSupport
 /// Belongs to the player of its app's device, with which it shares the device's memory.
 final class CentralPlayer {
     let memory: DeviceMemory
-    let central: Profile.Central
+    let devices: CentralDevices
     private let link: CentralLink
-    private var script: CentralScript
     private var manager: CentralManager?
     /// Counts the launches and the ends of its app: work of a process that has ended is for no other.
     private var launch = 0
-    /// The peripherals of this launch that an entry was given, and those that the system kept.
-    private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
     private var state = RadioState.unknown
-    /// Whether the run is under way.
-    private var isBegun = false
-    /// Whether the run is over.
-    private var isEnded = false
-    /// The actions that are still to be carried out, with the wake whose event caused them.
-    private var waiting: [(action: CentralScript.Action, wake: Int?)] = []
-    private var isCarryingOut = false
+    private var stage = Stage.waiting
+    private var waiting = WaitingActions()
     /// The scan as it was reported last.
     private var scan: ScanStatus?
-    /// The repeated writes and their timers.
-    private var timers = SortedMap<Repetition, Task<Void, Never>>()
+    private var writes = RepeatedWrites()
     /// The device that is being asked for, until that is reported.
     private var asked: Peripheral?
-    /// The writes that were due while the app did not run, in the order in which they were due.
-    private var held: [Repetition] = []
     private var waits = ReconnectWaits()
     private let room = ChangeSignal()
-    /// Where the device of each entry was last.
-    private var addresses: [Int: DeviceAddress] = [:]
     /// The steps that the app has done on each link.
     private var progress: [PeripheralIdentifier: WorkProgress] = [:]
 
-    /// A value that is written again and again on a link.
-    private struct Repetition: Comparable {
-        let device: PeripheralIdentifier
-        let entry: Int
-        let write: Int
-
-        static func < (left: Self, right: Self) -> Bool {
-            (left.entry, left.write, left.device.description)
-                < (right.entry, right.write, right.device.description)
-        }
+    /// How far the run is.
+    private enum Stage {
+        case waiting
+        /// The manager may scan and connect.
+        case begun
+        case ended
     }
 
     init(_ central: Profile.Central, _ link: CentralLink, of memory: DeviceMemory) {
-        self.central = central
+        devices = CentralDevices(of: central, link.number, memory)
         self.link = link
         self.memory = memory
-        script = CentralScript(central)
     }
 
+    private var central: Profile.Central { devices.central }
     private var events: EventReporter { memory.events }
+    private var isBegun: Bool { stage == .begun }
 
-    /// Its index among the central managers of the app.
+    /// The manager's index among the central managers of the app.
     var number: Int { link.number }
 
     /// Whether the system works on for it when its app was terminated.
@@ -71,18 +55,18 @@ final class CentralPlayer {
             && memory.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
     }
 
-    // MARK: Its app
+    // MARK: The app
 
-    /// Whether its app's code runs; the answer holds until the next call that is waited for.
+    /// Whether the app's code runs; the answer holds until the next call that is waited for.
     private var isAppRunning: Bool { memory.appSide.app?.access.isRunning == true }
 
     /// Begins with the app's process, which has started.
     func launched(_ app: App) throws(RadioError) {
-        peripherals = [:]
+        devices.peripherals = [:]
         beginLaunch()
         state = .unknown
-        script.launched()
-        if let saved = memory.appSide.saved { script.recall(saved[link.number]) }
+        devices.script.launched()
+        if let saved = memory.appSide.saved { devices.script.recall(saved[link.number]) }
         var options = CentralManager.Options()
         options.showsPowerAlert = central.showsPowerAlert
         manager = try app.access.makeCentralManager(
@@ -94,7 +78,7 @@ final class CentralPlayer {
         manager = nil
         beginLaunch()
         waits.cancel()
-        stopWriting()
+        writes.stop()
         room.signal()
         if isQuit || !isKept { report(nil) }
     }
@@ -102,7 +86,7 @@ final class CentralPlayer {
     /// Anything that the process before has begun comes to nothing.
     private func beginLaunch() {
         launch += 1
-        (waiting, isCarryingOut, asked) = ([], false, nil)
+        (waiting, asked) = (WaitingActions(), nil)
     }
 
     /// Queues work of this process of its app.
@@ -117,17 +101,16 @@ final class CentralPlayer {
 
     /// The run is under way: it may scan and connect.
     func begin() {
-        isBegun = true
+        if stage == .waiting { stage = .begun }
         power()
     }
 
     /// The run is over: what follows from now on is not reported as trouble.
     func stop() {
-        isBegun = false
-        isEnded = true
-        waiting = []
+        stage = .ended
+        waiting.removeAll()
         waits.cancel()
-        stopWriting()
+        writes.stop()
         room.signal()
         report(nil)
     }
@@ -147,7 +130,10 @@ final class CentralPlayer {
 
     func handle(_ event: CentralManagerEvent) {
         switch event {
-        case .willRestoreState(let state): restore(state)
+        case .willRestoreState(let state):
+            for device in devices.restore(state) {
+                progress[device, default: WorkProgress()].isResumed = true
+            }
         case .stateChanged(let new):
             reportOwn(new, isReported: memory.introduce(new))
             // The state that a launch begins with is no event.
@@ -155,7 +141,7 @@ final class CentralPlayer {
             state = new
             if new != .poweredOn {
                 waits.cancel()
-                stopWriting()
+                writes.stop()
                 room.signal()
                 progress = [:]
             }
@@ -163,30 +149,34 @@ final class CentralPlayer {
             reportScan()
         case .discovered(let discovery): discovered(discovery)
         case .connected(let peripheral, let isLocal):
-            remember(peripheral)
+            devices.remember(peripheral)
             reportConnecting()
-            report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
+            devices.report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
             progress[peripheral.identifier] = WorkProgress(wake: memory.appSide.wake)
             act { $0.connected(peripheral.identifier, into: &$1) }
-            save()
+            devices.save()
         case .failedToConnect(let peripheral, let error):
-            report(.peripheralFailedToConnect, peripheral) { .link(.init($0, error)) }
+            devices.report(.peripheralFailedToConnect, peripheral) { .link(.init($0, error)) }
             if error.isLostBond { return gaveUp(peripheral) }
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
-            stopWriting { $0 == peripheral.identifier }
+            writes.stop { $0 == peripheral.identifier }
             progress[peripheral.identifier] = nil
             room.signal()
-            report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
+            devices.report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
             if end.error?.isLostBond == true { return gaveUp(peripheral) }
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
         case .valueUpdated(let update):
             let attribute = update.characteristic.map { EventAttribute($0) } ?? .init()
-            report(.valueUpdated, update.peripheral) { .remote(.init($0, attribute, value: update.value)) }
+            devices.report(.valueUpdated, update.peripheral) {
+                .remote(.init($0, attribute, value: update.value))
+            }
         case .servicesChanged(let peripheral, _, let invalidated):
-            report(.servicesChanged, peripheral) { .remote(.init($0, uuids: invalidated.map(\.uuid))) }
-        case .nameUpdated(let peripheral): report(.nameUpdated, peripheral) { .link(.init($0)) }
-        case .paired(let peripheral): report(.paired, peripheral) { .pairing(.init(nil, $0)) }
+            devices.report(.servicesChanged, peripheral) {
+                .remote(.init($0, uuids: invalidated.map(\.uuid)))
+            }
+        case .nameUpdated(let peripheral): devices.report(.nameUpdated, peripheral) { .link(.init($0)) }
+        case .paired(let peripheral): devices.report(.paired, peripheral) { .pairing(.init(nil, $0)) }
         case .readyToWrite: room.signal()
         case .missed(let count):
             events.warn(
@@ -194,7 +184,7 @@ final class CentralPlayer {
                 count.counting("event was", "events were")
                     + " dropped because too many waited until the app ran")
         case .connectionEvent(let event, let peripheral):
-            report(event == .peerConnected ? .peerConnected : .peerDisconnected, peripheral) {
+            devices.report(event == .peerConnected ? .peerConnected : .peerDisconnected, peripheral) {
                 .link(.init($0))
             }
         case .mtuChanged, .pairing, .lost, .recovered, .warning: break
@@ -209,52 +199,36 @@ final class CentralPlayer {
     /// The phone's user has forgotten the device at an address in Settings, or with `nil` every device.
     func forgotten(_ address: DeviceAddress?) {
         act(in: nil) { script, actions in
-            let devices = address.map { [peripheral(at: $0)?.identifier] } ?? script.devices
-            for device in devices.compactMap({ $0 }) { script.forgotten(device, into: &actions) }
+            let found = address.map { [devices.peripheral(at: $0)?.identifier] } ?? script.devices
+            for device in found.compactMap({ $0 }) { script.forgotten(device, into: &actions) }
         }
     }
 
     // MARK: AccessorySetupKit
 
-    /// The entry of a name, or `nil` if it has none.
-    func entry(named name: String) -> Profile.Central.Peripheral? {
-        central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
-    }
-
-    /// The device that an entry of a name has or had last, or `nil` if it never had one.
-    func device(of name: String) -> PeripheralIdentifier? {
-        central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
-    }
-
-    /// Its user has picked the device at an address for the entry of a name.
+    /// The user has picked the device at an address for the entry of a name.
     func picked(_ device: PeripheralIdentifier, at address: DeviceAddress, for name: String, called: String?)
     {
         guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return }
-        addresses[entry] = address
+        devices.notePick(at: address, for: entry)
         let peripheral = EventPeripheral(
             identifier: device.uuid, address: address, name: called, alias: name)
         events.report(.accessoryAdded, .link(.init(peripheral)))
         act(in: nil) { $0.picked(device, for: entry, into: &$1) }
-        save()
+        devices.save()
     }
 
-    /// The name of the entry that a device was given, or `nil` if it has none.
-    func name(of device: PeripheralIdentifier) -> String? {
-        script.entry(of: device).map { central.peripherals[$0].name }
-    }
-
-    /// Its user removes the accessory of an entry.
+    /// The user removes the accessory of an entry.
     func remove(_ device: PeripheralIdentifier, for name: String, _ access: AppAccess) {
         let peripheral =
-            peripherals[device].map(eventPeripheral)
-            ?? EventPeripheral(identifier: device.uuid, address: address(of: name), alias: name)
-        script.letGo(device)
+            devices.peripherals[device].map(devices.eventPeripheral)
+            ?? EventPeripheral(identifier: device.uuid, address: devices.address(of: name), alias: name)
+        devices.script.letGo(device)
         events.report(.accessoryRemoved, .link(.init(peripheral)))
         _ = access.remove(accessory: device)
         act(in: nil) { $0.removed(device, into: &$1) }
         // An identifier that was saved for the entry is gone with it.
-        memory.appSide.saved?[link.number][name] = nil
-        save(isChanged: true)
+        devices.forgetSaved(name)
     }
 
     /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
@@ -279,54 +253,10 @@ final class CentralPlayer {
                     rssi: discovery.rssi.map { Int($0) }
                 ), into: &$1)
         }
-        keep(peripheral)
-        report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
+        devices.keep(peripheral)
+        devices.report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
         carryOut(actions, in: memory.appSide.wake)
-        remember(peripheral)
-    }
-
-    /// The app stores the identifiers of its devices, unless nothing about them is new.
-    private func save(isChanged: Bool = false) {
-        guard var saved = memory.appSide.saved else { return }
-        saved[link.number].merge(script.saved) { $1 }
-        guard isChanged || saved != memory.appSide.saved else { return }
-        memory.appSide.saved = saved
-        memory.appSide.app?.access.save(saved)
-    }
-
-    /// Others are let go of: a device that changes its address is another one each time.
-    private func keep(_ peripheral: Peripheral) {
-        if script.entry(of: peripheral.identifier) != nil { peripherals[peripheral.identifier] = peripheral }
-    }
-
-    private func remember(_ peripheral: Peripheral) {
-        guard let entry = script.entry(of: peripheral.identifier),
-            script.device(of: entry) == peripheral.identifier
-        else { return }
-        addresses[entry] = peripheral.address
-    }
-
-    private func restore(_ state: RestoredCentralState) {
-        for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
-        func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
-            all.filter { $0.look { $0.state } == state }.map(\.identifier)
-        }
-        let connected = identifiers(.connected, state.peripherals)
-        script.recognize(
-            state.peripherals.map { peripheral in
-                let (name, services) = peripheral.look { ($0.name, $0.services.map(\.uuid)) }
-                return (peripheral.identifier, .init(services: Set(services), localName: name, rssi: nil))
-            })
-        for peripheral in state.peripherals { remember(peripheral) }
-        save()
-        script.restored(
-            isScanning: state.scanServices != nil, connected: connected,
-            wanted: identifiers(.connecting, state.peripherals))
-        for device in connected { progress[device, default: WorkProgress()].isResumed = true }
-        events.report(
-            .appRestored,
-            .restoration(
-                .init(state, restoreIdentifier: central.restoreIdentifier ?? "") { eventPeripheral($0) }))
+        devices.remember(peripheral)
     }
 
     // MARK: Actions
@@ -335,7 +265,7 @@ final class CentralPlayer {
         _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void
     ) -> [CentralScript.Action] {
         var actions: [CentralScript.Action] = []
-        body(&script, &actions)
+        body(&devices.script, &actions)
         return actions
     }
 
@@ -350,10 +280,7 @@ final class CentralPlayer {
 
     /// Carries actions out in their order; what is done on a link waits for nothing else.
     private func carryOut(_ actions: [CentralScript.Action], in wake: Int?) {
-        guard !isEnded else { return }
-        waiting += actions.map { ($0, wake) }
-        guard !waiting.isEmpty, !isCarryingOut else { return }
-        isCarryingOut = true
+        guard stage != .ended, waiting.add(actions, in: wake) else { return }
         enqueue { await $0.carryOutWaiting() }
     }
 
@@ -362,8 +289,7 @@ final class CentralPlayer {
         while launch == self.launch, !waiting.isEmpty {
             // The code of a suspended app does nothing, and goes on when the app runs.
             await memory.appSide.app?.waitWhileSuspended()
-            guard launch == self.launch, !waiting.isEmpty else { break }
-            let (action, wake) = waiting.removeFirst()
+            guard launch == self.launch, let (action, wake) = waiting.next() else { break }
             do throws(RadioError) {
                 if let manager { try await carryOut(action, in: wake, manager) }
             } catch {
@@ -371,7 +297,7 @@ final class CentralPlayer {
                 events.fail(error.description)
             }
         }
-        if launch == self.launch { isCarryingOut = false }
+        if launch == self.launch { waiting.finish() }
     }
 
     private func carryOut(
@@ -398,7 +324,7 @@ final class CentralPlayer {
             defer { if asked === peripheral { asked = nil } }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
             reportConnecting()
-            memory.appSide.noteExtraneous(.connect, in: wake, eventPeripheral(peripheral), to: events)
+            memory.appSide.noteExtraneous(.connect, in: wake, devices.eventPeripheral(peripheral), to: events)
         case .cancel(let device):
             guard let peripheral = await peripheral(device, manager) else { return }
             await manager.cancelPeripheralConnection(peripheral)
@@ -410,7 +336,7 @@ final class CentralPlayer {
             retrieved(.connected, services, found, entry, wake, manager)
         case .wait(let number, let time, let entry): wait(time, number, entry, wake)
         case .work(let device, let entry):
-            guard let peripheral = peripherals[device] else { return }
+            guard let peripheral = devices.peripherals[device] else { return }
             enqueue { await $0.work(on: peripheral, entry) }
         }
     }
@@ -432,7 +358,7 @@ final class CentralPlayer {
             script.retrieved(
                 way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
         }
-        for peripheral in found { keep(peripheral) }
+        for peripheral in found { devices.keep(peripheral) }
     }
 
     /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
@@ -453,13 +379,13 @@ final class CentralPlayer {
     private func reportConnecting() {
         guard let peripheral = asked else { return }
         asked = nil
-        report(.peripheralConnecting, peripheral) { .link(.init($0)) }
+        devices.report(.peripheralConnecting, peripheral) { .link(.init($0)) }
     }
 
     private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {
-        if let known = peripherals[device] { return known }
+        if let known = devices.peripherals[device] { return known }
         let found = await manager.retrievePeripherals(withIdentifiers: [device]).first
-        peripherals[device] = found
+        devices.peripherals[device] = found
         return found
     }
 
@@ -484,7 +410,7 @@ final class CentralPlayer {
         } report: { [unowned self] name, payload in
             guard launch == self.launch else { return }
             let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
-            report(name, peripheral, isQueued: hasWaited, payload)
+            devices.report(name, peripheral, isQueued: hasWaited, payload)
         } talk: { [unowned self] channel in
             enqueue { await $0.talk(on: channel, peripheral, entry, launch) }
         }
@@ -496,7 +422,7 @@ final class CentralPlayer {
     ) async {
         let greeting = central.peripherals[entry].channel?.greeting
         var peer = EventPayload.ChannelUse()
-        peer.peripheral = eventPeripheral(peripheral)
+        peer.peripheral = devices.eventPeripheral(peripheral)
         await ChannelTalk(on: channel, greeting: greeting) { [self] name, payload in
             guard launch == self.launch else { return }
             events.report(name, payload, isQueued: memory.appSide.isDeliveringQueued)
@@ -506,39 +432,36 @@ final class CentralPlayer {
     private func report(_ error: RequestError, _ peripheral: Peripheral, of launch: Int) async {
         // A link that ended, or an app, has been reported.
         guard isBegun, launch == self.launch, await peripheral.isConnected else { return }
-        report(.error, peripheral) { .notice(.init(error.description, $0)) }
+        devices.report(.error, peripheral) { .notice(.init(error.description, $0)) }
     }
 
     // MARK: Writing again
 
     private func writeAgain(to device: PeripheralIdentifier, _ entry: Int) {
         for write in central.peripherals[entry].writes.indices {
-            again(Repetition(device: device, entry: entry, write: write))
+            again(.init(device: device, entry: entry, write: write))
         }
     }
 
-    private func again(_ repetition: Repetition) {
+    private func again(_ repetition: RepeatedWrites.Repetition) {
         let write = central.peripherals[repetition.entry].writes[repetition.write]
         guard isBegun, let every = write.every else { return }
-        timers[repetition]?.cancel()
-        timers[repetition] = link.enqueue(at: memory.clock.now.advanced(by: every), on: memory.clock) {
-            await $0.writeAgain(repetition)
-        }
+        writes.cancel(repetition)
+        let due = memory.clock.now.advanced(by: every)
+        let timer = link.enqueue(at: due, on: memory.clock) { await $0.writeAgain(repetition) }
+        writes.wait(for: repetition, timer)
     }
 
-    private func writeAgain(_ repetition: Repetition) async {
-        timers[repetition] = nil
-        guard isBegun, manager != nil, let peripheral = peripherals[repetition.device],
+    private func writeAgain(_ repetition: RepeatedWrites.Repetition) async {
+        writes.end(repetition)
+        guard isBegun, manager != nil, let peripheral = devices.peripherals[repetition.device],
             await peripheral.isConnected
         else { return }
-        guard isAppRunning else {
-            if !held.contains(repetition) { held.append(repetition) }
-            return
-        }
+        guard isAppRunning else { return writes.hold(repetition) }
         let write = central.peripherals[repetition.entry].writes[repetition.write]
         let (work, launch) = (work(of: repetition.entry, on: peripheral), launch)
         memory.appSide.noteExtraneous(
-            .write, in: progress[repetition.device]?.wake, eventPeripheral(peripheral),
+            .write, in: progress[repetition.device]?.wake, devices.eventPeripheral(peripheral),
             on: work.attribute(of: write.target), to: events)
         do throws(RequestError) {
             try await work.write(write)
@@ -551,22 +474,11 @@ final class CentralPlayer {
     /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
     func appChanged() {
         reportScan()
-        guard !held.isEmpty || waits.isHeld, isAppRunning else { return }
+        guard writes.isHeld || waits.isHeld, isAppRunning else { return }
         for (entry, number) in waits.takeHeld() {
             act(in: nil) { $0.waited(number, for: entry, into: &$1) }
         }
-        let all = held
-        held = []
-        for repetition in all { again(repetition) }
-    }
-
-    /// Writes nothing again on the links to these devices.
-    private func stopWriting(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
-        for (repetition, timer) in timers.pairs where isMeant(repetition.device) {
-            timer.cancel()
-            timers[repetition] = nil
-        }
-        held.removeAll { isMeant($0.device) }
+        for repetition in writes.release() { again(repetition) }
     }
 
     // MARK: Reports
@@ -580,33 +492,5 @@ final class CentralPlayer {
         defer { scan = new }
         guard let name = DeviceEvent.Name(from: scan, to: new), let shown = new ?? scan else { return }
         events.report(name, .scan(.init(shown)))
-    }
-
-    private func report(
-        _ name: DeviceEvent.Name, _ peripheral: Peripheral, isQueued: Bool = false,
-        _ payload: (EventPeripheral) -> EventPayload
-    ) {
-        guard events.isObserved else { return }
-        events.report(
-            name, payload(eventPeripheral(peripheral)),
-            isQueued: isQueued || memory.appSide.isDeliveringQueued)
-    }
-
-    /// A device of an entry, or another one, as events have it.
-    func eventPeripheral(_ peripheral: Peripheral) -> EventPeripheral {
-        let entry = script.entry(of: peripheral.identifier)
-        return EventPeripheral(peripheral, alias: entry.map { central.peripherals[$0].name })
-    }
-
-    /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
-    func address(of name: String) -> DeviceAddress? {
-        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return nil }
-        return addresses[entry]
-    }
-
-    /// A peripheral that was found at an address.
-    func peripheral(at address: DeviceAddress) -> Peripheral? {
-        peripherals.values.filter { $0.address == address }
-            .min { $0.identifier.description < $1.identifier.description }
     }
 }

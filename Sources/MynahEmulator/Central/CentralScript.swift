@@ -119,7 +119,7 @@ struct CentralScript {
 
     private func connects(_ index: Int) -> Bool { central.peripherals[index].connection != nil }
 
-    // MARK: Its app
+    // MARK: The app
 
     /// The app's process has started.
     mutating func launched() {

@@ -29,11 +29,11 @@ struct AccessoryControl {
         guard let name = name ?? (names.count == 1 ? names[0] : nil) else {
             throw .invalid("\(label) has \(names.count) peripherals: name one")
         }
-        guard let central = player.centrals.first(where: { $0.entry(named: name) != nil }) else {
+        guard let central = player.centrals.first(where: { $0.devices.entry(named: name) != nil }) else {
             throw .unknown("peripheral", name, of: label, among: names)
         }
         guard isWanted else { return try await remove(name, of: central, access) }
-        if let device = central.device(of: name), access.accessories.contains(device) {
+        if let device = central.devices.device(of: name), access.accessories.contains(device) {
             throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
         }
         try await pick(name, for: central, of: player, app.accessorySetup, access)
@@ -72,7 +72,7 @@ struct AccessoryControl {
         _ descriptors: [Profile.App.AccessoryDescriptor],
         _ access: AppAccess
     ) async throws(ControlRefusal) {
-        guard let match = central.entry(named: name)?.match else { return }
+        guard let match = central.devices.entry(named: name)?.match else { return }
         let (index, number) = (player.link.index, central.number)
         let link = link
         try await ControlRefusal.attempt { () async throws(RadioError) in
@@ -110,10 +110,10 @@ struct AccessoryControl {
     private func remove(
         _ name: String, of central: CentralPlayer, _ access: AppAccess
     ) async throws(ControlRefusal) {
-        guard let device = central.device(of: name), access.accessories.contains(device) else {
+        guard let device = central.devices.device(of: name), access.accessories.contains(device) else {
             throw .conflict("\(name) is no accessory of \(central.memory.device.label)")
         }
-        if let address = central.address(of: name) ?? access.address(ofAccessory: device) {
+        if let address = central.devices.address(of: name) ?? access.address(ofAccessory: device) {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
         }
         // It may have been removed meanwhile.
@@ -126,7 +126,7 @@ struct AccessoryControl {
         guard let access = player.appSide.app?.access else { return }
         for device in access.accessories {
             for central in player.centrals {
-                if let name = central.name(of: device) { central.remove(device, for: name, access) }
+                if let name = central.devices.name(of: device) { central.remove(device, for: name, access) }
             }
             _ = access.remove(accessory: device)
         }

@@ -64,7 +64,7 @@ struct LinkControl {
         guard names.contains(name) else {
             throw .unknown("peripheral", name, of: label, among: names)
         }
-        guard let address = player.centrals.lazy.compactMap({ $0.address(of: name) }).first else {
+        guard let address = player.centrals.lazy.compactMap({ $0.devices.address(of: name) }).first else {
             throw .conflict("\(label) has not found \(name) yet")
         }
         guard await PhoneControl.forgetPeripheral(at: address, on: phone) else {

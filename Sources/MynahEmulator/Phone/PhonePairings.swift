@@ -57,7 +57,7 @@ final class PhonePairings {
     private func agree(_ peer: Peer.ID, _ pairing: EventPayload.Pairing) -> RadioAnswer {
         let address = pairing.peripheral.address
         let user = devices.players.first { player in
-            address.map { at in player.centrals.contains { $0.peripheral(at: at) != nil } } ?? false
+            address.map { at in player.centrals.contains { $0.devices.peripheral(at: at) != nil } } ?? false
         }
         guard let asked = user ?? devices.last ?? devices.players.first,
             let app = asked.device.app

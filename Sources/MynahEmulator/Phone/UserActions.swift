@@ -131,7 +131,8 @@ final class UserActions {
     ) {
         plan(after: delay) { emulator in
             guard let player = emulator.devices.player(called: label) else { return }
-            guard let address = player.centrals.lazy.compactMap({ $0.address(of: peripheral) }).first else {
+            guard let address = player.centrals.lazy.compactMap({ $0.devices.address(of: peripheral) }).first
+            else {
                 return player.events.warn(
                     "peripheralUnknown",
                     "\(label) has not found \(peripheral) yet; its range is unchanged")

@@ -41,7 +41,7 @@ extension DevicePlayer {
         if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
     }
 
-    /// Whether its app does not start with the run.
+    /// Whether the app does not start with the run.
     var isTerminated: Bool { device.app?.isTerminated ?? false }
 
     /// The services on the radio when the run begins.

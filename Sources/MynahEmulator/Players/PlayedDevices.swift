@@ -147,8 +147,8 @@ final class PlayedDevices {
     func eventPeripheral(at address: DeviceAddress) -> EventPeripheral {
         for player in players {
             for central in player.centrals {
-                guard let known = central.peripheral(at: address) else { continue }
-                return central.eventPeripheral(known)
+                guard let known = central.devices.peripheral(at: address) else { continue }
+                return central.devices.eventPeripheral(known)
             }
         }
         return EventPeripheral(address: address)

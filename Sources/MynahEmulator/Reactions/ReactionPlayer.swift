@@ -37,7 +37,7 @@ final class ReactionPlayer {
         rules = [:]
         reported = []
         answers.clear()
-        for (position, reactions) in memory.device.reactions {
+        for (position, reactions) in memory.device.responses.reactions {
             if let key = memory.device.key(at: position) { rules[key] = reactions }
         }
     }

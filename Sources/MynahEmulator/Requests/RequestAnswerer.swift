@@ -19,7 +19,7 @@ final class RequestAnswerer {
         memory.noteWake(request.attribute)
         if memory.table.isAsking, let answer = asks.ask(request, central) { return answer }
         // An app without the PSM of its channel answers when it has one.
-        if request.attribute == memory.device.psm,
+        if request.attribute == memory.device.responses.psm,
             let pending = memory.appSide.channel.wait(with: request, central)
         {
             return .later(pending)

@@ -17,7 +17,7 @@ final class RequestAsker {
     /// How long an answer may take; the shortest limit of any radio, until it is known.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
-    /// Whether its device is being removed: nobody answers any more.
+    /// Whether the device is being removed: nobody answers any more.
     private var isOver = false
     /// Wakes for the next request that nobody answers.
     private var sleeping: Task<Void, Never>?

@@ -34,7 +34,7 @@ struct ScenarioControl {
 
     /// Plays a scenario of a device from the moment when every device of the emulator is ready.
     ///
-    /// Its end is the event `scenario.ended`; one that cannot begin ends at once, and has failed.
+    /// The event `scenario.ended` reports the end. A scenario that cannot begin ends at once, and has failed.
     func playWhenReady(_ name: String, of label: String) {
         player.onReady { [link] in
             link.run { emulator in

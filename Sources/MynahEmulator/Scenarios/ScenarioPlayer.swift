@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Plays the scenarios of an emulator's devices, one at a time for each device.
 ///
-/// It belongs to its emulator, and runs on the phone's executor: it meets each event of the devices in its
-/// order. Effects are carried out later, because an event may be reported in the middle of a change.
+/// Belongs to the emulator, and runs on the phone's executor. Scenarios meet the events of the devices in
+/// their order. Effects are carried out later, because an event may be reported in the middle of a change.
 final class ScenarioPlayer {
     /// A scenario that is played.
     private struct Played {

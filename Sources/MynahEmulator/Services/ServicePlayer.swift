@@ -25,18 +25,18 @@ final class ServicePlayer {
 
     /// Returns `nil` if no service of the device behaves.
     init?(of memory: DeviceMemory, with answers: AnswerSender, _ link: PlayerLink) {
-        guard !memory.device.behaviors.isEmpty else { return nil }
+        guard !memory.device.responses.behaviors.isEmpty else { return nil }
         self.memory = memory
         self.answers = answers
         self.link = link
     }
 
-    // MARK: Its life
+    // MARK: Life
 
     /// The device's values were reset, and so is the state of its behaviors.
     func begin() {
         stop()
-        services = memory.device.behaviors
+        services = memory.device.responses.behaviors
         handled = [:]
         for index in services.indices {
             for characteristic in services[index].behavior.handled {
