@@ -22,7 +22,7 @@ enum OrderRules {
         "Sources/MynahCore/AttributeName.swift": (1, "an array"),
         "Sources/MynahCore/RadioUse.swift": (1, "a sum of integers"),
         "Sources/MynahEmulator/Requests/AskedRequests.swift": (1, "a minimum"),
-        "Sources/MynahEmulator/AttributeTable.swift": (1, "changes each entry by itself"),
+        "Sources/MynahEmulator/Memory/AttributeTable.swift": (1, "changes each entry by itself"),
         "Sources/MynahEmulator/Central/CentralDevices.swift": (4, "arrays; a minimum by an identifier"),
         "Sources/MynahEmulator/Services/RecordAccess.swift": (1, "a minimum"),
         "Sources/MynahEmulator/Sending/TickSchedule.swift": (1, "a minimum by time and attribute"),
