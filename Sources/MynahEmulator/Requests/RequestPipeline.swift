@@ -18,9 +18,11 @@ final class RequestPipeline {
 
     /// Carries out a read that nothing is waited for any more, and reports it.
     func carryOut(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
+        // Any other read copies neither the device nor its app's side.
+        let isOfPSM = request.attribute == memory.device.responses.psm
         let outcome =
-            memory.appSide.readPSM(request, of: memory.device) ?? behaviors?.read(request, central)
-            ?? memory.table.read(request, at: memory.elapsed)
+            (isOfPSM ? memory.appSide.readPSM(request, of: memory.device) : nil)
+            ?? behaviors?.read(request, central) ?? memory.table.read(request, at: memory.elapsed)
         if memory.events.isObserved {
             memory.reportRead(request, central, (try? outcome.get()) ?? [], outcome)
         }
