@@ -20,12 +20,12 @@ final class EmulatorLink: PhoneSink {
     }
 
     func handle(_ event: PhoneEvent) -> RadioAnswer {
-        run { $0.take(event) } ?? .none
+        run { $0.phoneReported(event) } ?? .none
     }
 
     /// Queues work, which starts in the order of the calls.
     ///
-    /// It is dropped if the emulator was stopped by then.
+    /// Work is dropped if the emulator was stopped by then.
     func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard let emulator else { return }
         emulator.queue.add(work)
@@ -52,15 +52,7 @@ final class EmulatorLink: PhoneSink {
 
 extension Emulator {
     /// Returns the player with this number, or `nil` after its end.
-    ///
-    /// Every request asks. Numbers ascend, so a player is at the place of its number, or before it if others
-    /// have left.
-    func player(_ index: Int) -> DevicePlayer? {
-        if let own, own.link.index == index { return own }
-        var place = min(index, players.count - 1)
-        while place >= 0, players[place].link.index != index { place -= 1 }
-        return place < 0 ? nil : players[place]
-    }
+    func player(_ index: Int) -> DevicePlayer? { devices.player(index) }
 
     /// Returns the player of an app's central manager, or `nil` after the end of the run.
     func central(_ index: Int, _ number: Int) -> CentralPlayer? { player(index)?.centrals[number] }
@@ -86,7 +78,7 @@ final class CentralLink: CentralManagerSink {
     }
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-        link.emulator.run { [index = link.index, number] in $0.central(index, number)?.take(event) }
+        link.emulator.run { [index = link.index, number] in $0.central(index, number)?.handle(event) }
         return .none
     }
 
@@ -125,7 +117,7 @@ final class PlayerLink: PeripheralSink, AppDelegate {
     }
 
     func handle(_ event: PeripheralEvent) -> RadioAnswer {
-        emulator.run { [index] in $0.player(index)?.take(event) ?? .unheard(event) } ?? .unheard(event)
+        emulator.run { [index] in $0.player(index)?.handle(event) ?? .unheard(event) } ?? .unheard(event)
     }
 
     func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
@@ -133,6 +125,6 @@ final class PlayerLink: PeripheralSink, AppDelegate {
     }
 
     func app(_ app: isolated App, didChange change: AppChange) {
-        emulator.run { [index] in $0.take(change, of: index) }
+        emulator.run { [index] in $0.appChanged(change, of: index) }
     }
 }

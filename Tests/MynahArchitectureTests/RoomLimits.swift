@@ -113,8 +113,6 @@ enum RoomLimits {
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahDBus.DBusConnection": 607,
-        "MynahEmulator.CentralPlayer": 473,
-        "MynahEmulator.Emulator": 1638,
         "MynahHost.ATTServer": 496,
         "MynahHost.GATTServer": 421,
         "MynahHost.LinkDriver": 485,
@@ -127,9 +125,6 @@ enum RoomLimits {
     /// The types with more stored properties than that, and how many each may have.
     static let fullTypes: [String: Int] = [
         "Mynah.AppProcess": 19,
-        "MynahEmulator.CentralPlayer": 20,
-        "MynahEmulator.EmulatedDevice": 18,
-        "MynahEmulator.Emulator": 28,
         "MynahImport.ObservedServer": 18,
         "MynahProfiles.Profile.App": 18,
     ]
@@ -138,13 +133,6 @@ enum RoomLimits {
     static let backReferences: [String: Int] = [
         "Mynah.CentralManagerState": 1,
         "Mynah.ManagerState": 1,
-        "MynahEmulator.AnswerSender": 1,
-        "MynahEmulator.CentralPlayer": 1,
-        "MynahEmulator.ReactionPlayer": 1,
-        "MynahEmulator.RequestAnswerer": 1,
-        "MynahEmulator.RequestAsker": 1,
-        "MynahEmulator.ServicePlayer": 1,
-        "MynahEmulator.TickSender": 1,
         "MynahHost.ChannelDriver": 1,
         "MynahHost.ControllerDriver": 2,
         "MynahHost.GenericAccess": 1,

@@ -33,4 +33,15 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         default: self = .conflict(error.description)
         }
     }
+
+    /// Asks the phone or its radio for something, which it may refuse.
+    static func attempt<Value>(
+        _ body: () async throws(RadioError) -> Value
+    ) async throws(ControlRefusal) -> Value {
+        do throws(RadioError) {
+            return try await body()
+        } catch {
+            throw ControlRefusal(error)
+        }
+    }
 }

@@ -35,7 +35,7 @@ extension EmulatedDevice {
         self.init(
             name: label, label: label, identity: DeviceIdentity(name: label), services: services, table: table
         )
-        self.behaviors = behaviors
+        responses.behaviors = behaviors
     }
 }
 

@@ -3,9 +3,9 @@ import MynahCore
 import MynahProfiles
 import MynahValues
 
-/// Carries out the rules of a player's characteristics.
+/// Carries out the rules of a device's characteristics.
 ///
-/// It belongs to its player, and runs on the phone's executor. The values of a rule go out after the
+/// Belongs to the device's player, and runs on the phone's executor. The values of a rule go out after the
 /// write response, and a link ends after them.
 final class ReactionPlayer {
     /// A rule, and the write that it is carried out for.
@@ -16,13 +16,19 @@ final class ReactionPlayer {
         var isSubscription = false
     }
 
-    private unowned let player: DevicePlayer
+    private let memory: DeviceMemory
+    private let answers: AnswerSender
+    private let behaviors: ServicePlayer?
+    private let link: PlayerLink
     private var rules: [AttributeKey: Profile.Reactions] = [:]
     /// The attributes and the codes of the warnings so far; each is reported once.
     private var reported: Set<String> = []
 
-    init(_ player: DevicePlayer) {
-        self.player = player
+    init(of memory: DeviceMemory, with sender: DeviceSender, _ link: PlayerLink) {
+        self.memory = memory
+        answers = sender.answers
+        behaviors = sender.behaviors
+        self.link = link
         begin()
     }
 
@@ -30,9 +36,9 @@ final class ReactionPlayer {
     func begin() {
         rules = [:]
         reported = []
-        player.answers.clear()
-        for (position, reactions) in player.device.reactions {
-            if let key = player.device.key(at: position) { rules[key] = reactions }
+        answers.clear()
+        for (position, reactions) in memory.device.responses.reactions {
+            if let key = memory.device.key(at: position) { rules[key] = reactions }
         }
     }
 
@@ -44,7 +50,7 @@ final class ReactionPlayer {
             return nil
         }
         do throws(ATTError) {
-            var values = try player.table.newValues(of: request)
+            var values = try memory.table.newValues(of: request)
             var matches: [Match] = []
             // In the order of the parts.
             var seen: Set<AttributeKey> = []
@@ -59,7 +65,7 @@ final class ReactionPlayer {
             var rest = request
             rest.parts.removeAll { values[$0.attribute] == nil }
             if !rest.parts.isEmpty,
-                case .failure(let error) = ServicePlayer.carryOut(rest, central, by: player)
+                case .failure(let error) = ServicePlayer.carryOut(rest, central, by: behaviors, in: memory)
             {
                 throw error
             }
@@ -71,8 +77,8 @@ final class ReactionPlayer {
     }
 
     private func match(_ value: [UInt8], of attribute: AttributeKey) -> Match? {
-        let fields = player.table.layout(of: attribute)?.decode(value)
-        return rules[attribute]?.write.first(for: value, fields, player.table.variables).map {
+        let fields = memory.table.layout(of: attribute)?.decode(value)
+        return rules[attribute]?.write.first(for: value, fields, memory.table.variables).map {
             Match(rule: $0, attribute: attribute, fields: fields ?? [])
         }
     }
@@ -90,56 +96,56 @@ final class ReactionPlayer {
         let rule = match.rule
         if !rule.changes.isEmpty {
             do throws(LayoutProblem) {
-                try take(rule.applied(to: player.table.variables, match.fields))
+                try setVariables(rule.applied(to: memory.table.variables, match.fields))
             } catch {
                 report("variableNotSet", match.attribute, "changes no variable: \(error.message)")
             }
         }
         for answer in rule.answers { send(answer, match, to: central) }
         for position in rule.notified {
-            guard let key = player.device.key(at: position),
-                let value = player.table.value(of: key, at: player.elapsed)
+            guard let key = memory.device.key(at: position),
+                let value = memory.table.value(of: key, at: memory.elapsed)
             else { continue }
             // A subscription is answered to the central that has subscribed.
-            player.answers.add(
+            answers.add(
                 value, of: key, to: match.isSubscription && key == match.attribute ? central?.id : nil)
         }
-        player.answers.deliverLater()
+        answers.deliverLater()
         guard rule.disconnects || rule.advertises != nil else { return }
-        player.link.emulator.enqueue { [index = player.link.index] in
-            await $0.end(rule, of: index, for: central)
+        link.emulator.enqueue { [index = link.index] in
+            await $0.control.rules.end(rule, of: index, for: central)
         }
     }
 
-    /// Takes other variables.
+    /// Replaces the variables.
     ///
     /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes
     /// nothing, if a value cannot be made of them.
-    func take(_ variables: Variables) throws(LayoutProblem) {
-        for key in try player.table.take(variables) where player.table.entries[key]?.every == nil {
+    func setVariables(_ variables: Variables) throws(LayoutProblem) {
+        for key in try memory.table.take(variables) where memory.table.entries[key]?.every == nil {
             // A behavior sends its values itself.
-            guard player.requests.behaviors?.sends(key) != true,
-                let value = player.table.value(of: key, at: player.elapsed)
+            guard behaviors?.sends(key) != true,
+                let value = memory.table.value(of: key, at: memory.elapsed)
             else { continue }
-            player.answers.add(value, of: key)
+            answers.add(value, of: key)
         }
-        player.answers.deliverLater()
+        answers.deliverLater()
     }
 
     private func send(_ answer: Reaction.Answer, _ match: Match, to central: Central?) {
-        guard let key = player.device.key(at: answer.target) else { return }
+        guard let key = memory.device.key(at: answer.target) else { return }
         let value: [UInt8]
         do throws(LayoutProblem) {
-            value = try answer.value.bytes(player.table.variables, match.fields)
+            value = try answer.value.bytes(memory.table.variables, match.fields)
         } catch {
             return report("answerNotMade", match.attribute, "sends no answer: \(error.message)")
         }
-        player.answers.answer(value, of: key, to: central, after: answer.delay)
+        answers.answer(value, of: key, to: central, after: answer.delay)
     }
 
     private func report(_ code: String, _ attribute: AttributeKey, _ message: String) {
         guard reported.insert("\(code) \(attribute.rawValue)").inserted else { return }
-        player.events.warn(code, "a rule of \(player.table.name(of: attribute)) \(message)")
+        memory.events.warn(code, "a rule of \(memory.table.name(of: attribute)) \(message)")
     }
 }
 

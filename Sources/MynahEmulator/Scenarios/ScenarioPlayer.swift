@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Plays the scenarios of an emulator's devices, one at a time for each device.
 ///
-/// It belongs to its emulator, and runs on the phone's executor: it meets each event of the devices in its
-/// order. Effects are carried out later, because an event may be reported in the middle of a change.
+/// Belongs to the emulator, and runs on the phone's executor. Scenarios meet the events of the devices in
+/// their order. Effects are carried out later, because an event may be reported in the middle of a change.
 final class ScenarioPlayer {
     /// A scenario that is played.
     private struct Played {
@@ -92,17 +92,20 @@ final class ScenarioPlayer {
             switch output {
             case .wait(let time):
                 let due = clock.now.advanced(by: time)
-                let task = link.enqueue(at: due, on: clock) { $0.scenarios.timePassed(number) }
+                let task = link.enqueue(at: due, on: clock) {
+                    $0.control.scenarios.player.timePassed(number)
+                }
                 played[index].wait = (due, task)
             case .stopWaiting:
                 played[index].wait?.task.cancel()
                 played[index].wait = nil
             case .carryOut(let effect):
                 link.enqueue { [label = played[index].label] emulator in
+                    let scenarios = emulator.control.scenarios
                     // It may have ended meanwhile.
-                    guard emulator.scenarios.isPlaying(number) else { return }
-                    let problem = await emulator.carryOut(effect, of: label)
-                    emulator.scenarios.feed(number) { $0.done(problem) }
+                    guard scenarios.player.isPlaying(number) else { return }
+                    let problem = await scenarios.carryOut(effect, of: label)
+                    scenarios.player.feed(number) { $0.done(problem) }
                 }
             case .end(let end): finish(played.remove(at: index), end)
             }

@@ -4,41 +4,45 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// Lets the services of a player behave: it passes them writes, and keeps and sends what follows.
+/// Lets the services of a device behave: it passes them writes, and keeps and sends what follows.
 ///
-/// It belongs to its player, and runs on the phone's executor. Values that a write causes are sent after
-/// the write response.
+/// Belongs to the device's player, and runs on the phone's executor. Values that a write causes are sent
+/// after the write response.
 final class ServicePlayer {
     private struct Place {
         var service: Int
         var characteristic: BluetoothUUID
     }
 
-    private unowned let player: DevicePlayer
+    private let memory: DeviceMemory
+    private let answers: AnswerSender
+    private let link: PlayerLink
     private var services: [BehavingService] = []
     /// The attributes whose writes a behavior answers.
     private var handled: [AttributeKey: Place] = [:]
     /// Wakes for the next thing that a behavior has to do.
     private var sleeping: Task<Void, Never>?
 
-    /// Returns `nil` if no service of the player's device behaves.
-    init?(_ player: DevicePlayer) {
-        guard !player.device.behaviors.isEmpty else { return nil }
-        self.player = player
+    /// Returns `nil` if no service of the device behaves.
+    init?(of memory: DeviceMemory, with answers: AnswerSender, _ link: PlayerLink) {
+        guard !memory.device.responses.behaviors.isEmpty else { return nil }
+        self.memory = memory
+        self.answers = answers
+        self.link = link
     }
 
-    // MARK: Its life
+    // MARK: Life
 
     /// The device's values were reset, and so is the state of its behaviors.
     func begin() {
         stop()
-        services = player.device.behaviors
+        services = memory.device.responses.behaviors
         handled = [:]
         for index in services.indices {
             for characteristic in services[index].behavior.handled {
                 // A profile's own error answers in place of the behavior.
                 guard let key = services[index].attributes[characteristic],
-                    player.table.entries[key]?.writeError == nil
+                    memory.table.entries[key]?.writeError == nil
                 else { continue }
                 handled[key] = Place(service: index, characteristic: characteristic)
             }
@@ -63,7 +67,7 @@ final class ServicePlayer {
 
     /// Goes on with what is under way.
     func resume() {
-        guard player.answers.canAct else { return }
+        guard memory.canAct else { return }
         deliver()
     }
 
@@ -103,7 +107,7 @@ final class ServicePlayer {
     ) -> Result? {
         for index in services.indices {
             guard var behavior = services[index].behavior as? Behavior else { continue }
-            let result = body(&behavior, player.elapsed)
+            let result = body(&behavior, memory.elapsed)
             services[index].behavior = behavior
             deliver()
             return result
@@ -140,20 +144,20 @@ final class ServicePlayer {
     ///
     /// A behavior answers it, or its value is kept, unless its profile has an error for it.
     static func carryOut(
-        _ request: WriteRequest, _ central: Central, by player: DevicePlayer
+        _ request: WriteRequest, _ central: Central, by behaviors: ServicePlayer?, in memory: DeviceMemory
     ) -> PendingReply.Outcome {
-        player.requests.behaviors?.write(request, central) ?? player.table.write(request)
+        behaviors?.write(request, central) ?? memory.table.write(request)
     }
 
     /// All parts of a write, or none and the first error.
     private func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         guard request.parts.contains(where: { handled[$0.attribute] != nil }) else {
-            return player.table.write(request)
+            return memory.table.write(request)
         }
         // A write that is refused changes nothing.
         let before = services
         do throws(ATTError) {
-            var values = try player.table.effect(of: request)
+            var values = try memory.table.effect(of: request)
             var effects: [(service: Int, effects: [ServiceEffect])] = []
             for attribute in request.parts.map(\.attribute) {
                 guard let place = handled[attribute], let value = values.removeValue(forKey: attribute) else {
@@ -164,7 +168,7 @@ final class ServicePlayer {
                     value, to: place.characteristic, by: central.id, state)
                 effects.append((place.service, follows))
             }
-            player.table.store(values)
+            memory.table.store(values)
             for (service, effects) in effects { carryOut(effects, of: service) }
             deliverLater()
             return .success([])
@@ -175,7 +179,7 @@ final class ServicePlayer {
     }
 
     private func state(of index: Int) -> PlayedService {
-        PlayedService(player: player, service: services[index], outbox: player.answers.outbox)
+        PlayedService(memory: memory, service: services[index], outbox: answers.outbox)
     }
 
     private func carryOut(_ effects: [ServiceEffect], of index: Int) {
@@ -183,40 +187,40 @@ final class ServicePlayer {
             switch effect {
             case .store(let value, let characteristic):
                 guard let key = services[index].attributes[characteristic] else { continue }
-                player.table.set(.stored(value), of: key)
+                memory.table.set(.stored(value), of: key)
             case .change(let change, let characteristic):
                 guard let key = services[index].attributes[characteristic] else { continue }
                 self.change(key, change)
             case .send(let value, let characteristic, let central):
                 guard let key = services[index].attributes[characteristic] else { continue }
-                player.answers.add(value, of: key, to: central)
+                answers.add(value, of: key, to: central)
             }
         }
     }
 
     private func change(_ key: AttributeKey, _ change: ValueChange?) {
-        guard let source = player.device.table.entries[key]?.source else { return }
+        guard let source = memory.device.table.entries[key]?.source else { return }
         // A value that a test has set is its own.
-        if case .stored(let value) = player.table.entries[key]?.source {
+        if case .stored(let value) = memory.table.entries[key]?.source {
             guard case .stored(value) = source else { return }
         }
-        guard let change else { return player.table.set(source, of: key) }
-        let layout = player.table.layout(of: key)
-        player.table.set(.computed(ChangedValue(original: source, change: change, layout: layout)), of: key)
+        guard let change else { return memory.table.set(source, of: key) }
+        let layout = memory.table.layout(of: key)
+        memory.table.set(.computed(ChangedValue(original: source, change: change, layout: layout)), of: key)
     }
 
     // MARK: Sending
 
     /// Goes on when the present request has its response.
     private func deliverLater() {
-        player.link.emulator.enqueue { [index = player.link.index] in
-            $0.player(index)?.requests.behaviors?.resume()
+        link.emulator.enqueue { [index = link.index] in
+            $0.player(index)?.sender.behaviors?.resume()
         }
     }
 
     /// Sends what there is room for, and lets behaviors act that are due.
     func deliver() {
-        player.answers.deliver()
+        answers.deliver()
         sleep()
     }
 
@@ -227,16 +231,16 @@ final class ServicePlayer {
 
     private func sleep() {
         stop()
-        guard player.answers.canAct, let since = player.since, let due else { return }
-        sleeping = player.link.emulator.enqueue(at: since.advanced(by: due), on: player.clock) {
-            [index = player.link.index] in
-            $0.player(index)?.requests.behaviors?.wake()
+        guard memory.canAct, let since = memory.since, let due else { return }
+        sleeping = link.emulator.enqueue(at: since.advanced(by: due), on: memory.clock) {
+            [index = link.index] in
+            $0.player(index)?.sender.behaviors?.wake()
         }
     }
 
     private func wake() {
-        guard player.answers.canAct, let due, due <= player.elapsed else { return sleep() }
-        for index in services.indices where dueTime(of: index).map({ $0 <= player.elapsed }) == true {
+        guard memory.canAct, let due, due <= memory.elapsed else { return sleep() }
+        for index in services.indices where dueTime(of: index).map({ $0 <= memory.elapsed }) == true {
             let state = state(of: index)
             carryOut(services[index].behavior.tick(state), of: index)
         }
@@ -261,19 +265,19 @@ private struct ChangedValue: VariableReader {
 
 /// A behaving service as its player has it now.
 private struct PlayedService: ServiceState {
-    let player: DevicePlayer
+    let memory: DeviceMemory
     let service: BehavingService
     let outbox: Outbox
 
-    var now: Duration { player.elapsed }
+    var now: Duration { memory.elapsed }
 
     func value(of characteristic: BluetoothUUID) -> [UInt8]? {
-        service.attributes[characteristic].flatMap { player.table.value(of: $0, at: now) }
+        service.attributes[characteristic].flatMap { memory.table.value(of: $0, at: now) }
     }
 
     func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]? {
         service.attributes[characteristic].flatMap {
-            player.device.table.entries[$0]?.source.value(at: tick, player.table.variables)
+            memory.device.table.entries[$0]?.source.value(at: tick, memory.table.variables)
         }
     }
 
@@ -286,12 +290,12 @@ private struct PlayedService: ServiceState {
     }
 
     func layout(of characteristic: BluetoothUUID) -> ValueLayout? {
-        service.attributes[characteristic].flatMap { player.table.layout(of: $0) }
+        service.attributes[characteristic].flatMap { memory.table.layout(of: $0) }
     }
 
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool {
         guard let key = service.attributes[characteristic],
-            let subscribers = player.manager?.access.subscribers(of: key)
+            let subscribers = memory.manager?.access.subscribers(of: key)
         else { return false }
         return subscribers.hasUnnamed || subscribers.named.contains(central)
     }
@@ -305,7 +309,7 @@ private struct PlayedService: ServiceState {
     }
 
     func longestUpdate(to central: Peer.ID) -> Int {
-        player.manager?.access.central(central)?.maximumUpdateValueLength
+        memory.manager?.access.central(central)?.maximumUpdateValueLength
             ?? GATT.defaultMTU - GATT.notificationHeaderLength
     }
 }

@@ -312,5 +312,5 @@ import Testing
 }
 
 extension Emulator {
-    fileprivate var behaves: Bool { players.contains { $0.requests.behaviors != nil } }
+    fileprivate var behaves: Bool { devices.players.contains { $0.sender.behaviors != nil } }
 }

@@ -1,0 +1,496 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+/// Plays one central manager of a device's app: it carries out what its script wants, and reports what
+/// happens.
+///
+/// Belongs to the player of its app's device, with which it shares the device's memory.
+final class CentralPlayer {
+    let memory: DeviceMemory
+    let devices: CentralDevices
+    private let link: CentralLink
+    private var manager: CentralManager?
+    /// Counts the launches and the ends of its app: work of a process that has ended is for no other.
+    private var launch = 0
+    private var state = RadioState.unknown
+    private var stage = Stage.waiting
+    private var waiting = WaitingActions()
+    /// The scan as it was reported last.
+    private var scan: ScanStatus?
+    private var writes = RepeatedWrites()
+    /// The device that is being asked for, until that is reported.
+    private var asked: Peripheral?
+    private var waits = ReconnectWaits()
+    private let room = ChangeSignal()
+    /// The steps that the app has done on each link.
+    private var progress: [PeripheralIdentifier: WorkProgress] = [:]
+
+    /// How far the run is.
+    private enum Stage {
+        case waiting
+        /// The manager may scan and connect.
+        case begun
+        case ended
+    }
+
+    init(_ central: Profile.Central, _ link: CentralLink, of memory: DeviceMemory) {
+        devices = CentralDevices(of: central, link.number, memory)
+        self.link = link
+        self.memory = memory
+    }
+
+    private var central: Profile.Central { devices.central }
+    private var events: EventReporter { memory.events }
+    private var isBegun: Bool { stage == .begun }
+
+    /// The manager's index among the central managers of the app.
+    var number: Int { link.number }
+
+    /// Whether the system works on for it when its app was terminated.
+    private var isKept: Bool {
+        central.restoreIdentifier != nil
+            && memory.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
+    }
+
+    // MARK: The app
+
+    /// Whether the app's code runs; the answer holds until the next call that is waited for.
+    private var isAppRunning: Bool { memory.appSide.app?.access.isRunning == true }
+
+    /// Begins with the app's process, which has started.
+    func launched(_ app: App) throws(RadioError) {
+        devices.peripherals = [:]
+        beginLaunch()
+        state = .unknown
+        devices.script.launched()
+        if let saved = memory.appSide.saved { devices.script.recall(saved[link.number]) }
+        var options = CentralManager.Options()
+        options.showsPowerAlert = central.showsPowerAlert
+        manager = try app.access.makeCentralManager(
+            restoreIdentifier: central.restoreIdentifier, options: options, sink: link)
+    }
+
+    /// Ends with the app's process, which is gone.
+    func ended(byUser isQuit: Bool) {
+        manager = nil
+        beginLaunch()
+        waits.cancel()
+        writes.stop()
+        room.signal()
+        if isQuit || !isKept { report(nil) }
+    }
+
+    /// Anything that the process before has begun comes to nothing.
+    private func beginLaunch() {
+        launch += 1
+        (waiting, asked) = (WaitingActions(), nil)
+    }
+
+    /// Queues work of this process of its app.
+    private func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
+        let launch = launch
+        link.enqueue { await $0.carryOut(work, of: launch) }
+    }
+
+    private func carryOut(_ work: (CentralPlayer) async -> Void, of launch: Int) async {
+        if launch == self.launch { await work(self) }
+    }
+
+    /// The run is under way: it may scan and connect.
+    func begin() {
+        if stage == .waiting { stage = .begun }
+        power()
+    }
+
+    /// The run is over: what follows from now on is not reported as trouble.
+    func stop() {
+        stage = .ended
+        waiting.removeAll()
+        waits.cancel()
+        writes.stop()
+        room.signal()
+        report(nil)
+    }
+
+    /// Starts or stops the scan for the app's user.
+    func setScanning(_ isWanted: Bool) {
+        act { $0.userWants(isWanted, into: &$1) }
+    }
+
+    /// `wake` has the event that caused it.
+    private func power(in wake: Int? = nil) {
+        guard isBegun else { return }
+        act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
+    }
+
+    // MARK: Events
+
+    func handle(_ event: CentralManagerEvent) {
+        switch event {
+        case .willRestoreState(let state):
+            for device in devices.restore(state) {
+                progress[device, default: WorkProgress()].isResumed = true
+            }
+        case .stateChanged(let new):
+            reportOwn(new, isReported: memory.introduce(new))
+            // The state that a launch begins with is no event.
+            let wake = state == .unknown ? nil : memory.appSide.wake
+            state = new
+            if new != .poweredOn {
+                waits.cancel()
+                writes.stop()
+                room.signal()
+                progress = [:]
+            }
+            power(in: wake)
+            reportScan()
+        case .discovered(let discovery): discovered(discovery)
+        case .connected(let peripheral, let isLocal):
+            devices.remember(peripheral)
+            reportConnecting()
+            devices.report(.peripheralConnected, peripheral) { .link(.init($0, isLocal: isLocal)) }
+            progress[peripheral.identifier] = WorkProgress(wake: memory.appSide.wake)
+            act { $0.connected(peripheral.identifier, into: &$1) }
+            devices.save()
+        case .failedToConnect(let peripheral, let error):
+            devices.report(.peripheralFailedToConnect, peripheral) { .link(.init($0, error)) }
+            if error.isLostBond { return gaveUp(peripheral) }
+            act { $0.failed(peripheral.identifier, into: &$1) }
+        case .disconnected(let peripheral, let end):
+            writes.stop { $0 == peripheral.identifier }
+            progress[peripheral.identifier] = nil
+            room.signal()
+            devices.report(.peripheralDisconnected, peripheral) { .link(.init($0, end)) }
+            if end.error?.isLostBond == true { return gaveUp(peripheral) }
+            act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
+        case .valueUpdated(let update):
+            let attribute = update.characteristic.map { EventAttribute($0) } ?? .init()
+            devices.report(.valueUpdated, update.peripheral) {
+                .remote(.init($0, attribute, value: update.value))
+            }
+        case .servicesChanged(let peripheral, _, let invalidated):
+            devices.report(.servicesChanged, peripheral) {
+                .remote(.init($0, uuids: invalidated.map(\.uuid)))
+            }
+        case .nameUpdated(let peripheral): devices.report(.nameUpdated, peripheral) { .link(.init($0)) }
+        case .paired(let peripheral): devices.report(.paired, peripheral) { .pairing(.init(nil, $0)) }
+        case .readyToWrite: room.signal()
+        case .missed(let count):
+            events.warn(
+                "eventsMissed",
+                count.counting("event was", "events were")
+                    + " dropped because too many waited until the app ran")
+        case .connectionEvent(let event, let peripheral):
+            devices.report(event == .peerConnected ? .peerConnected : .peerDisconnected, peripheral) {
+                .link(.init($0))
+            }
+        case .mtuChanged, .pairing, .lost, .recovered, .warning: break
+        }
+    }
+
+    /// A device has lost its bond: there is nothing that the app can do until its user forgets the device.
+    private func gaveUp(_ peripheral: Peripheral) {
+        act { $0.lostBond(peripheral.identifier, into: &$1) }
+    }
+
+    /// The phone's user has forgotten the device at an address in Settings, or with `nil` every device.
+    func forgotten(_ address: DeviceAddress?) {
+        act(in: nil) { script, actions in
+            let found = address.map { [devices.peripheral(at: $0)?.identifier] } ?? script.devices
+            for device in found.compactMap({ $0 }) { script.forgotten(device, into: &actions) }
+        }
+    }
+
+    // MARK: AccessorySetupKit
+
+    /// The user has picked the device at an address for the entry of a name.
+    func picked(_ device: PeripheralIdentifier, at address: DeviceAddress, for name: String, called: String?)
+    {
+        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return }
+        devices.notePick(at: address, for: entry)
+        let peripheral = EventPeripheral(
+            identifier: device.uuid, address: address, name: called, alias: name)
+        events.report(.accessoryAdded, .link(.init(peripheral)))
+        act(in: nil) { $0.picked(device, for: entry, into: &$1) }
+        devices.save()
+    }
+
+    /// The user removes the accessory of an entry.
+    func remove(_ device: PeripheralIdentifier, for name: String, _ access: AppAccess) {
+        let peripheral =
+            devices.peripherals[device].map(devices.eventPeripheral)
+            ?? EventPeripheral(identifier: device.uuid, address: devices.address(of: name), alias: name)
+        devices.script.letGo(device)
+        events.report(.accessoryRemoved, .link(.init(peripheral)))
+        _ = access.remove(accessory: device)
+        act(in: nil) { $0.removed(device, into: &$1) }
+        // An identifier that was saved for the entry is gone with it.
+        devices.forgetSaved(name)
+    }
+
+    /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
+    /// that woke the app.
+    private func reportOwn(_ new: RadioState, isReported: Bool) {
+        let hasWoken = memory.appSide.takeWakeByState()
+        let isQueued = memory.appSide.isDeliveringQueued
+        guard !isReported, hasWoken || isQueued && link.isFirst else { return }
+        events.report(.stateChanged, .state(new), isQueued: isQueued)
+    }
+
+    private func discovered(_ discovery: Discovery) {
+        reportScan()
+        let peripheral = discovery.peripheral
+        let advertisement = discovery.advertisement
+        let services = Set(advertisement.serviceUUIDs).union(discovery.overflowServices)
+        let actions = actions {
+            $0.heard(
+                peripheral.identifier,
+                .init(
+                    services: services, localName: advertisement.localName,
+                    rssi: discovery.rssi.map { Int($0) }
+                ), into: &$1)
+        }
+        devices.keep(peripheral)
+        devices.report(.peripheralDiscovered, peripheral) { .discovery(.init(discovery, $0)) }
+        carryOut(actions, in: memory.appSide.wake)
+        devices.remember(peripheral)
+    }
+
+    // MARK: Actions
+
+    private func actions(
+        _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void
+    ) -> [CentralScript.Action] {
+        var actions: [CentralScript.Action] = []
+        body(&devices.script, &actions)
+        return actions
+    }
+
+    /// An event of this wake caused it.
+    private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
+        act(in: memory.appSide.wake, body)
+    }
+
+    private func act(in wake: Int?, _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
+        carryOut(actions(body), in: wake)
+    }
+
+    /// Carries actions out in their order; what is done on a link waits for nothing else.
+    private func carryOut(_ actions: [CentralScript.Action], in wake: Int?) {
+        guard stage != .ended, waiting.add(actions, in: wake) else { return }
+        enqueue { await $0.carryOutWaiting() }
+    }
+
+    private func carryOutWaiting() async {
+        let launch = launch
+        while launch == self.launch, !waiting.isEmpty {
+            // The code of a suspended app does nothing, and goes on when the app runs.
+            await memory.appSide.app?.waitWhileSuspended()
+            guard launch == self.launch, let (action, wake) = waiting.next() else { break }
+            do throws(RadioError) {
+                if let manager { try await carryOut(action, in: wake, manager) }
+            } catch {
+                guard isBegun, launch == self.launch else { continue }
+                events.fail(error.description)
+            }
+        }
+        if launch == self.launch { waiting.finish() }
+    }
+
+    private func carryOut(
+        _ action: CentralScript.Action, in wake: Int?, _ manager: CentralManager
+    ) async throws(RadioError) {
+        switch action {
+        case .registerForConnectionEvents(let services):
+            await manager.registerForConnectionEvents(ConnectionEventMatching(services: services))
+        case .startScan:
+            let scan = central.scan ?? .init()
+            try await manager.scanForPeripherals(
+                withServices: scan.services.isEmpty ? nil : scan.services,
+                options: ScanOptions(
+                    allowsDuplicates: scan.allowsDuplicates, solicitedServiceUUIDs: scan.solicited))
+            reportScan()
+            memory.appSide.noteExtraneous(.scan, in: wake, to: events)
+        case .stopScan:
+            await manager.stopScan()
+            reportScan()
+        case .connect(let device, let entry):
+            guard let peripheral = await peripheral(device, manager) else { return }
+            let options = central.peripherals[entry].connection
+            asked = peripheral
+            defer { if asked === peripheral { asked = nil } }
+            try await manager.connect(peripheral, options: options ?? ConnectOptions())
+            reportConnecting()
+            memory.appSide.noteExtraneous(.connect, in: wake, devices.eventPeripheral(peripheral), to: events)
+        case .cancel(let device):
+            guard let peripheral = await peripheral(device, manager) else { return }
+            await manager.cancelPeripheralConnection(peripheral)
+        case .retrieveKnown(let identifiers, let entry):
+            let found = await manager.retrievePeripherals(withIdentifiers: identifiers)
+            retrieved(.known, identifiers.map(\.uuid.in128Bits), found, entry, wake, manager)
+        case .retrieveConnected(let services, let entry):
+            let found = try await manager.retrieveConnectedPeripherals(withServices: services)
+            retrieved(.connected, services, found, entry, wake, manager)
+        case .wait(let number, let time, let entry): wait(time, number, entry, wake)
+        case .work(let device, let entry):
+            guard let peripheral = devices.peripherals[device] else { return }
+            enqueue { await $0.work(on: peripheral, entry) }
+        }
+    }
+
+    /// A retrieve call for an entry returned.
+    private func retrieved(
+        _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int, _ wake: Int?,
+        _ manager: CentralManager
+    ) {
+        // Its app may have ended meanwhile.
+        guard isBegun, self.manager === manager else { return }
+        events.report(
+            .peripheralsRetrieved,
+            .retrieval(
+                .init(
+                    central.peripherals[entry].name, by: way == .known ? "identifiers" : "connected", asked,
+                    found: found.map(\.identifier.uuid.in128Bits))))
+        act(in: wake) { script, actions in
+            script.retrieved(
+                way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
+        }
+        for peripheral in found { devices.keep(peripheral) }
+    }
+
+    /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
+    private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
+        let task = link.enqueue(at: memory.clock.now.advanced(by: time), on: memory.clock) {
+            $0.waited(number, entry, wake)
+        }
+        waits.begin(entry, task)
+    }
+
+    private func waited(_ number: UInt64, _ entry: Int, _ wake: Int?) {
+        guard isAppRunning else { return waits.hold(entry, number) }
+        act(in: wake) { $0.waited(number, for: entry, into: &$1) }
+    }
+
+    /// A connection was asked for, which is on its way to the state directory by now; what comes of it is
+    /// reported after it.
+    private func reportConnecting() {
+        guard let peripheral = asked else { return }
+        asked = nil
+        devices.report(.peripheralConnecting, peripheral) { .link(.init($0)) }
+    }
+
+    private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {
+        if let known = devices.peripherals[device] { return known }
+        let found = await manager.retrievePeripherals(withIdentifiers: [device]).first
+        devices.peripherals[device] = found
+        return found
+    }
+
+    private func work(on peripheral: Peripheral, _ entry: Int) async {
+        let (work, launch) = (work(of: entry, on: peripheral), launch)
+        do throws(RequestError) {
+            let isSubscribed = try await work.run()
+            guard launch == self.launch else { return }
+            act { $0.done(peripheral.identifier, isSubscribed: isSubscribed, into: &$1) }
+            writeAgain(to: peripheral.identifier, entry)
+        } catch {
+            await report(error, peripheral, of: launch)
+        }
+    }
+
+    private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
+        let (launch, device) = (launch, peripheral.identifier)
+        return PeripheralWork(
+            central.peripherals[entry], on: peripheral, progress[device] ?? WorkProgress(), room
+        ) { [unowned self] step in
+            if launch == self.launch { progress[device]?.done.insert(step) }
+        } report: { [unowned self] name, payload in
+            guard launch == self.launch else { return }
+            let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
+            devices.report(name, peripheral, isQueued: hasWaited, payload)
+        } talk: { [unowned self] channel in
+            enqueue { await $0.talk(on: channel, peripheral, entry, launch) }
+        }
+    }
+
+    /// Talks with a peripheral until the channel is closed.
+    private func talk(
+        on channel: any L2CAPChannel, _ peripheral: Peripheral, _ entry: Int, _ launch: Int
+    ) async {
+        let greeting = central.peripherals[entry].channel?.greeting
+        var peer = EventPayload.ChannelUse()
+        peer.peripheral = devices.eventPeripheral(peripheral)
+        await ChannelTalk(on: channel, greeting: greeting) { [self] name, payload in
+            guard launch == self.launch else { return }
+            events.report(name, payload, isQueued: memory.appSide.isDeliveringQueued)
+        }.run(with: peer)
+    }
+
+    private func report(_ error: RequestError, _ peripheral: Peripheral, of launch: Int) async {
+        // A link that ended, or an app, has been reported.
+        guard isBegun, launch == self.launch, await peripheral.isConnected else { return }
+        devices.report(.error, peripheral) { .notice(.init(error.description, $0)) }
+    }
+
+    // MARK: Writing again
+
+    private func writeAgain(to device: PeripheralIdentifier, _ entry: Int) {
+        for write in central.peripherals[entry].writes.indices {
+            again(.init(device: device, entry: entry, write: write))
+        }
+    }
+
+    private func again(_ repetition: RepeatedWrites.Repetition) {
+        let write = central.peripherals[repetition.entry].writes[repetition.write]
+        guard isBegun, let every = write.every else { return }
+        writes.cancel(repetition)
+        let due = memory.clock.now.advanced(by: every)
+        let timer = link.enqueue(at: due, on: memory.clock) { await $0.writeAgain(repetition) }
+        writes.wait(for: repetition, timer)
+    }
+
+    private func writeAgain(_ repetition: RepeatedWrites.Repetition) async {
+        writes.end(repetition)
+        guard isBegun, manager != nil, let peripheral = devices.peripherals[repetition.device],
+            await peripheral.isConnected
+        else { return }
+        guard isAppRunning else { return writes.hold(repetition) }
+        let write = central.peripherals[repetition.entry].writes[repetition.write]
+        let (work, launch) = (work(of: repetition.entry, on: peripheral), launch)
+        memory.appSide.noteExtraneous(
+            .write, in: progress[repetition.device]?.wake, devices.eventPeripheral(peripheral),
+            on: work.attribute(of: write.target), to: events)
+        do throws(RequestError) {
+            try await work.write(write)
+            if launch == self.launch { again(repetition) }
+        } catch {
+            await report(error, peripheral, of: launch)
+        }
+    }
+
+    /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
+    func appChanged() {
+        reportScan()
+        guard writes.isHeld || waits.isHeld, isAppRunning else { return }
+        for (entry, number) in waits.takeHeld() {
+            act(in: nil) { $0.waited(number, for: entry, into: &$1) }
+        }
+        for repetition in writes.release() { again(repetition) }
+    }
+
+    // MARK: Reports
+
+    /// The phone's scan may be another than was reported.
+    func reportScan() {
+        if isBegun, let manager { report(manager.scanStatus) }
+    }
+
+    private func report(_ new: ScanStatus?) {
+        defer { scan = new }
+        guard let name = DeviceEvent.Name(from: scan, to: new), let shown = new ?? scan else { return }
+        events.report(name, .scan(.init(shown)))
+    }
+}

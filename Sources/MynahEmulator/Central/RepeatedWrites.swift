@@ -1,0 +1,57 @@
+import Mynah
+import MynahLifecycle
+import MynahSupport
+
+/// The values that an app writes again and again on its links, with their timers.
+///
+/// A write that is due while the app does not run is held until it does.
+struct RepeatedWrites {
+    /// A value that is written again and again on a link.
+    struct Repetition: Comparable {
+        let device: PeripheralIdentifier
+        let entry: Int
+        let write: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.entry, left.write, left.device.description)
+                < (right.entry, right.write, right.device.description)
+        }
+    }
+
+    private var timers = SortedMap<Repetition, Task<Void, Never>>()
+    /// The writes that were due while the app did not run, in the order in which they were due.
+    private var held: [Repetition] = []
+
+    var isHeld: Bool { !held.isEmpty }
+
+    /// A value waits for its time.
+    mutating func wait(for repetition: Repetition, _ timer: Task<Void, Never>) {
+        timers[repetition] = timer
+    }
+
+    /// A value waits no more.
+    mutating func cancel(_ repetition: Repetition) { timers.removeValue(forKey: repetition)?.cancel() }
+
+    /// The time of a value has come.
+    mutating func end(_ repetition: Repetition) { timers[repetition] = nil }
+
+    /// The app does not run now.
+    mutating func hold(_ repetition: Repetition) {
+        if !held.contains(repetition) { held.append(repetition) }
+    }
+
+    /// The app runs again; returns what was held.
+    mutating func release() -> [Repetition] {
+        defer { held = [] }
+        return held
+    }
+
+    /// Nothing is written again on the links to these devices.
+    mutating func stop(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
+        for (repetition, timer) in timers.pairs where isMeant(repetition.device) {
+            timer.cancel()
+            timers[repetition] = nil
+        }
+        held.removeAll { isMeant($0.device) }
+    }
+}

@@ -1,0 +1,142 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+
+/// The accessories of apps that use AccessorySetupKit, which the user picks and removes.
+struct AccessoryControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    let link: EmulatorLink
+
+    /// The user picks an accessory for an app, or removes one; without a name that of the app's only
+    /// peripheral.
+    ///
+    /// The picker is shown, and `accessory.added` or a warning says what has come of it. An accessory is
+    /// removed at once, with the phone's bond.
+    func set(
+        _ isWanted: Bool, peripheral name: String? = nil, in label: String
+    ) async throws(ControlRefusal) {
+        let player = try devices.player(named: label)
+        guard let app = player.device.app, !app.accessorySetup.isEmpty,
+            let access = player.appSide.app?.access
+        else {
+            throw .conflict(
+                "\(label) does not use AccessorySetupKit: that needs app.accessorySetup, and iOS: 18 or later"
+            )
+        }
+        let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
+        guard let name = name ?? (names.count == 1 ? names[0] : nil) else {
+            throw .invalid("\(label) has \(names.count) peripherals: name one")
+        }
+        guard let central = player.centrals.first(where: { $0.devices.entry(named: name) != nil }) else {
+            throw .unknown("peripheral", name, of: label, among: names)
+        }
+        guard isWanted else { return try await remove(name, of: central, access) }
+        if let device = central.devices.device(of: name), access.accessories.contains(device) {
+            throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
+        }
+        try await pick(name, for: central, of: player, app.accessorySetup, access)
+    }
+
+    /// Does what `--at` plans, or says why not.
+    func set(_ isWanted: Bool, _ target: AppTarget) async {
+        let apps: [(label: String, name: String?)] =
+            switch target {
+            case .peripheral(let name, let label): [(label, name)]
+            case .named(let label), .phone(let label): [(label, nil)]
+            case .lastInFront, .every:
+                devices.players.filter { $0.device.app?.accessorySetup.isEmpty == false }.map {
+                    ($0.device.label, nil)
+                }
+            }
+        if apps.isEmpty { warnOfAccessory(isWanted, "no app of the run uses AccessorySetupKit") }
+        for app in apps {
+            do throws(ControlRefusal) {
+                try await set(isWanted, peripheral: app.name, in: app.label)
+            } catch {
+                guard devices.isRunning else { return }
+                warnOfAccessory(isWanted, error.message)
+            }
+        }
+    }
+
+    private func warnOfAccessory(_ isWanted: Bool, _ message: String) {
+        devices.events.warn(isWanted ? "accessoryNotAdded" : "accessoryNotRemoved", message)
+    }
+
+    // MARK: The picker
+
+    private func pick(
+        _ name: String, for central: CentralPlayer, of player: DevicePlayer,
+        _ descriptors: [Profile.App.AccessoryDescriptor],
+        _ access: AppAccess
+    ) async throws(ControlRefusal) {
+        guard let match = central.devices.entry(named: name)?.match else { return }
+        let (index, number) = (player.link.index, central.number)
+        let link = link
+        try await ControlRefusal.attempt { () async throws(RadioError) in
+            try access.pickAccessory { advertisement in
+                descriptors.contains { $0.matches(advertisement) } && match.isOf(advertisement)
+            } then: { pick in
+                link.run { $0.control.accessories.picked(pick, name, for: $0.central(index, number)) }
+            }
+        }
+    }
+
+    /// The picker has ended.
+    private func picked(_ pick: AccessoryPick, _ name: String, for central: CentralPlayer?) {
+        guard devices.isRunning, let central else { return }
+        switch pick {
+        case .picked(let device, let address, let called):
+            central.picked(device, at: address, for: name, called: called)
+            central.memory.appSide.app?.access.add(accessory: device, at: address)
+        case .notFound:
+            central.memory.events.warn(
+                "accessoryNotAdded",
+                """
+                the picker has found no device in 30 s that matches the peripheral \(name) and a descriptor \
+                of accessorySetup
+                """)
+        case .poweredOff:
+            central.memory.events.warn(
+                "accessoryNotAdded", "Bluetooth was turned off while the picker was shown")
+        case .ended: break
+        }
+    }
+
+    // MARK: Removal
+
+    private func remove(
+        _ name: String, of central: CentralPlayer, _ access: AppAccess
+    ) async throws(ControlRefusal) {
+        guard let device = central.devices.device(of: name), access.accessories.contains(device) else {
+            throw .conflict("\(name) is no accessory of \(central.memory.device.label)")
+        }
+        if let address = central.devices.address(of: name) ?? access.address(ofAccessory: device) {
+            _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
+        }
+        // It may have been removed meanwhile.
+        guard access.accessories.contains(device) else { return }
+        central.remove(device, for: name, access)
+    }
+
+    /// An app begins anew, without accessories; the bonds are a reset's own part.
+    func removeAll(of player: DevicePlayer) {
+        guard let access = player.appSide.app?.access else { return }
+        for device in access.accessories {
+            for central in player.centrals {
+                if let name = central.devices.name(of: device) { central.remove(device, for: name, access) }
+            }
+            _ = access.remove(accessory: device)
+        }
+    }
+}
+
+extension Profile.Central.Match {
+    /// Whether a device that advertises this is meant; of its signal strength the picker knows nothing.
+    fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
+        services.allSatisfy(advertisement.serviceUUIDs.contains)
+            && (localName == nil || localName == advertisement.localName)
+    }
+}

@@ -1,0 +1,49 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+
+/// The advertising of devices, as a test changes it.
+struct AdvertisingControl {
+    let devices: PlayedDevices
+
+    /// Changes what a device advertises until it is reset, and returns what it advertises then.
+    ///
+    /// If the radio refuses the change, the device advertises as before.
+    func advertise(
+        _ change: AdvertisingChange, for label: String
+    ) async throws(ControlRefusal) -> AdvertisingReport {
+        let player = try devices.player(named: label)
+        try checkCanAdvertise(player)
+        let before = (change: player.device.change, isStopped: player.appSide.isStopped(.advertising))
+        player.device.change = change.after(before.change)
+        if change.isOn == true { player.appSide.setWanted(.advertising, true) }
+        do throws(ControlRefusal) {
+            try await advertise(player)
+        } catch {
+            player.device.change = before.change
+            player.appSide.setWanted(.advertising, !before.isStopped)
+            try? await advertise(player)
+            throw error
+        }
+        return PlayedState(of: player).status.advertising
+    }
+
+    /// Advertises as the device requests it now.
+    func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
+        guard let manager = player.manager else { return }
+        try await ControlRefusal.attempt { () async throws(RadioError) in
+            try await player.advertise(with: manager)
+        }
+    }
+
+    func checkCanAdvertise(_ player: DevicePlayer) throws(ControlRefusal) {
+        let label = player.device.label
+        guard player.device.isPeripheral else {
+            throw .conflict("\(label) cannot advertise: its profile has no peripheral")
+        }
+        guard player.device.app == nil || player.appSide.app?.access.isRunning == true else {
+            let state = PlayedState(of: player).app.rawValue
+            throw .conflict("the app \(label) cannot advertise: it is \(state), not running")
+        }
+    }
+}

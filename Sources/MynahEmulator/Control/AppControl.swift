@@ -1,0 +1,81 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+
+/// The apps of a phone that come and go while others play.
+struct AppControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    /// Whether apps play the devices.
+    let playsApps: Bool
+    let changes: RunChanges
+    let user: PhoneUser
+    let faults: FaultControl
+    let scenarios: ScenarioPlayer
+
+    /// Installs one more app on the phone, and opens it as its user does.
+    ///
+    /// `check` may refuse the radio's capabilities. Throws `invalidState` unless the run is under way, or if
+    /// it plays an accessory.
+    func add(
+        _ device: EmulatedDevice,
+        check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
+    ) async throws(RadioError) {
+        await changes.beginTurn()
+        defer { changes.endTurn() }
+        guard devices.isRunning, playsApps, let start = device.app?.startState else {
+            throw RadioError(.invalidState, "an app can be added only to a phone that plays")
+        }
+        if let capabilities = await phone.capabilities { try check(capabilities) }
+        let player = devices.join(device)
+        do throws(RadioError) {
+            try await faults.add(of: device)
+            await user.pickUp()
+            await user.launch(player)
+            player.begin()
+            try await player.publish()
+        } catch {
+            await takeOff(player)
+            throw error
+        }
+        player.started()
+        for central in player.centrals { central.begin() }
+        if !player.isTerminated, start != .foreground { await player.carryOut(AppTransition(into: start)) }
+    }
+
+    /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
+    ///
+    /// Throws `invalidState` while the phone starts, which opens its apps one after the other.
+    func remove(_ label: String) async throws(RadioError) {
+        await changes.beginTurn()
+        defer { changes.endTurn() }
+        guard !devices.isStarting else {
+            throw RadioError(
+                .invalidState, "the phone of \(label) is starting", remedy: "remove it when it is ready")
+        }
+        guard let player = devices.player(called: label) else { return }
+        await takeOff(player)
+    }
+
+    private func takeOff(_ player: DevicePlayer) async {
+        scenarios.end(of: player.device.label, "the device was removed")
+        await player.carryOut(.quit)
+        _ = player.appSide.app?.access.forbidRelaunch()
+        await player.stop()
+        await faults.removeAll(of: player.device.label)
+        devices.leave(player)
+        if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
+    }
+
+    /// A player's app puts up again what the system has taken away.
+    func publishAgain(_ player: DevicePlayer) async {
+        changes.beginPublication()
+        defer { changes.endPublication() }
+        do throws(RadioError) {
+            try await player.publish()
+        } catch {
+            player.events.fail("not published again: \(error)")
+        }
+    }
+}

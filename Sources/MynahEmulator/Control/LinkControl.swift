@@ -1,0 +1,165 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// The links and bonds that all devices of one radio share, for tests and their users.
+struct LinkControl {
+    let devices: PlayedDevices
+    let phone: Phone
+    let changes: RunChanges
+
+    /// How long the end of a link takes at most: the longest supervision timeout is 32 s.
+    private static var linkLimit: Duration { .seconds(40) }
+
+    /// The reasons that a host may give for the end of a link (Core Specification, Vol 4, Part E, 7.1.6).
+    private static var reasons: [UInt8] { [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B] }
+
+    /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
+    ///
+    /// Without a reason it is 0x13, Remote User Terminated Connection.
+    func disconnect(
+        central name: String? = nil, reason: UInt8? = nil, from label: String
+    ) async throws(ControlRefusal) {
+        _ = try devices.player(named: label)
+        if let reason, !Self.reasons.contains(reason) {
+            let list = Self.reasons.map { ATTError(code: $0).codeText }
+            throw .invalid(
+                "a host cannot end a link with this reason; use one of \(list.joined(separator: ", "))")
+        }
+        if let name {
+            try await endLinks([try await central(named: name)], reason: reason)
+        } else {
+            try await endLinks(await connected(), reason: reason)
+        }
+    }
+
+    /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
+    ///
+    /// BlueZ shares its bonds with other programs: with `nil`, only those are deleted that were made in this
+    /// run.
+    func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
+        _ = try devices.player(named: label)
+        let bonds = try await bonds()
+        let links = await connected()
+        guard let name else {
+            try await forget(bonds)
+            return forgotten(nil)
+        }
+        if let central = links.first(where: { $0.isCalled(name) }) {
+            return try await forget(central.address.map { [$0] } ?? [], and: [central])
+        }
+        if let bond = bonds.first(where: { $0.isCalled(name) }) { return try await forget([bond]) }
+        let known = links.map { EventCentral($0).description } + bonds.map(\.description)
+        throw .notFound(
+            "\(name) is neither connected nor bonded"
+                + (known.isEmpty ? "" : "; known are \(Set(known).sorted().joined(separator: ", "))"))
+    }
+
+    /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link, as a
+    /// user who forgets the device in Settings.
+    func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
+        let player = try devices.player(named: label)
+        let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
+        guard names.contains(name) else {
+            throw .unknown("peripheral", name, of: label, among: names)
+        }
+        guard let address = player.centrals.lazy.compactMap({ $0.devices.address(of: name) }).first else {
+            throw .conflict("\(label) has not found \(name) yet")
+        }
+        guard await PhoneControl.forgetPeripheral(at: address, on: phone) else {
+            throw .conflict("the phone of \(label) has no bond with \(name)")
+        }
+        forgotten(address)
+    }
+
+    /// Apps that had given a device up because it had lost its bond ask for it again; with `nil` any device.
+    private func forgotten(_ address: DeviceAddress?) {
+        for central in devices.players.flatMap(\.centrals) { central.forgotten(address) }
+    }
+
+    /// Does what `--at` plans with `forget`, or says why not.
+    func forget(_ target: AppTarget) async {
+        do throws(ControlRefusal) {
+            switch target {
+            case .peripheral(let name, let label): try await forget(peripheral: name, in: label)
+            case .named(let label), .phone(let label): try await forget(in: label)
+            case .lastInFront, .every:
+                if let label = devices.players.first?.device.label { try await forget(in: label) }
+            }
+        } catch {
+            guard devices.isRunning else { return }
+            devices.events.warn("notForgotten", error.message)
+        }
+    }
+
+    // MARK: Steps
+
+    /// The connected centrals, in the order of their identifiers.
+    func connected() async -> [Central] {
+        await phone.connectedCentrals
+    }
+
+    /// A connected central, by its name in devices.events.
+    func central(named name: String) async throws(ControlRefusal) -> Central {
+        let connected = await connected()
+        if let central = connected.first(where: { $0.isCalled(name) }) { return central }
+        let names = connected.map { EventCentral($0).description }.joined(separator: ", ")
+        throw .notFound(
+            "\(name) is not connected; " + (names.isEmpty ? "no central is" : "connected are \(names)"))
+    }
+
+    /// The bonds that may be deleted.
+    func bonds() async throws(ControlRefusal) -> [DeviceAddress] {
+        try await ControlRefusal.attempt { () async throws(RadioError) in
+            try await PhoneControl.bonds(of: phone)
+        }
+    }
+
+    /// Deletes bonds, and ends the links of their devices and of these centrals.
+    ///
+    /// The bonds go first: a central that connects again at once finds none.
+    func forget(
+        _ bonds: [DeviceAddress], and centrals: [Central] = []
+    ) async throws(ControlRefusal) {
+        let links = await connected().filter { central in
+            centrals.contains { $0.id == central.id } || central.address.map(bonds.contains) ?? false
+        }
+        for bond in bonds {
+            _ = try await ControlRefusal.attempt { () async throws(RadioError) in
+                try await PhoneControl.forgetBond(with: bond, on: phone)
+            }
+        }
+        try await endLinks(links)
+    }
+
+    /// Ends links, and returns when they have ended.
+    func endLinks(_ centrals: [Central], reason: UInt8? = nil) async throws(ControlRefusal) {
+        let ids = Set(centrals.map(\.id))
+        for central in centrals {
+            try await ControlRefusal.attempt { () async throws(RadioError) in
+                try await PhoneControl.disconnect(central.id, reason: reason, on: phone)
+            }
+        }
+        let haveEnded = await changes.wait(atMost: Self.linkLimit, for: changes.signal) {
+            await phone.connectedCentrals.allSatisfy { !ids.contains($0.id) }
+        }
+        guard haveEnded else {
+            throw .conflict(
+                devices.isRunning ? "a link did not end within \(Self.linkLimit)" : "the run has ended")
+        }
+    }
+}
+
+extension String {
+    /// Whether a user's name for an address means this one: digits in either case.
+    func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
+}
+
+extension DeviceAddress {
+    fileprivate func isCalled(_ name: String) -> Bool { description.isCalled(name) }
+}
+
+extension Central {
+    fileprivate func isCalled(_ name: String) -> Bool { EventCentral(self).description.isCalled(name) }
+}

@@ -1,0 +1,40 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+
+/// The state of a player's device and of the app that plays it, as a test sees them.
+struct PlayedState {
+    private let player: DevicePlayer
+
+    init(of player: DevicePlayer) {
+        self.player = player
+    }
+
+    /// The device's services and advertising on the radio.
+    var status: ManagerStatus {
+        guard player.device.app != nil else { return player.manager?.access.status ?? ManagerStatus() }
+        return player.appSide.app?.access.status ?? ManagerStatus()
+    }
+
+    /// The state of the app that plays the device.
+    var app: AppState { player.appSide.app?.access.state ?? .notRunning }
+
+    /// Whether the device has memory: an app without a process has none.
+    var hasMemory: Bool {
+        guard player.device.app != nil else { return true }
+        return switch app {
+        case .foreground, .background, .suspended: true
+        case .notRunning, .terminated, .quit: false
+        }
+    }
+
+    /// Says that the app has no process, and what follows.
+    func noProcess(_ consequence: String) -> String {
+        "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
+    }
+}
+
+extension [String] {
+    /// The names in quotation marks, with commas.
+    var quoted: String { map { "\"\($0)\"" }.joined(separator: ", ") }
+}

@@ -1,0 +1,221 @@
+package import Mynah
+public import MynahCore
+package import MynahProfiles
+package import MynahSupport
+package import MynahValues
+
+// Users, who do things to apps and their phone.
+extension Emulator {
+    /// Moves apps in their life.
+    package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
+        await carryOut(.transition(transition), on: target)
+    }
+
+    /// Does this to apps, or to their phone.
+    package func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
+        await control.actions.carryOut(action, on: target)
+    }
+
+    /// Does this to the app that plays a device, or to its phone; `peripheral` names the one that is meant.
+    package func carryOut(
+        _ action: UserAction, of label: String, peripheral: String? = nil
+    ) async throws(ControlRefusal) {
+        try await control.actions.carryOut(action, of: label, peripheral: peripheral)
+    }
+
+    /// Does this to apps, or to their phone, after a time from now on.
+    package func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
+        control.actions.plan(action, on: target, after: delay)
+    }
+
+    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of
+    /// an app names.
+    ///
+    /// If no device was found for it by then, that is a warning.
+    public func find(
+        _ peripheral: String, of label: String, after delay: Duration,
+        _ move: @escaping @Sendable (DeviceAddress) -> Void
+    ) {
+        control.actions.find(peripheral, of: label, after: delay, move)
+    }
+
+    /// Has the user pick an accessory for an app, or remove one.
+    package func setAccessory(
+        _ isWanted: Bool, peripheral name: String? = nil, in label: String
+    ) async throws(ControlRefusal) {
+        try await control.accessories.set(isWanted, peripheral: name, in: label)
+    }
+
+    /// Types the number that the pairing with a peer asks for.
+    package func enter(
+        passkey number: UInt32, for peer: String, in label: String
+    ) async throws(ControlRefusal) {
+        try await control.pairings.enter(passkey: number, for: peer, in: label)
+    }
+
+    /// Shows a notification on the phone, or changes the one with the UID; returns its UID.
+    package func alert(
+        _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
+    ) throws(ControlRefusal) -> UInt32 {
+        try control.notifications.show(notification, instead: replaced)
+    }
+
+    /// Removes a notification from the phone.
+    package func removeAlert(_ uid: UInt32) throws(ControlRefusal) { try control.notifications.remove(uid) }
+}
+
+// Apps that come and go.
+extension Emulator {
+    /// Installs one more app on the phone, and opens it as its user does.
+    ///
+    /// `check` may refuse the radio's capabilities. Throws `invalidState` unless the run is under way, or if
+    /// it plays an accessory.
+    package func add(
+        _ device: EmulatedDevice,
+        check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
+    ) async throws(RadioError) {
+        try await control.apps.add(device, check: check)
+    }
+
+    /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
+    package func remove(_ label: String) async throws(RadioError) { try await control.apps.remove(label) }
+
+    /// Takes its only device off the air, and stops; also while it starts, which fails then.
+    package func removeLast(_ label: String) async {
+        control.scenarios.player.end(of: label, "the device was removed")
+        devices.player(called: label)?.asks.endForGood()
+        // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
+        _ = try? await advertise(AdvertisingChange(isOn: false), for: label)
+        try? await disconnect(from: label)
+        await stop()
+    }
+}
+
+// The state of devices, which a test reads and sets.
+extension Emulator {
+    /// The state of a device now, by its name in events; `nil` if there is none.
+    package func snapshot(of label: String) async -> DeviceSnapshot? {
+        await control.reader.snapshot(of: label)
+    }
+
+    /// The value that a device's attribute has now.
+    package func value(of name: AttributeName, in label: String) throws(ControlRefusal) -> [UInt8] {
+        try control.reader.value(of: name, in: label)
+    }
+
+    /// The layout of an attribute's value, or `nil` if it is not known.
+    package func layout(of name: AttributeName, in label: String) throws(ControlRefusal) -> ValueLayout? {
+        try control.reader.layout(of: name, in: label)
+    }
+
+    /// The names and the fields of a device's attributes, in attribute order.
+    package func attributeLayouts(of label: String) throws(ControlRefusal) -> [AttributeLayout] {
+        try control.reader.attributeLayouts(of: label)
+    }
+
+    /// Sets the value of a device's attribute until the device is reset, and may notify it.
+    package func setValue(
+        _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
+        to central: String? = nil
+    ) async throws(ControlRefusal) -> SetResult {
+        try await control.values.setValue(written, of: name, in: label, notify: notify, to: central)
+    }
+
+    /// Sets a variable of a device until it is reset; values that read it change.
+    package func setVariable(
+        _ name: String, to value: VariableValue, in label: String
+    ) throws(ControlRefusal) {
+        try control.values.setVariable(name, to: value, in: label)
+    }
+
+    /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
+    package func reset(
+        _ parts: ResetParts = .all, of label: String? = nil
+    ) async throws(ControlRefusal) {
+        try await control.reset.reset(parts, of: label)
+    }
+
+    /// Answers a request of one of its devices; returns `false` if none of this number waits.
+    ///
+    /// If the answer is refused, the request goes on waiting, except for a write that does not fit any more.
+    package func answer(_ id: Int, _ answer: RequestAnswer) async throws(ControlRefusal) -> Bool {
+        let capabilities = await phone.capabilities
+        for player in devices.players where try player.asks.answer(id, answer, capabilities) { return true }
+        return false
+    }
+}
+
+// Advertising and links, which a test changes.
+extension Emulator {
+    /// Changes what a device advertises until it is reset, and returns what it advertises then.
+    package func advertise(
+        _ change: AdvertisingChange, for label: String
+    ) async throws(ControlRefusal) -> AdvertisingReport {
+        try await control.advertising.advertise(change, for: label)
+    }
+
+    /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
+    package func disconnect(
+        central name: String? = nil, reason: UInt8? = nil, from label: String
+    ) async throws(ControlRefusal) {
+        try await control.links.disconnect(central: name, reason: reason, from: label)
+    }
+
+    /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
+    package func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
+        try await control.links.forget(central: name, in: label)
+    }
+
+    /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link.
+    package func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
+        try await control.links.forget(peripheral: name, in: label)
+    }
+}
+
+// Faults and scenarios, which a test adds and plays.
+extension Emulator {
+    /// The faults of a device, in the order of its profile and then of their addition.
+    package func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
+        try await control.faults.faults(of: label)
+    }
+
+    /// Adds a fault, which is written as in a profile.
+    package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
+        try await control.faults.add(json, to: label)
+    }
+
+    /// Turns a fault of a device on or off.
+    package func turnFault(
+        _ name: String, isOn: Bool, of label: String
+    ) async throws(ControlRefusal) -> DeviceFault {
+        try await control.faults.turn(name, isOn: isOn, of: label)
+    }
+
+    /// Removes a fault of a device, until a reset if it is in the profile, and ends what it did.
+    package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
+        try await control.faults.remove(name, of: label)
+    }
+
+    /// Plays a scenario of a device from the moment when every device of the emulator is ready.
+    package func playWhenReady(_ name: String, of label: String) {
+        control.scenarios.playWhenReady(name, of: label)
+    }
+
+    /// Plays a scenario of a device, after a reset that is under way.
+    package func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
+        try await control.scenarios.playInTurn(name, of: label)
+    }
+
+    /// Plays a scenario of a device at once; throws what `playInTurn` does.
+    func play(_ name: String, of label: String) throws(ControlRefusal) {
+        try control.scenarios.play(name, of: label)
+    }
+
+    /// Throws what `playInTurn` would if it were called now.
+    package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
+        try control.scenarios.checkPlay(name, of: label)
+    }
+
+    /// Ends all scenarios, which have failed for this reason.
+    package func endScenarios(_ reason: String) { control.scenarios.player.end(reason) }
+}

@@ -1,0 +1,87 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+/// The state of a device that is played: what is published, its values, its time, and its app's side.
+///
+/// The parts of the device's player share it, and report through it. Runs on the phone's executor.
+final class DeviceMemory {
+    let clock: RunClock
+    let events: EventReporter
+    /// The published device; after a restoration, with the keys of the restored services.
+    var device: EmulatedDevice
+    var table: AttributeTable
+    var manager: PeripheralManager?
+    var appSide = AppSide()
+    var stage = DeviceStage.starting(.missing)
+    /// When the device's time began.
+    private(set) var since: RunClock.Instant?
+
+    init(of device: EmulatedDevice, clock: RunClock, events: EventReporter) {
+        self.device = device
+        self.clock = clock
+        self.events = events
+        table = device.table
+    }
+
+    /// How long the device has run.
+    var elapsed: Duration { since.map { $0.duration(to: clock.now) } ?? .zero }
+
+    /// The device's time begins.
+    func begin() { since = clock.now }
+
+    /// Whether the device may act by itself: an app acts only while it runs and is not throttled.
+    var canAct: Bool {
+        guard device.app != nil else { return true }
+        return appSide.app.map { $0.access.isRunning && !$0.access.isThrottled } ?? false
+    }
+
+    func noteWake(_ attribute: AttributeKey) {
+        if device.app != nil { appSide.note(attribute) }
+    }
+
+    /// A manager was given the Bluetooth state; returns whether that is reported as its app's own.
+    @discardableResult
+    func introduce(_ state: RadioState) -> Bool {
+        let isFirst = appSide.takeIntroduction()
+        appSide.publishingWake = isFirst ? nil : appSide.wake
+        guard appSide.takeOwn(state) || isFirst && stage.isRunning else { return false }
+        events.report(.stateChanged, .state(state), isQueued: appSide.isDeliveringQueued)
+        return true
+    }
+
+    // MARK: Reports
+
+    func reportRead(
+        _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome,
+        asked id: Int? = nil
+    ) {
+        report(.read, on: request.attribute, central) { $0.take(request, value, outcome, asked: id) }
+    }
+
+    /// Reports the parts of a write; `id` is its number if a test answered it.
+    func reportWrite(
+        _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil
+    ) {
+        for part in write.parts {
+            report(.write, on: part.attribute, central) {
+                $0.take(part, asked: id)
+                $0.withResponse = write.wantsResponse
+                if case .failure(let error) = outcome { $0.error = error }
+            }
+        }
+    }
+
+    func report(
+        _ name: DeviceEvent.Name, on attribute: AttributeKey, _ central: Central? = nil,
+        _ fill: (inout EventPayload.AttributeUse) -> Void = { _ in }
+    ) {
+        guard events.isObserved else { return }
+        var use = EventPayload.AttributeUse(
+            table.eventAttribute(of: attribute), by: central.map { EventCentral($0) })
+        fill(&use)
+        events.report(name, .attribute(use), isQueued: appSide.isDeliveringQueued)
+    }
+}

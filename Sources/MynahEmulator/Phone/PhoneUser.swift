@@ -1,0 +1,164 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+
+/// The user of the phone: its Bluetooth switches, its lock and its screen, and what follows for its apps.
+///
+/// Belongs to its emulator, and runs on the phone's executor.
+final class PhoneUser {
+    private let devices: PlayedDevices
+    private let phone: Phone
+    /// Whether apps play the devices.
+    private let playsApps: Bool
+    /// The causes that forbid the system to relaunch its apps, which are kept over runs.
+    private var relaunch = RelaunchLedger()
+    /// Whether the phone restarted and has not been unlocked since.
+    private var awaitsUnlock = false
+
+    init(of devices: PlayedDevices, on phone: Phone, playsApps: Bool) {
+        self.devices = devices
+        self.phone = phone
+        self.playsApps = playsApps
+    }
+
+    /// Turns Bluetooth off or on; on a phone with apps, Control Center's button turns it off.
+    ///
+    /// When it is on again, the system relaunches apps by the way in which it was turned off.
+    func setPower(_ isOn: Bool, by cause: RelaunchCause = .controlCenterOff) async throws(RadioError) {
+        if isOn {
+            changeLedger { $0.turnOn() }
+            forbidRelaunches()
+            return try await phone.setPower(true)
+        }
+        // Noted before: a run that ends meanwhile has kept it.
+        let wasNoted = relaunch.turnedOff.contains(cause)
+        changeLedger { $0.turnOff(by: cause) }
+        do throws(RadioError) {
+            try await phone.setPower(false)
+        } catch {
+            if !wasNoted { changeLedger { $0.cancelTurnOff(by: cause) } }
+            throw error
+        }
+    }
+
+    /// Does something to the phone, and reports it.
+    ///
+    /// Throws what the radio throws if Bluetooth cannot be turned off.
+    func carryOut(_ change: PhoneChange) async throws(RadioError) {
+        // A radio that cannot be turned off says so before anything has changed.
+        if change.setsPower, await phone.radioState == .poweredOn { try await phone.setPower(true) }
+        switch change {
+        case .settingsOff, .controlCenterOff, .airplaneMode:
+            report(change)
+            try await setPower(false, by: change.relaunchCause ?? .controlCenterOff)
+        case .restart:
+            report(change)
+            try await restart()
+        case .unlock: if awaitsUnlock { await pickUp() } else { unlock() }
+        case .screenOff, .screenOn: await setScreen(isOn: change == .screenOn)
+        }
+    }
+
+    /// The user turns to the phone, and so turns the screen on and unlocks it.
+    func pickUp() async {
+        await setScreen(isOn: true)
+        if awaitsUnlock { unlock() }
+    }
+
+    private func unlock() {
+        guard awaitsUnlock else {
+            return devices.events.warn(
+                "notLocked", "the phone has not restarted, so there is nothing to unlock")
+        }
+        report(.unlock)
+        setAwaitsUnlock(false)
+    }
+
+    private func setAwaitsUnlock(_ awaits: Bool) {
+        awaitsUnlock = awaits
+        for player in devices.players {
+            player.appSide.app?.access.setAwaitsUnlock(awaits)
+            for central in player.centrals { central.appChanged() }
+        }
+    }
+
+    private func restart() async throws(RadioError) {
+        for player in devices.players { player.appSide.app?.access.restart() }
+        changeLedger { $0.note(.restart) }
+        forbidRelaunches()
+        setAwaitsUnlock(true)
+        guard await phone.radioState == .poweredOn else { return }
+        try await phone.setPower(false)
+        try await phone.setPower(true)
+    }
+
+    private func setScreen(isOn: Bool) async {
+        guard await PhoneControl.isScreenOn(of: phone) != isOn else { return }
+        report(isOn ? .screenOn : .screenOff)
+        await PhoneControl.setScreen(isOn: isOn, of: phone)
+        guard !isOn else { return }
+        for player in devices.players where player.appSide.app?.access.state == .foreground {
+            await player.carryOut(.enterBackground)
+        }
+    }
+
+    // MARK: Relaunching
+
+    /// The phone is on, as its profiles say, with what earlier runs kept of it.
+    ///
+    /// That its Bluetooth is on again, and that it has been unlocked, is an assumption.
+    func recallPhone() async {
+        guard playsApps else { return }
+        relaunch = await PhoneControl.relaunchLedger(of: phone)
+        relaunch.turnOn()
+    }
+
+    /// Makes the app of a player, and opens it unless it begins as terminated.
+    func launch(_ player: DevicePlayer) async {
+        let cause = player.device.app.flatMap { app -> RelaunchCause? in
+            if let kept = relaunchCause(of: app) { return kept }
+            // The process is the phone: one that goes on with terminated apps has been restarted.
+            let isAllowed = app.iOS.relaunch(after: .restart)
+                .allowsRelaunch(withAccessorySetup: app.description.usesAccessorySetup)
+            return app.isTerminated && !isAllowed ? .restart : nil
+        }
+        await player.launch(forbiddenBy: cause)
+    }
+
+    private func relaunchCause(of app: EmulatedApp) -> RelaunchCause? {
+        relaunch.cause(
+            forbidding: app.description.name, on: app.iOS,
+            withAccessorySetup: app.description.usesAccessorySetup)
+    }
+
+    /// The app of a player runs: nothing that happened before forbids to relaunch it.
+    func noteRuns(_ player: DevicePlayer) {
+        guard let app = player.device.app else { return }
+        changeLedger { $0.runs(app.description.name) }
+    }
+
+    func changeLedger(_ body: (inout RelaunchLedger) -> Void) {
+        let before = relaunch
+        body(&relaunch)
+        guard relaunch != before else { return }
+        devices.players.lazy.compactMap(\.appSide.app).first?.access.save(relaunch)
+    }
+
+    /// Terminated apps are not relaunched any more if the rules of their version of iOS say so.
+    private func forbidRelaunches() {
+        for player in devices.players {
+            guard let app = player.device.app, let access = player.appSide.app?.access else { continue }
+            switch access.state {
+            case .foreground, .background, .suspended: noteRuns(player)
+            case .terminated, .quit:
+                if let cause = relaunchCause(of: app) { player.forbidRelaunch(after: cause) }
+            case .notRunning: break
+            }
+        }
+    }
+
+    private func report(_ change: PhoneChange) {
+        devices.events.report(.phoneChanged, .app(.init(reason: change.rawValue)))
+    }
+}

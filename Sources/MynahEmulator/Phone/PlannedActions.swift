@@ -1,0 +1,28 @@
+/// Planned actions by their time; those of one time keep the order in which they were planned.
+struct PlannedActions<Instant: Comparable> {
+    struct Planned {
+        var action: UserAction
+        var target: AppTarget
+        var due: Instant
+    }
+
+    private var planned: [Planned] = []
+
+    /// When the next is due, or `nil` if nothing is planned.
+    var next: Instant? { planned.first?.due }
+
+    mutating func add(_ action: UserAction, on target: AppTarget, due: Instant) {
+        let index = planned.firstIndex { $0.due > due } ?? planned.endIndex
+        planned.insert(Planned(action: action, target: target, due: due), at: index)
+    }
+
+    /// Removes and returns the next if it is due.
+    mutating func removeNext(at now: Instant) -> Planned? {
+        guard let first = planned.first, first.due <= now else { return nil }
+        return planned.removeFirst()
+    }
+
+    mutating func removeAll() {
+        planned = []
+    }
+}

@@ -1,0 +1,50 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// Reports the devices' use of the radio each minute.
+///
+/// Belongs to its emulator, and runs on the phone's executor.
+final class RadioMeter {
+    private let devices: PlayedDevices
+    private let phone: Phone
+    private let clock: RunClock
+    private let link: EmulatorLink
+    /// Waits for the next report.
+    private var metering: Task<Void, Never>?
+
+    init(of devices: PlayedDevices, on phone: Phone, clock: RunClock, link: EmulatorLink) {
+        self.devices = devices
+        self.phone = phone
+        self.clock = clock
+        self.link = link
+    }
+
+    /// Reports the use a minute after an instant, and each minute from then on; minutes in which the process
+    /// did not run are one report.
+    func start(after instant: RunClock.Instant) {
+        let due = instant.advanced(by: .seconds(60))
+        metering = link.enqueue(at: due, on: clock) { await $0.control.meter.reportWhenDue(due) }
+    }
+
+    private func reportWhenDue(_ due: RunClock.Instant) async {
+        await report()
+        // The run may have ended meanwhile.
+        guard metering?.isCancelled == false else { return }
+        let now = clock.now
+        start(after: due.advanced(by: .seconds(60)) < now ? now : due)
+    }
+
+    func stop() { metering?.cancel() }
+
+    /// Reports what each app, or the accessory, has used since the report before; nothing if the radio does
+    /// not know.
+    func report() async {
+        guard let metered = await phone.reportRadioUse() else { return }
+        for player in devices.players {
+            guard let use = metered.uses[player.appSide.app?.access.number ?? 0] else { continue }
+            player.events.report(.radioUsed, .radio(.init(use, metered)))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// An app's conversation on an L2CAP channel: it sends what its profile has, and reports what comes.
+struct ChannelTalk {
+    private let channel: any L2CAPChannel
+    private let greeting: [UInt8]?
+    private let report: (DeviceEvent.Name, EventPayload) -> Void
+
+    init(
+        on channel: any L2CAPChannel, greeting: [UInt8]?,
+        report: @escaping (DeviceEvent.Name, EventPayload) -> Void
+    ) {
+        self.channel = channel
+        self.greeting = greeting
+        self.report = report
+    }
+
+    /// Returns when the channel is closed; `peer` has the other side.
+    func run(with peer: EventPayload.ChannelUse) async {
+        func report(_ name: DeviceEvent.Name, _ value: [UInt8]? = nil) {
+            var use = peer
+            use.psm = Int(channel.psm)
+            use.value = value
+            self.report(name, .channel(use))
+        }
+        report(.channelOpened)
+        if let greeting {
+            do throws(RadioError) {
+                try await channel.send(greeting)
+                report(.channelSent, greeting)
+            } catch {
+                // The end of the channel is an event of its own.
+                if error.code != .disconnected {
+                    self.report(.error, .notice(.init(error.description, peer.peripheral)))
+                }
+            }
+        }
+        while let value = await channel.receive() { report(.channelReceived, value) }
+        report(.channelClosed)
+    }
+}
+
+extension PlayerLink {
+    /// Publishes the app's channel, if it has one.
+    func publishChannel() {
+        emulator.enqueue { [index] in await $0.control.apps.publishChannel(of: index) }
+    }
+
+    /// A central has opened a channel to its app.
+    func opened(_ channel: any L2CAPChannel, by central: Central) {
+        emulator.enqueue { [index] emulator in
+            guard let player = emulator.player(index) else { return }
+            var peer = EventPayload.ChannelUse()
+            peer.central = EventCentral(central)
+            let talk = ChannelTalk(on: channel, greeting: player.device.app?.channel?.greeting) {
+                if let player = emulator.player(index) {
+                    player.events.report($0, $1, isQueued: player.appSide.isDeliveringQueued)
+                }
+            }
+            await talk.run(with: peer)
+        }
+    }
+}
+
+extension AppControl {
+    /// Publishes the channel of a player's app, whose PSM reads of its characteristic return.
+    ///
+    /// Reads that have waited for the PSM are answered, also if there is none.
+    fileprivate func publishChannel(of index: Int) async {
+        let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
+        guard let player = devices.player(index), player.appSide.channel.psm == nil,
+            let manager = player.manager
+        else { return }
+        var psm: UInt16?
+        defer {
+            // Another process of the app publishes a channel of its own.
+            if manager === player.manager {
+                for read in player.appSide.channel.settle(psm) {
+                    read.reply.answer(player.pipeline.carryOut(read.request, read.central))
+                }
+            }
+        }
+        guard canPublish, let own = player.device.app?.channel else { return }
+        do throws(RadioError) {
+            psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
+        } catch {
+            // The end of the app has been reported.
+            guard devices.isRunning, error.code != .invalidState else { return }
+            player.events.warn("channelNotPublished", "\(error)")
+        }
+    }
+}
+
+/// The L2CAP channel that a process of an app publishes, and the reads of its PSM that came before it.
+///
+/// iOS gives an app the PSM in a callback (`peripheralManager(_:didPublishL2CAPChannel:error:)`), and the app
+/// may answer a read at any time. That it waits for the PSM with its answer is an assumption.
+struct ChannelPublication {
+    /// A read of the PSM.
+    struct Read {
+        let request: ReadRequest
+        let central: Central
+        let reply: PendingReply
+    }
+
+    /// The PSM, or `nil` if the channel is not published.
+    private(set) var psm: UInt16?
+    /// Whether the process publishes a channel, and has not tried yet.
+    private var isAwaited: Bool
+    private var reads: [Read] = []
+
+    init(isAwaited: Bool = false) {
+        self.isAwaited = isAwaited
+    }
+
+    /// Has a read wait for the PSM; returns `nil` if that is known, or is not coming.
+    mutating func wait(with request: ReadRequest, _ central: Central) -> PendingAnswer? {
+        guard isAwaited else { return nil }
+        let reply = PendingReply()
+        reads.append(Read(request: request, central: central, reply: reply))
+        return reply.pending
+    }
+
+    /// The channel was published, or with `nil` it was not; returns the reads that have waited for it.
+    mutating func settle(_ psm: UInt16?) -> [Read] {
+        self.psm = psm
+        isAwaited = false
+        defer { reads = [] }
+        return reads
+    }
+
+    /// A central's link ended: nobody waits for its answer.
+    mutating func forget(_ central: Central.ID) {
+        reads.removeAll { $0.central.id == central }
+    }
+}
+
+extension AppSide {
+    /// The outcome of a read of the device's characteristic with the PSM of its channel; `nil` of any other.
+    func readPSM(_ request: ReadRequest, of device: EmulatedDevice) -> PendingReply.Outcome? {
+        guard request.attribute == device.responses.psm, let psm = channel.psm else { return nil }
+        let bytes = [UInt8(truncatingIfNeeded: psm), UInt8(psm >> 8)]
+        guard (0...bytes.count).contains(request.offset) else { return .failure(.invalidOffset) }
+        return .success(Array(bytes[request.offset...]))
+    }
+}
+
+extension PeripheralWork {
+    /// The PSM in a characteristic's value, or `nil` if it is none.
+    static func psm(in value: [UInt8]) -> UInt16? {
+        value.count == 2 ? UInt16(value[0]) | UInt16(value[1]) << 8 : nil
+    }
+}

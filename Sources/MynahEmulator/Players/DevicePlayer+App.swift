@@ -1,0 +1,105 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+// The app that plays the device.
+extension DevicePlayer {
+    /// Makes the app and opens it, as its user would.
+    ///
+    /// `cause` forbids the system to relaunch or restore it.
+    func launch(forbiddenBy cause: RelaunchCause?) async {
+        guard let emulated = device.app, appSide.app == nil else { return }
+        let app = await phone.makeApp(
+            emulated.description, delegate: link, clock: memory.clock, isTerminated: emulated.isTerminated)
+        appSide.app = app
+        if let cause, forbidRelaunch(after: cause) { return }
+        if emulated.isTerminated { return takeOver(app, emulated.description.rules) }
+        await app.enterForeground()
+    }
+
+    /// From now on the system works for its app no more, as if its user had quit it; returns whether it did.
+    @discardableResult
+    func forbidRelaunch(after cause: RelaunchCause) -> Bool {
+        guard appSide.app?.access.forbidRelaunch() == true else { return false }
+        for central in centrals { central.ended(byUser: true) }
+        events.report(.appNotRelaunched, .app(.init(reason: cause.rawValue)))
+        return true
+    }
+
+    /// The phone serves without the app what it preserved.
+    private func takeOver(_ app: App, _ rules: AppRules) {
+        let services = app.access.services
+        guard !services.isEmpty else {
+            if rules.isRelaunched(for: .central) { return }
+            let why = rules.isBackgroundPeripheral ? "has preserved no services" : "has no background mode"
+            return events.warn(
+                "nothingPreserved",
+                "\(device.label) is terminated and \(why): it is silent until its user opens it")
+        }
+        if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
+    }
+
+    /// Whether the app does not start with the run.
+    var isTerminated: Bool { device.app?.isTerminated ?? false }
+
+    /// The services on the radio when the run begins.
+    var served: [ServiceDefinition] {
+        isTerminated ? appSide.app?.access.services ?? [] : device.allowedServices
+    }
+
+    func carryOut(_ transition: AppTransition) async {
+        await appSide.app?.carryOut(transition)
+    }
+
+    func finishLaunching(_ app: App, _ options: LaunchOptions) {
+        appSide.launched(app, publishesChannel: device.app?.channel != nil)
+        events.report(.appLaunched, .app(.init(options)))
+        let identifier = device.app?.description.restoreIdentifiers.first
+        do throws(RadioError) {
+            launched(
+                device.isPeripheral
+                    ? try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link) : nil)
+            for central in centrals { try central.launched(app) }
+            if appSide.isStopped(.scan) { centrals.forEach { $0.setScanning(false) } }
+        } catch {
+            launched(nil)
+            events.fail(error.description)
+        }
+    }
+
+    func appChanged(_ change: AppChange) {
+        switch change {
+        case .enteredForeground:
+            events.report(.appForeground)
+            sender.resume()
+        case .enteredBackground: events.report(.appBackground)
+        case .suspended, .throttled:
+            sender.stop()
+            if case .suspended = change { events.report(.appSuspended) } else { events.report(.appThrottled) }
+        case .woken(let kind, let attribute, let central): woken(by: kind, attribute, central)
+        case .extraneous(let attribute?):
+            events.report(.appExtraneous, .notice(.init(on: table.eventAttribute(of: attribute))))
+        case .extraneous(nil): events.report(.appExtraneous)
+        case .terminated(let reason):
+            ended(byUser: false)
+            events.report(.appTerminated, .app(.init(reason: reason.rawValue)))
+        case .quit:
+            ended(byUser: appSide.app?.access.isKept != true)
+            events.report(.appQuit)
+        case .authorizationChanged(let new):
+            events.report(.appAuthorization, .app(.init(authorization: new.rawValue)))
+        }
+    }
+
+    private func woken(by kind: BluetoothEvent, _ attribute: AttributeKey?, _ central: Central?) {
+        appSide.woken(by: kind, for: attribute)
+        if let attribute {
+            memory.report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
+        } else {
+            events.report(.appWoken, .attribute(.init(because: kind.rawValue)))
+        }
+        sender.resume()
+    }
+}

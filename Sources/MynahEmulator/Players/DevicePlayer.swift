@@ -1,0 +1,244 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+/// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
+///
+/// Belongs to the emulator, and runs on the phone's executor, on which it answers requests at once.
+final class DevicePlayer {
+    let link: PlayerLink
+    let phone: Phone
+    let memory: DeviceMemory
+    let sender: DeviceSender
+    let reactions: ReactionPlayer
+    let pipeline: RequestPipeline
+    let asks: RequestAsker
+    let requests: RequestAnswerer
+    /// The central managers of its app.
+    let centrals: [CentralPlayer]
+
+    init(_ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink)
+    {
+        let memory = DeviceMemory(of: device, clock: clock, events: events)
+        self.memory = memory
+        self.phone = phone
+        self.link = link
+        sender = DeviceSender(of: memory, link)
+        reactions = ReactionPlayer(of: memory, with: sender, link)
+        pipeline = RequestPipeline(of: memory, reactions, sender.behaviors)
+        asks = RequestAsker(of: memory, pipeline, on: phone, link)
+        requests = RequestAnswerer(of: memory, asks, pipeline)
+        centrals = device.centrals.enumerated().map { number, central in
+            CentralPlayer(central, CentralLink(link, number), of: memory)
+        }
+    }
+
+    var events: EventReporter { memory.events }
+    var manager: PeripheralManager? { memory.manager }
+    var elapsed: Duration { memory.elapsed }
+
+    var device: EmulatedDevice {
+        get { memory.device }
+        _modify { yield &memory.device }
+    }
+
+    var table: AttributeTable {
+        get { memory.table }
+        _modify { yield &memory.table }
+    }
+
+    var appSide: AppSide {
+        get { memory.appSide }
+        _modify { yield &memory.appSide }
+    }
+
+    // MARK: The run
+
+    /// The device's time begins, before a central can read.
+    func begin() {
+        memory.begin()
+        forgetWrites()
+    }
+
+    /// Begins as the phone itself, whose services are published when the radio starts.
+    func beginAsPhone() async {
+        memory.manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
+        memory.stage.take(.done)
+        begin()
+    }
+
+    /// Publishes and advertises what is not yet.
+    func publish() async throws(RadioError) {
+        await asks.prepare()
+        if device.app == nil, manager == nil {
+            memory.manager = await phone.makePeripheralManager(sink: link)
+        }
+        if device.app != nil { await manager?.access.awaitRestoration() }
+        guard appSide.isAuthorized, let manager, let before = memory.stage.beginPublishing() else { return }
+        do throws(RadioError) {
+            if before == .foreign { await manager.removeAllServices() }
+            if await manager.services.isEmpty {
+                try await device.add(to: manager, events) { manager === self.manager }
+            }
+            try await advertise(with: manager)
+        } catch {
+            // Its process may have ended meanwhile, and another may publish.
+            guard manager === self.manager else { return }
+            memory.stage.take(before)
+            throw error
+        }
+    }
+
+    func advertise(with manager: PeripheralManager) async throws(RadioError) {
+        if let advertisement = device.requestedAdvertisement, !appSide.isStopped(.advertising) {
+            let isNew = await !manager.isAdvertising
+            try await manager.startAdvertising(advertisement)
+            if isNew { appSide.noteExtraneous(.advertise, in: appSide.publishingWake, to: events) }
+        } else {
+            // The restored advertising may be of an older profile.
+            await manager.stopAdvertising()
+        }
+    }
+
+    /// The run is under way.
+    func started() { memory.stage.started() }
+
+    /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is
+    /// preserved.
+    func stop() async {
+        memory.stage = .stopped
+        for central in centrals { central.stop() }
+        sender.stop()
+        asks.endAll(.ended)
+        if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
+    }
+
+    /// The radio's trouble is over or has begun: what was reported once may be reported again.
+    func forgetReports() { sender.updates.forgetReports() }
+
+    // MARK: Requests
+
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        switch event {
+        case .read(let request, let central): return requests.read(request, central)
+        case .answeredRead(let request, let central, let value):
+            memory.reportRead(request, central, value, .success(value))
+        case .write(let request, let central): return requests.write(request, central)
+        case .subscribed(let attribute, let central, let delivery):
+            memory.noteWake(attribute)
+            sender.ticks.subscribe(attribute)
+            memory.report(.subscribed, on: attribute, central) { $0.delivery = delivery }
+            reactions.subscribed(to: attribute, by: central)
+            if let central { sender.behaviors?.subscribed(central, to: attribute) }
+            if let central, let latency = device.app?.connectionLatency,
+                appSide.asksForLatency(central.id)
+            {
+                link.requestLatency(latency, of: central.id)
+            }
+        case .unsubscribed(let attribute, let central):
+            memory.noteWake(attribute)
+            memory.report(.unsubscribed, on: attribute, central)
+            sender.unsubscribe(central, from: attribute)
+        case .confirmed(let attribute, let central): memory.report(.confirmed, on: attribute, central)
+        case .readyToUpdateSubscribers: sender.roomAppeared()
+        case .disconnected(let central):
+            sender.forgetLink(of: central)
+            appSide.forget(central.id)
+        case .stateChanged(let state): stateChanged(to: state)
+        case .willRestoreState(let state): restore(state)
+        case .missed(let count):
+            events.warn(
+                "eventsMissed",
+                count.counting("event was", "events were")
+                    + " dropped because too many waited until the app ran")
+        case .channelOpened(let channel, let central): link.opened(channel, by: central)
+        case .connected, .mtuChanged, .advertisingChanged: break
+        }
+        return .none
+    }
+
+    private func stateChanged(to state: RadioState) {
+        memory.introduce(state)
+        if state != .poweredOn { sender.stop() }
+        guard device.app != nil else { return }
+        switch state {
+        case .poweredOn:
+            publishAgain()
+            link.publishChannel()
+        case .poweredOff: break
+        case .unknown, .resetting, .unsupported, .unauthorized:
+            memory.stage.take(.missing)
+            appSide.channel = ChannelPublication(isAwaited: device.app?.channel != nil)
+        }
+    }
+
+    /// An app puts up again what iOS has taken away.
+    private func publishAgain() {
+        guard memory.stage.isRunning, memory.stage.needsPublishing else { return }
+        link.emulator.enqueue { [index = link.index] in
+            if let player = $0.player(index) { await $0.control.apps.publishAgain(player) }
+        }
+    }
+
+    // MARK: The app
+
+    /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
+    func launched(_ manager: PeripheralManager?) {
+        forgetWrites()
+        memory.stage.take(.missing)
+        memory.manager = manager
+    }
+
+    /// Takes what the system preserved; what it cannot use is replaced when the Bluetooth state is known.
+    private func restore(_ state: RestoredState) {
+        events.report(
+            .appRestored,
+            .restoration(
+                .init(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? "")))
+        guard !state.services.isEmpty else { return }
+        guard let mapping = device.allowedServices.keys(in: state.services) else {
+            events.warn(
+                "restoredServicesDiffer",
+                "the restored services are not the profile's, and are published anew")
+            memory.stage.take(.foreign)
+            return
+        }
+        rekey(mapping)
+        memory.stage.take(state.advertisement == device.requestedAdvertisement ? .done : .missing)
+    }
+
+    /// Replaces the keys of the attributes, whose names stay the same.
+    func rekey(_ mapping: [AttributeKey: AttributeKey]) {
+        device = device.rekeyed(mapping)
+        link.emulator.enqueue { await $0.control.faults.rekey(mapping) }
+        forgetWrites()
+    }
+
+    /// Sets the values to those of the start, but for static ones that were set since.
+    func forgetWrites() {
+        table = device.memory
+        reactions.begin()
+        sender.behaviors?.begin()
+    }
+
+    /// Ends what needs the app's process, which is gone.
+    func ended(byUser isQuit: Bool) {
+        for central in centrals { central.ended(byUser: isQuit) }
+        sender.stop()
+        asks.endAll(.ended)
+        sender.answers.clear()
+        appSide.channel = ChannelPublication()
+        memory.manager = nil
+        memory.stage.take(.missing)
+    }
+
+    // MARK: Reports
+
+    func report(_ refused: RefusedRequest, _ central: Central) {
+        // A request that a test was asked has an event of its own when the app ends.
+        if refused.reason == .ended, asks.hasRequest(of: central) { return }
+        memory.report(.requestRefused, on: refused.attribute, central) { $0.take(refused) }
+    }
+}

@@ -1,0 +1,35 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+
+/// Carries out the end of a rule: its link ends, and the device's advertising changes.
+struct RuleEnd {
+    let links: LinkControl
+    let advertising: AdvertisingControl
+
+    func end(_ rule: Reaction, of index: Int, for central: Central?) async {
+        guard let player = links.devices.player(index) else { return }
+        player.sender.answers.deliver()
+        if let isOn = rule.advertises {
+            var change = AdvertisingChange()
+            change.isOn = isOn
+            do throws(ControlRefusal) {
+                _ = try await advertising.advertise(change, for: player.device.label)
+            } catch {
+                player.events.warn(
+                    "advertisingNotChanged", "a rule could not change the advertising: \(error.message)")
+            }
+        }
+        guard rule.disconnects else { return }
+        guard let central else {
+            return player.events.warn(
+                "linkNotEnded",
+                "a rule could not end the link: this radio does not name the central that subscribed")
+        }
+        do throws(ControlRefusal) {
+            try await links.endLinks([central])
+        } catch {
+            player.events.warn("linkNotEnded", "a rule could not end the link: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Mynah
+import MynahCore
+
+/// Answers the reads and the writes of centrals that reach a device: a test does (`ask`), or the pipeline.
+///
+/// Belongs to the device's player, and runs on the phone's executor.
+final class RequestAnswerer {
+    private let memory: DeviceMemory
+    private let asks: RequestAsker
+    private let pipeline: RequestPipeline
+
+    init(of memory: DeviceMemory, _ asks: RequestAsker, _ pipeline: RequestPipeline) {
+        self.memory = memory
+        self.asks = asks
+        self.pipeline = pipeline
+    }
+
+    func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
+        memory.noteWake(request.attribute)
+        if memory.table.isAsking, let answer = asks.ask(request, central) { return answer }
+        // An app without the PSM of its channel answers when it has one.
+        if request.attribute == memory.device.responses.psm,
+            let pending = memory.appSide.channel.wait(with: request, central)
+        {
+            return .later(pending)
+        }
+        return .answer(pipeline.carryOut(request, central))
+    }
+
+    func write(_ request: WriteRequest, _ central: Central) -> RadioAnswer {
+        for part in request.parts { memory.noteWake(part.attribute) }
+        if memory.table.isAsking, let answer = asks.ask(request, central) { return answer }
+        let outcome = pipeline.carryOut(request, central)
+        memory.reportWrite(request, central, outcome)
+        return .answer(outcome)
+    }
+}

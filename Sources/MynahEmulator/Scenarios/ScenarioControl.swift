@@ -1,0 +1,128 @@
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+import MynahValues
+
+/// The scenarios of devices.
+struct ScenarioControl {
+    let devices: PlayedDevices
+    let player: ScenarioPlayer
+    let changes: RunChanges
+    let faults: FaultControl
+    let actions: UserActions
+    let link: EmulatorLink
+
+    /// An observer that lets scenarios meet each event after `observer` has.
+    ///
+    /// Without an observer, and without a scenario to play, it is `nil`: no event is made at all.
+    static func observing(
+        _ observer: Emulator.Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink,
+        _ isPlaying: Lock<Bool>
+    ) -> Emulator.Observer? {
+        guard observer != nil || devices.contains(where: { !$0.scenarios.isEmpty }) else { return nil }
+        return { event in
+            observer?(event)
+            if isPlaying.withLock({ $0 }) { link.run { $0.control.scenarios.meet(event) } }
+        }
+    }
+
+    private func meet(_ event: DeviceEvent) {
+        // The events of an app that was alone on its phone name no device, and those of the phone do then.
+        player.take(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
+    }
+
+    /// Plays a scenario of a device from the moment when every device of the emulator is ready.
+    ///
+    /// The event `scenario.ended` reports the end. A scenario that cannot begin ends at once, and has failed.
+    func playWhenReady(_ name: String, of label: String) {
+        player.onReady { [link] in
+            link.run { emulator in
+                do throws(ControlRefusal) {
+                    try emulator.control.scenarios.play(name, of: label)
+                } catch {
+                    let player = emulator.devices.player(called: label)
+                    ScenarioPlayer.report(
+                        ScenarioEnd(isPass: false, step: 1, message: error.message), of: name,
+                        player?.events ?? emulator.devices.events)
+                }
+            }
+        }
+    }
+
+    /// Plays a scenario of a device, after a reset that is under way; its end is the event
+    /// `scenario.ended`.
+    ///
+    /// Throws `notFound` if there is none, and `conflict` if the device plays one already.
+    func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
+        await changes.beginTurn()
+        defer { changes.endTurn() }
+        try play(name, of: label)
+    }
+
+    /// Throws what `playInTurn` would if it were called now.
+    func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
+        _ = try playable(name, of: label)
+    }
+
+    /// Plays a scenario of a device at once; throws what `playInTurn` does.
+    func play(_ name: String, of label: String) throws(ControlRefusal) {
+        let (player, found) = try playable(name, of: label)
+        do throws(EventMatch.Problem) {
+            self.player.begin(try Scenario(found), of: label, player.events)
+        } catch {
+            throw .invalid("the scenario \"\(name)\" cannot be played: \(error.message)")
+        }
+    }
+
+    /// A device and the scenario that it may play now.
+    private func playable(
+        _ name: String, of label: String
+    ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
+        let player = try devices.player(named: label)
+        let declared = player.device.scenarios
+        guard let found = declared.first(where: { $0.name == name }) else {
+            throw .unknown("scenario", name, of: label, among: declared.map(\.name))
+        }
+        if let other = self.player.scenario(of: label) {
+            throw .conflict("\(label) plays the scenario \"\(other)\"; wait for its end")
+        }
+        return (player, found)
+    }
+
+    /// The scenarios of a device, each with whether it is played.
+    func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
+        let playing = self.player.scenario(of: player.device.label)
+        return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
+    }
+
+    // MARK: Effects
+
+    /// Carries out what a step does; returns why it cannot be done, or `nil` if it was.
+    func carryOut(_ effect: ScenarioEffect, of label: String) async -> String? {
+        do throws(ControlRefusal) {
+            switch effect {
+            case .set(let changes): try set(changes, of: label)
+            case .turn(let fault, let isOn): _ = try await faults.turn(fault, isOn: isOn, of: label)
+            case .move(let transition): try await actions.carryOut(.transition(transition), of: label)
+            }
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    private func set(_ changes: [Reaction.Change], of label: String) throws(ControlRefusal) {
+        let player = try devices.player(named: label)
+        guard PlayedState(of: player).hasMemory else {
+            throw .conflict(PlayedState(of: player).noProcess("its variables exist only while it runs"))
+        }
+        var rule = Reaction()
+        rule.changes = changes
+        do throws(LayoutProblem) {
+            try player.reactions.setVariables(rule.applied(to: player.table.variables, []))
+        } catch {
+            throw .invalid("a value that reads a variable cannot be made: \(error.message)")
+        }
+    }
+}
