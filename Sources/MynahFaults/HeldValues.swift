@@ -21,8 +21,15 @@ struct HeldValues: Sendable {
         case unchanged
         /// It may not wait, because too many do.
         case refused
-        /// It is on its way to so many centrals, or to an unknown number.
-        case held(Int?, isFaulty: Bool, [FaultAction])
+        /// It is on its way to so many centrals, or to an unknown number, to each as its part says.
+        case held(Int?, [Part], isFaulty: Bool, [FaultAction])
+    }
+
+    /// A value on its way to one central, or to all that the radio does not name.
+    struct Part: Hashable, Sendable {
+        var central: Peer.ID?
+        /// The value as faults have it, or `nil` if they drop it.
+        var value: Value?
     }
 
     /// Where values of one attribute to one central are reordered.
@@ -67,16 +74,13 @@ struct HeldValues: Sendable {
         return true
     }
 
-    /// Puts a value on its way as the effect of a fault has it.
+    /// Puts a value on its way that the effect of a fault has changed.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
-        var value = value
         switch effect {
-        case .drop, .disconnect, .vanish: return []
         case .reorder:
             if let limit = keepForNext(value, at: now) { return [.wait(until: limit, .stopKeeping(value))] }
         case .duplicate: add(value, at: now)
-        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
-        case nil: break
+        default: break
         }
         add(value, at: now)
         return value.due > now ? [.wait(until: value.due, .flush)] : []
@@ -143,6 +147,19 @@ struct HeldValues: Sendable {
     /// Forgets everything.
     mutating func removeAll() {
         self = HeldValues()
+    }
+}
+
+extension HeldValues.Value {
+    /// The value as the effect of a fault has it, or `nil` if it is dropped.
+    func changed(by effect: FaultEffect?) -> HeldValues.Value? {
+        var value = self
+        switch effect {
+        case .drop, .disconnect, .vanish: return nil
+        case .some(let effect): value.bytes = effect.changed(bytes) ?? bytes
+        case nil: break
+        }
+        return value
     }
 }
 

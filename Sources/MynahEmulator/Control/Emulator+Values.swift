@@ -144,7 +144,9 @@ extension TickSender {
             return .failure(RadioError(.invalidState, "the app \(player.device.label) has ended"))
         }
         do throws(RadioError) {
-            return .success(try manager.access.send(value, of: attribute, to: central.map { [$0] }))
+            let result = try manager.access.send(value, of: attribute, to: central.map { [$0] })
+            noteFaults()
+            return .success(result)
         } catch {
             return .failure(error)
         }
