@@ -221,9 +221,10 @@ final class CentralPlayer {
         central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
     }
 
-    /// The device that an entry of a name has or had last, or `nil` if it never had one.
+    /// The device that an entry of a name has or had last, also in an earlier run; `nil` if it never had one.
     func device(of name: String) -> PeripheralIdentifier? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
+            ?? player.appSide.savedDevice(named: name, of: link.number)
     }
 
     /// Its user has picked the device at an address for the entry of a name.
@@ -244,13 +245,13 @@ final class CentralPlayer {
     }
 
     /// Its user removes the accessory of an entry.
-    func remove(_ device: PeripheralIdentifier, for name: String, _ access: AppAccess) {
+    func remove(_ device: PeripheralIdentifier, for name: String, at address: DeviceAddress?) {
         let peripheral =
             peripherals[device].map(eventPeripheral)
-            ?? EventPeripheral(identifier: device.uuid, address: address(of: name), alias: name)
+            ?? EventPeripheral(identifier: device.uuid, address: address, alias: name)
         script.letGo(device)
         events.report(.accessoryRemoved, .link(.init(peripheral)))
-        _ = access.remove(accessory: device)
+        _ = player.appSide.app?.access.remove(accessory: device)
         act(in: nil) { $0.removed(device, into: &$1) }
         // An identifier that was saved for the entry is gone with it.
         player.appSide.saved?[link.number][name] = nil
@@ -600,8 +601,7 @@ final class CentralPlayer {
 
     /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
     func address(of name: String) -> DeviceAddress? {
-        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return nil }
-        return addresses[entry]
+        central.peripherals.firstIndex { $0.name == name }.flatMap { addresses[$0] }
     }
 
     /// A peripheral that was found at an address.

@@ -82,22 +82,12 @@ extension Emulator {
     /// The picker has ended.
     private func picked(_ pick: AccessoryPick, _ name: String, for central: CentralPlayer?) {
         guard isRunning, let central else { return }
-        switch pick {
-        case .picked(let device, let address, let called):
-            central.picked(device, at: address, for: name, called: called)
-            central.player.appSide.app?.access.add(accessory: device, at: address)
-        case .notFound:
-            central.player.events.warn(
-                "accessoryNotAdded",
-                """
-                the picker has found no device in 30 s that matches the peripheral \(name) and a descriptor \
-                of accessorySetup
-                """)
-        case .poweredOff:
-            central.player.events.warn(
-                "accessoryNotAdded", "Bluetooth was turned off while the picker was shown")
-        case .ended: break
+        guard case .picked(let device, let address, let called) = pick else {
+            let problem = pick.problem(of: central.player.device.label, name)
+            return central.player.events.warn("accessoryNotAdded", problem)
         }
+        central.picked(device, at: address, for: name, called: called)
+        central.player.appSide.app?.access.add(accessory: device, at: address)
     }
 
     // MARK: Removal
@@ -108,12 +98,13 @@ extension Emulator {
         guard let device = central.device(of: name), access.accessories.contains(device) else {
             throw .conflict("\(name) is no accessory of \(central.player.device.label)")
         }
-        if let address = central.address(of: name) ?? access.address(ofAccessory: device) {
+        let address = central.address(of: name) ?? access.address(ofAccessory: device)
+        if let address {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
         }
         // It may have been removed meanwhile.
         guard access.accessories.contains(device) else { return }
-        central.remove(device, for: name, access)
+        central.remove(device, for: name, at: address)
     }
 
     /// An app begins anew, without accessories; the bonds are a reset's own part.
@@ -121,7 +112,8 @@ extension Emulator {
         guard let access = player.appSide.app?.access else { return }
         for device in access.accessories {
             for central in player.centrals {
-                if let name = central.name(of: device) { central.remove(device, for: name, access) }
+                guard let name = central.name(of: device) else { continue }
+                central.remove(device, for: name, at: access.address(ofAccessory: device))
             }
             _ = access.remove(accessory: device)
         }
@@ -133,5 +125,21 @@ extension Profile.Central.Match {
     fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
         services.allSatisfy(advertisement.serviceUUIDs.contains)
             && (localName == nil || localName == advertisement.localName)
+    }
+}
+
+extension AccessoryPick {
+    /// Why nothing was picked for a peripheral of an app.
+    fileprivate func problem(of label: String, _ peripheral: String) -> String {
+        switch self {
+        case .picked: ""
+        case .notFound:
+            """
+            the picker has found no device in 30 s that matches the peripheral \(peripheral) and a \
+            descriptor of accessorySetup
+            """
+        case .poweredOff: "Bluetooth was turned off while the picker was shown"
+        case .ended: "\(label) has ended, and the picker that it showed with it"
+        }
     }
 }
