@@ -4,7 +4,7 @@ import MynahLifecycle
 import MynahProfiles
 
 /// Work that a woken app does although no event of its wake caused it; the value is in its event.
-enum ExtraneousWork: String {
+enum ExtraneousWork: String, CaseIterable {
     /// The app writes to a peripheral.
     case write
     /// The app asks for a connection.

@@ -82,6 +82,22 @@ import Testing
         #expect(!log.events(.appLaunched).contains { $0["inBackground"] == .bool(true) })
     }
 
+    @Test func `a picker that cannot be shown says why, without names of the Swift API`() async throws {
+        let log = try await Self.play(18, ["1s=Setup:poweredOff", "2s=Strap:accessory"])
+        let messages = log.events(.warning).filter { $0.string("code") == "accessoryNotAdded" }
+            .compactMap { $0.string("message") }
+        #expect(
+            messages == ["Bluetooth is not on, and the picker needs it: turn it on first (poweredOn)"])
+    }
+
+    @Test func `an action on a peripheral that no profile names lists those that there are`() throws {
+        var plan = try RunRig.plan([Self.app(iOS: 18)])
+        let action = try PlannedAction(parsing: "1s=Belt:accessory")
+        let error = #expect(throws: (any Error).self) { try plan.add([action], until: [], scenario: nil) }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("and the peripherals of apps") && text.contains("Strap"), "\(text)")
+    }
+
     @Test func `a device is picked once, until it is removed`() async throws {
         let log = try await Self.play(18, ["1s=Strap:accessory", "4s=Strap:accessory"])
         #expect(log.events(.accessoryAdded).count == 1)

@@ -14,9 +14,13 @@ extension Emulator {
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
         let player = try player(named: label)
-        guard let app = player.device.app, !app.accessorySetup.isEmpty,
-            let access = player.appSide.app?.access
-        else {
+        guard let app = player.device.app else {
+            throw .conflict("\(label) is an accessory: no app plays it")
+        }
+        guard !player.device.centrals.isEmpty else {
+            throw .conflict("\(label) is no central, so it has no accessories: its profile has no central:")
+        }
+        guard !app.accessorySetup.isEmpty, let access = player.appSide.app?.access else {
             throw .conflict(
                 "\(label) does not use AccessorySetupKit: that needs app.accessorySetup, and iOS: 18 or later"
             )
@@ -31,6 +35,9 @@ extension Emulator {
         guard isWanted else { return try await remove(name, of: central, access) }
         if let device = central.device(of: name), access.accessories.contains(device) {
             throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
+        }
+        guard await phone.radioState == .poweredOn else {
+            throw .conflict("Bluetooth is not on, and the picker needs it: turn it on first (poweredOn)")
         }
         try await pick(name, for: central, app.accessorySetup, access)
     }
