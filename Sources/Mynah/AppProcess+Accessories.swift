@@ -23,8 +23,7 @@ extension AppProcess {
 
     /// Takes the accessories that its user picked in an earlier run.
     func loadAccessories(on phone: isolated Phone) {
-        let name = description.name
-        guard accessories != nil else { return }
+        guard let name = accessories?.app else { return }
         let (kept, warning) = phone.preserved.load(insteadOf: KeptAccessories(app: name)) {
             json throws(PreservedStateProblem) in try KeptAccessories(json: json, app: name)
         }
@@ -49,6 +48,8 @@ extension AppProcess {
             guard let address = removed?.address else { return }
             for manager in phone.central.managers where manager.app === self {
                 guard let peripheral = manager.asked[address] else { continue }
+                // An app that does not run is not launched for it.
+                if manager.isEnded { manager.released(address) }
                 phone.central.connections.cancel(manager, peripheral, on: phone)
             }
         }

@@ -41,11 +41,10 @@ extension JSON {
     /// Throws unless it is an object of this version.
     func checkVersion(_ known: Int) throws(PreservedStateProblem) {
         guard case .object = self else { throw .init(description: "it is not a JSON object") }
-        guard let version = self["mynahState"]?.integerValue else {
-            throw .init(description: "it has no version")
-        }
-        guard version == known else {
-            throw .init(description: "it is of version \(version), and this mynah reads version \(known)")
+        guard let version = self["mynahState"] else { throw .init(description: "it has no version") }
+        guard version.integerValue == known else {
+            throw .init(
+                description: "it is of version \(version.text), and this mynah reads version \(known)")
         }
     }
 }

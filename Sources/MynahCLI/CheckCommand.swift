@@ -39,7 +39,7 @@ struct CheckCommand: StagedCommand {
                 let profile = try ProfileLoader.load(path: path)
                 let issues =
                     profile.warnings + (radio?.issues(with: profile) ?? [])
-                    + apps.flatMap { RunGroups.phoneIssues(of: profile, with: $0) }.prefix(1)
+                    + apps.flatMap { RunGroups.conflicts(of: profile, with: $0) }.prefix(1)
                 if profile.app != nil { apps.append(profile) }
                 for issue in issues { surroundings.print(issue.description) }
                 if issues.contains(where: { $0.severity == .error }) {

@@ -69,7 +69,7 @@ struct MynahCommand: AsyncParsableCommand {
     ) async -> (status: Int32, text: String) {
         do {
             try CommandNames.check(words[...])
-            var command = try await asyncParseAsRoot(words)
+            var command = try await asyncParseAsRoot(NegativeValue.moved(in: words))
             switch command {
             case let command as any StagedCommand: try await command.play(in: surroundings)
             case var command as any AsyncParsableCommand: try await command.run()

@@ -54,6 +54,7 @@ struct RunCommand: StagedCommand {
     var profiles: [String]
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             """
             Plays this many of one accessory, each on a radio of its own: NAME 1, NAME 2 and so on, with \
@@ -151,6 +152,7 @@ struct RunCommand: StagedCommand {
     @OptionGroup var timeOptions: TimeOptions
 
     @Option(
+        parsing: .unconditional,
         help: """
             BlueZ only: the most notifications a second to give to bluetoothd, which queues them without \
             limit. 0: no limit. Default: 2000.
@@ -210,7 +212,7 @@ struct RunCommand: StagedCommand {
     private func match(_ text: String) throws -> EventMatch {
         do throws(EventMatch.Problem) {
             let match = try EventMatch(parsing: text)
-            if let problem = match.unknownField { throw problem }
+            if let problem = match.problem { throw problem }
             return match
         } catch {
             throw Exit.wrongUsage("--until \(text): \(error.message)", of: Self.self)

@@ -9,6 +9,7 @@ import MynahSupport
 /// The options about the time of a run, and about what repeats in it.
 struct TimeOptions: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             """
             Seed for generated values, a whole number. With the same addresses it also reproduces a \

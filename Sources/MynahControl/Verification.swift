@@ -85,6 +85,10 @@ package struct Verification: Hashable, Sendable {
             throw ControlProblem(
                 400, "\"match\" or \"order\" is missing, as in {\"match\": {\"event\": \"write\"}}")
         }
+        // A check that no event can fail would hold for ever.
+        if expectation.map({ $0 == .never || $0 == .exactly(0) }) ?? false, let problem = match?.problem {
+            throw ControlProblem(400, "match: \(problem.message)")
+        }
         self.init(match, expectation ?? .atLeast(1), order: order, since: try body.since())
     }
 

@@ -33,8 +33,8 @@ package struct Owned<Value>: @unchecked Sendable {
     /// Calls `body` at once with an actor, the value and an event; the caller already runs on the executor of
     /// the actor.
     ///
-    /// It does what `assumeIsolated` does, which allocates memory at each call. Here nothing is allocated if
-    /// `body` captures nothing.
+    /// `assumeIsolated` does the same, and allocates memory at each call. Here nothing is allocated if `body`
+    /// captures nothing.
     @inlinable package func call<Owner: Actor, Event, Result>(
         on owner: Owner, _ event: Event, _ body: @escaping @Sendable (isolated Owner, Value, Event) -> Result
     ) -> Result {

@@ -79,7 +79,9 @@ public actor Emulator {
             radio: faultyRadio ?? radio, identity: devices[0].identity,
             advertising: Self.advertising(of: devices), stateDirectory: stateDirectory, seed: seed,
             clock: clock, sink: link)
-        let played = PlayedDevices(devices, own: own, on: phone, clock: clock, events: events, link: link)
+        let played = PlayedDevices(
+            devices, own: own, on: phone, clock: clock, events: events, link: link,
+            faulted: faultyRadio?.faultedValues)
         self.devices = played
         control = EmulatorControl(
             of: played, playsApps: playsApps, on: phone, faultyRadio, clock: clock, link: link,

@@ -170,6 +170,7 @@ struct FaultMachine: Sendable {
 
     /// Puts a value on its way to its subscribers as faults have it, after those that wait.
     mutating func send(_ value: HeldValues.Value, _ held: inout HeldValues) -> HeldValues.Fate {
+        guard held.isUsed || concernsValues(of: value.attribute) else { return .unchanged }
         let targets = links.targets(of: value.attribute, among: value.centrals)
         guard !targets.isEmpty else { return .unchanged }
         guard held.hasRoom else {
@@ -180,14 +181,19 @@ struct FaultMachine: Sendable {
         let operation = FaultRules.Operation(.notify, of: [value.attribute])
         let decisions = rules.decide(operation, of: centrals, holds: holds)
         var actions = firings(decisions, targets)
+        var parts: [HeldValues.Part] = []
         for (target, decision) in zip(targets, decisions) {
             var part = value
             part.due += decision.delay
             if let target { part.centrals = [target] }
-            actions += held.put(part, decision.effect, at: now) + carryOut(decision, of: target, at: now)
+            let changed = part.changed(by: decision.effect)
+            if let changed { actions += held.put(changed, decision.effect, at: now) }
+            actions += carryOut(decision, of: target, at: now)
+            parts.append(.init(central: target, value: changed))
         }
         return .held(
-            targets == [nil] ? nil : targets.count, isFaulty: decisions.contains { !$0.isNothing }, actions)
+            targets == [nil] ? nil : targets.count, parts,
+            isFaulty: decisions.contains { !$0.isNothing }, actions)
     }
 
     /// The faults that decided about a value: each once, or for each subscriber if it is for one.

@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 // The device's services, advertisements and values on their way to the radio.
 extension FaultyRadio {
@@ -105,22 +106,21 @@ extension FaultyRadio {
     package func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
-        guard values.held.isUsed || machine.concernsValues(of: attribute) else {
-            return try pass(value, of: attribute, as: delivery, to: centrals)
-        }
+        faultedValues.withLock { $0 = [] }
         let whole = HeldValues.Value(
             attribute: attribute, bytes: value, delivery: delivery, centrals: centrals, due: now)
         switch machine.send(whole, &values.held) {
-        // Without subscribers there is nothing to count, and errors are the radio's.
+        // No fault is about it; or without subscribers there is nothing to count, and errors are the radio's.
         case .unchanged: return try pass(value, of: attribute, as: delivery, to: centrals)
         case .refused: return .full
-        case .held(let count, let isFaulty, let actions):
+        case .held(let count, let parts, let isFaulty, let actions):
             perform(actions)
-            let (error, followUp) = values.sendHeld(at: now)
+            let (error, unsent, followUp) = values.sendHeld(at: now)
             perform(followUp)
             // If a fault applies to the value, the error is not the sender's mistake.
             if let error, !isFaulty { throw error }
             if let error { warn("a value that a fault has changed cannot be sent: \(error)") }
+            faultedValues.withLock { $0 = FaultedValue.all(of: value, parts, unsent: unsent) }
             return .sent(count)
         }
     }

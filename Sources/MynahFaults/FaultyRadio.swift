@@ -1,5 +1,5 @@
 package import MynahCore
-import MynahSupport
+package import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
@@ -15,6 +15,8 @@ package actor FaultyRadio: RadioLayer {
     var machine: FaultMachine
     var values: ValueSender
     var unanswered = UnansweredReplies()
+    /// The value that was sent last, as each subscriber gets it; empty if faults left it as it was.
+    package nonisolated let faultedValues = Lock<[FaultedValue]>([])
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
     private var work = FaultWork()

@@ -21,8 +21,16 @@ struct HeldValues: Sendable {
         case unchanged
         /// The value is refused, because too many values wait.
         case refused
-        /// The value waits for this number of centrals, or for an unknown number.
-        case held(Int?, isFaulty: Bool, [FaultAction])
+        /// The value is on its way to this number of centrals, or to an unknown number, to each as its part
+        /// says.
+        case held(Int?, [Part], isFaulty: Bool, [FaultAction])
+    }
+
+    /// A value on its way to one central, or to all that the radio does not name.
+    struct Part: Hashable, Sendable {
+        var central: Peer.ID?
+        /// The value as faults have it, or `nil` if they drop it.
+        var value: Value?
     }
 
     /// The attribute and the central whose values are reordered.
@@ -71,16 +79,13 @@ struct HeldValues: Sendable {
         return true
     }
 
-    /// Puts a value on its way as the effect of a fault has it.
+    /// Puts a value on its way that the effect of a fault has changed.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
-        var value = value
         switch effect {
-        case .drop, .disconnect, .vanish: return []
         case .reorder:
             if let limit = keepForNext(value, at: now) { return [.wait(until: limit, .stopKeeping(value))] }
         case .duplicate: add(value, at: now)
-        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
-        case nil: break
+        default: break
         }
         add(value, at: now)
         return value.due > now ? [.wait(until: value.due, .flush)] : []
@@ -149,6 +154,19 @@ struct HeldValues: Sendable {
     /// Forgets everything.
     mutating func removeAll() {
         self = HeldValues()
+    }
+}
+
+extension HeldValues.Value {
+    /// The value as the effect of a fault has it, or `nil` if it is dropped.
+    func changed(by effect: FaultEffect?) -> HeldValues.Value? {
+        var value = self
+        switch effect {
+        case .drop, .disconnect, .vanish: return nil
+        case .some(let effect): value.bytes = effect.changed(bytes) ?? bytes
+        case nil: break
+        }
+        return value
     }
 }
 

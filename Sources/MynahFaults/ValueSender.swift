@@ -12,13 +12,16 @@ struct ValueSender: Sendable {
 
     /// Sends the values that have waited long enough, and warns of one that cannot be sent.
     mutating func flush(at now: Duration) -> [FaultAction] {
-        let (error, actions) = sendHeld(at: now)
+        let (error, _, actions) = sendHeld(at: now)
         return (error.map { [.warn("a value that was held up cannot be sent: \($0)")] } ?? []) + actions
     }
 
-    /// Sends the values that need not wait any longer; returns the error of one that cannot be sent.
-    mutating func sendHeld(at now: Duration) -> (error: RadioError?, actions: [FaultAction]) {
-        var failure: RadioError?
+    /// Sends the values that need not wait any longer; returns those that cannot be sent, and the error of
+    /// the last.
+    mutating func sendHeld(
+        at now: Duration
+    ) -> (error: RadioError?, unsent: [HeldValues.Value], actions: [FaultAction]) {
+        var (failure, unsent): (RadioError?, [HeldValues.Value]) = (nil, [])
         held.flush(at: now) { [radio] value in
             do throws(RadioError) {
                 return try radio.onOwnExecutor { radio throws(RadioError) in
@@ -26,10 +29,11 @@ struct ValueSender: Sendable {
                 } != .full
             } catch {
                 failure = error
+                unsent.append(value)
                 return true
             }
         }
-        return (failure, reportRoom())
+        return (failure, unsent, reportRoom())
     }
 
     /// Reports later that values may wait again: the sender may be in the middle of sending.

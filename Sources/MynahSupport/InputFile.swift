@@ -15,13 +15,13 @@ package struct InputFile: ~Copyable {
     package enum Problem: Error, Hashable, Sendable {
         /// The system's error, a number of `errno`.
         case system(Int32)
-        /// It has more bytes than the reader takes.
+        /// The file has more bytes than the reader takes.
         case tooLarge
 
         /// No file has the path.
         package static var missing: Problem { .system(ENOENT) }
 
-        /// What the system calls the error.
+        /// The system's text for the error.
         package var text: String {
             switch self {
             case .system(let number): String(cString: strerror(number))

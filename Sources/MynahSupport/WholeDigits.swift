@@ -23,7 +23,7 @@ package enum WholeDigits {
         guard number.isFinite else { return problem }
         let mantissa = "\(number.magnitude)".prefix { $0 != "e" }.filter { $0 != "." }
         guard significant(mantissa[...]) != significant(digits) else { return nil }
-        return "\(problem); write \(number) if it may be rounded"
+        return "\(problem); where a number may be rounded, write \(number)"
     }
 
     /// The digits without the zeros on both sides.

@@ -49,6 +49,8 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
             let peripheral = event["peripheral"] as? String
             switch event["event"] as? String {
             case "scan.started": scans = true
+            // The strap has no bond: on the next link its attributes are discovered anew.
+            case "app.restored": (services, characteristics, subscriptions) = ([], [], [])
             case "peripheral.discovered": if let peripheral { found.insert(peripheral) }
             case "peripheral.connecting", "peripheral.connected":
                 if let peripheral { wanted.insert(peripheral) }

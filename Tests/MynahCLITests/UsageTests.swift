@@ -66,6 +66,28 @@ import Testing
         #expect(result.error.contains("Usage: mynah \(arguments[0])"))
     }
 
+    @Test(arguments: [
+        (["run", "x.yaml", "--seed", "-1"], "expected a whole number from 0 to 18446744073709551615"),
+        (["ctl", "reset", "--seed", "-1"], "expected a whole number from 0 to 18446744073709551615"),
+        (["ctl", "events", "app.foreground", "app.background"], "\"app.background\" is a second event"),
+    ])
+    func `a number below zero and a second event are told as such`(arguments: [String], word: String)
+        async throws
+    {
+        let result = try await VirtualStage.play(arguments)
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains(word), "\(result.error)")
+    }
+
+    @Test(arguments: [["variable", "Num", "big", "-1"], ["set", "Num", "2A19", "-1", "--notify"]])
+    func `a negative number is a value and no option`(words: [String]) async throws {
+        let control = ["--control", "unix:/nonexistent/mynah.sock"]
+        let result = try await VirtualStage.play(["ctl"] + words + control)
+        // It is read, and nobody is there to take it.
+        #expect(!result.error.contains("Missing expected argument"), "\(result.error)")
+        #expect(!result.error.contains("Unknown option"), "\(result.error)")
+    }
+
     @Test func `without a command the help goes to standard error, as for any wrong usage`() async throws {
         let result = try await Program([]).end()
         #expect(result.status == .exited(64))
@@ -113,8 +135,10 @@ import Testing
     }
 
     @Test func `apps that cannot be on one phone are told where they differ`() async throws {
-        let first = try ProfileFile("mynah: 1\nname: A\napp: {restoreIdentifier: one, iOS: 11}\n")
-        let second = try ProfileFile("mynah: 1\nname: B\napp:\n  restoreIdentifier: one\n  iOS: 12\n")
+        let modes = "backgroundModes: [bluetooth-peripheral]"
+        let first = try ProfileFile("mynah: 1\nname: A\napp: {restoreIdentifier: one, iOS: 11, \(modes)}\n")
+        let second = try ProfileFile(
+            "mynah: 1\nname: B\napp:\n  restoreIdentifier: one\n  iOS: 12\n  \(modes)\n")
         let result = try await VirtualStage.play(["run", first.path, second.path])
         #expect(result.status == .exited(1))
         #expect(result.error.contains("\(second.path):5:"), "\(result.error)")

@@ -35,9 +35,10 @@ final class RawConnection: Sendable {
             code = host.socketAddress(port: port).with { [descriptor] in connect(descriptor, $0, $1) }
         case .unix(let path):
             descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            code = SocketAddress(path: path).map { address in
-                address.with { [descriptor] in connect(descriptor, $0, $1) }
-            } ?? -1
+            code =
+                SocketAddress(path: path).map { address in
+                    address.with { [descriptor] in connect(descriptor, $0, $1) }
+                } ?? -1
         }
         guard descriptor >= 0, code == 0 else { throw FileTrouble("\(address)") }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)

@@ -79,6 +79,14 @@ import Testing
             "\"exactly\" must be a whole number, from 0 to \(Int.max), not -1"
         ),
         (#"{"match": "read", "exatcly": 1}"#, "unknown member \"exatcly\"; did you mean \"exactly\"?"),
+        (
+            #"{"match": "write charcteristic=2A39", "never": true}"#,
+            "match: write has no field \"charcteristic\"; did you mean \"characteristic\"?"
+        ),
+        (
+            #"{"match": {"event": "subscribed", "delivery": "wire"}, "exactly": 0}"#,
+            "match: subscribed has no delivery \"wire\""
+        ),
         (#"{"match": "read", "since": 7}"#, "there is no event 7 yet, the next event is 6"),
     ])
     func `a wrong body is refused with the reason`(body: String, reason: String) async {

@@ -142,11 +142,20 @@ import Testing
                 #"mtu.changed has no field "of"; its fields are central, device, mtu, queued"#
             ),
             ("paired fields.level=1", #"paired has no field "fields"; "#),
+            ("app.terminated reason=system queued=false", nil),
+            (
+                "app.terminated reason=sytem",
+                #"app.terminated has no reason "sytem"; did you mean "system"?"#
+            ),
+            (
+                "subscribed delivery=wire",
+                #"subscribed has no delivery "wire"; it is one of notification, indication"#
+            ),
         ] as [(String, String?)])
-    func `a field that no such event has is named, with the nearest one`(text: String, problem: String?)
-        throws
-    {
-        let found = try EventMatch(parsing: text).unknownField?.message
+    func `a field or a word that no such event has is named, with the nearest one`(
+        text: String, problem: String?
+    ) throws {
+        let found = try EventMatch(parsing: text).problem?.message
         #expect(problem.map { found?.hasPrefix($0) == true } ?? (found == nil), "\(found ?? "none")")
     }
 

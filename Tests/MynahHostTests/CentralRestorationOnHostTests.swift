@@ -74,6 +74,12 @@ import Testing
         HostRadio(transport: rig.air.transport(ControllerConfiguration(address: rig.phoneAddress)))
     }
 
+    private func subscribe(to strap: Peripheral) async throws {
+        let service = try #require(try await strap.discoverServices(["180D"]).first)
+        let rate = try #require(try await strap.discoverCharacteristics(["2A37"], for: service).first)
+        try await strap.setNotifyValue(true, for: rate)
+    }
+
     @Test
     func `a connection asked for out of range completes when the door is near, after the process is gone`()
         async throws
@@ -122,7 +128,7 @@ import Testing
         await rig.device.stop()
     }
 
-    @Test func `a link that was held is wanted by the next process, which hears what it was subscribed to`()
+    @Test func `a link that was held is wanted by the next process, which discovers its device anew`()
         async throws
     {
         let rig = try await CentralRig(starts: false)
@@ -134,10 +140,7 @@ import Testing
         let strap = await manager.peripheral(at: rig.address)
         try await manager.connect(strap)
         try await code.wait(for: "connected")
-        try await strap.discoverServices(["180D"])
-        let service = try #require(await strap.services.first)
-        let rate = try #require(try await strap.discoverCharacteristics(["2A37"], for: service).first)
-        try await strap.setNotifyValue(true, for: rate)
+        try await subscribe(to: strap)
         await phone.stop()
         try await until("the device has lost its subscriber") { rig.sink.words.contains("disconnected") }
 
@@ -145,10 +148,9 @@ import Testing
         let second = try await makePhone(nextRadio(rig), temporary, next, isTerminated: true)
         try await next.wait(for: "connected")
         let again = try #require(next.state.withLock { $0.restored.first })
-        // Only the discovered attributes are restored.
-        #expect(await again.services.map(\.uuid) == ["180D"])
-        #expect(await again.services.first?.characteristics.map(\.uuid) == ["2A37"])
-        #expect(await again.characteristic("2A37")?.delivery == .notification)
+        // It has no bond, and may have other attributes by now.
+        #expect(await again.services == [])
+        try await subscribe(to: again)
         try await until("the device has its subscriber again") {
             rig.sink.words.filter { $0.hasPrefix("subscribed") }.count == 2
         }

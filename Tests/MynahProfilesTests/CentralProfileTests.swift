@@ -128,6 +128,15 @@ import Testing
             ),
             ("app: {backgroundModes: [bluetooth-central]}\ncentral: {restoreIdentifier: a}\n", []),
             (
+                "app: {restoreIdentifier: a}\nadvertising: {localName: a}\ncentral: {}\n",
+                [
+                    """
+                    3:26: warning: restoreIdentifier has no effect without the background mode \
+                    bluetooth-peripheral: nothing is kept of the peripheral manager
+                    """
+                ]
+            ),
+            (
                 "app: {iOS: 16}\ncentral: {peripherals: [{name: a, connect: {autoReconnect: true}}]}\n",
                 ["4:45: error: autoReconnect needs iOS 17, and the app has iOS: 16"]
             ),

@@ -196,8 +196,8 @@ import Testing
         (
             "variables: {a: -9223372036854775809}",
             """
-            the variable a: the whole number -9223372036854775809 needs more than 64 bits; write \
-            -9.223372036854776e+18 if it may be rounded
+            the variable a: the whole number -9223372036854775809 needs more than 64 bits; where a \
+            number may be rounded, write -9.223372036854776e+18
             """
         ),
         (

@@ -82,13 +82,13 @@ private struct Broken: CustomTestStringConvertible {
             head("scenarios: [{name: \"  \", steps: [{after: 1 s}]}]\n"),
             "3:20: error: the name of the scenario has no visible character"),
         Broken(
-            head("app: {restoreIdentifier: \" \"}\n"),
+            head("app: {restoreIdentifier: \" \", backgroundModes: [bluetooth-peripheral]}\n"),
             "3:26: error: restoreIdentifier has no visible character"),
         Broken(
             head("advertising: {localName: \"\\x80\"}\n"),
             "3:26: error: localName has a control character in it"),
         Broken(
-            head("app: {restoreIdentifier: \"\\x85\"}\n"),
+            head("app: {restoreIdentifier: \"\\x85\", backgroundModes: [bluetooth-peripheral]}\n"),
             "3:26: error: restoreIdentifier has a control character in it"),
         Broken(
             head("advertising:\n  localName: \"a\\0b\"\n"),
@@ -251,7 +251,7 @@ private struct Broken: CustomTestStringConvertible {
             "3:47: warning: the background mode bluetooth-central has no effect without a central: section"
         ),
         Broken(
-            head("app: {restoreIdentifier: \"\"}\n"),
+            head("app: {restoreIdentifier: \"\", backgroundModes: [bluetooth-peripheral]}\n"),
             "3:26: error: restoreIdentifier must have 1 to 128 bytes"),
         Broken(
             head("app: {state: asleep}\n"),

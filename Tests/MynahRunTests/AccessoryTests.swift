@@ -82,10 +82,80 @@ import Testing
         #expect(!log.events(.appLaunched).contains { $0["inBackground"] == .bool(true) })
     }
 
+    @Test func `a picker that cannot be shown says why, without names of the Swift API`() async throws {
+        let log = try await Self.play(18, ["1s=Setup:poweredOff", "2s=Strap:accessory"])
+        let messages = log.events(.warning).filter { $0.string("code") == "accessoryNotAdded" }
+            .compactMap { $0.string("message") }
+        #expect(
+            messages == ["Bluetooth is not on, and the picker needs it: turn it on first (poweredOn)"])
+    }
+
+    @Test func `an action on a peripheral that no profile names lists those that there are`() throws {
+        var plan = try RunRig.plan([Self.app(iOS: 18)])
+        let action = try PlannedAction(parsing: "1s=Belt:accessory")
+        let error = #expect(throws: (any Error).self) { try plan.add([action], until: [], scenario: nil) }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("and the peripherals of apps") && text.contains("Strap"), "\(text)")
+    }
+
     @Test func `a device is picked once, until it is removed`() async throws {
         let log = try await Self.play(18, ["1s=Strap:accessory", "4s=Strap:accessory"])
         #expect(log.events(.accessoryAdded).count == 1)
         #expect(Self.warnings(log) == ["accessoryNotAdded"])
+    }
+
+    @Test(arguments: ["quit", "crash", "terminated", "restart"])
+    func `a picker that ends with its app says so`(end: String) async throws {
+        let log = try await Self.play(
+            18, ["1s=Strap:outOfRange", "2s=Strap:accessory", "3s=Setup:\(end)", "10s=Strap:inRange"])
+        let messages = log.events(.warning).filter { $0.string("code") == "accessoryNotAdded" }
+            .compactMap { $0.string("message") }
+        #expect(messages == ["Setup has ended, and the picker that it showed with it"])
+        #expect(log.events(.accessoryAdded).isEmpty)
+    }
+
+    @Test func `a kept accessory can be removed before its app runs, and loses its bond`() async throws {
+        let folder = try TemporaryDirectory()
+        let first = try await Self.play(18, ["1s=Strap:accessory"], in: folder)
+        let address = first.events(.accessoryAdded).first?.string("address")
+        #expect(first.events(.paired).contains { $0.string("device") == "Setup" })
+        // The strap is away, so that nothing relaunches the app.
+        let second = try await RunRig.playFast(
+            [Self.app(iOS: 18)], actions: ["1s=Strap:removeAccessory", "2s=Strap:removeAccessory"],
+            in: folder, state: .terminated)
+        // The user's removal is nothing that the app waits for.
+        #expect(second.events(.appLaunched).isEmpty)
+        #expect(second.events(.accessoryRemoved).map { $0.string("as") } == ["Strap"])
+        #expect(second.events(.accessoryRemoved).first?.string("address") == address)
+        #expect(Self.warnings(second).filter { $0 == "accessoryNotRemoved" }.count == 1)
+        let third = try await Self.play(18, ["3s=Strap:accessory"], in: folder)
+        let names = third.names
+        let added = try #require(names.firstIndex(of: .accessoryAdded))
+        let connected = try #require(names.firstIndex(of: .peripheralConnected))
+        #expect(added < connected)
+        // It has no bond with the phone, and gets one.
+        #expect(third.events(.paired).contains { $0.string("device") == "Setup" })
+    }
+
+    @Test func `an accessory of an earlier run loses its bond while it is away`() async throws {
+        let folder = try TemporaryDirectory()
+        _ = try await Self.play(18, ["1s=Strap:accessory"], in: folder)
+        let second = try await RunRig.playFast(
+            [Self.app(iOS: 18)], actions: ["1s=Strap:removeAccessory"], in: folder)
+        #expect(second.events(.accessoryRemoved).map { $0.string("as") } == ["Strap"])
+        let third = try await Self.play(18, ["1s=Strap:accessory"], in: folder)
+        #expect(third.events(.paired).contains { $0.string("device") == "Setup" })
+    }
+
+    @Test func `a device without a bond cannot be forgotten, and its link stays`() async throws {
+        let strap = Self.strap("Strap").replacing(", permissions: {read: encrypted}", with: "")
+        let app = Self.app(iOS: 17)
+        let log = try await RunRig.playFast([app, strap], actions: ["3s=Strap:forget"])
+        #expect(log.events(.valueRead).count == 1)
+        #expect(log.events(.peripheralDisconnected).isEmpty)
+        #expect(Self.warnings(log).contains("notForgotten"))
+        let bonded = try await RunRig.playFast([app, Self.strap("Strap")], actions: ["3s=Strap:forget"])
+        #expect(bonded.events(.peripheralDisconnected).count == 1)
     }
 
     @Test func `before iOS 18 the app asks for its permission, and has no picker`() async throws {

@@ -48,4 +48,53 @@ import Testing
         let received = log.events(.valueUpdated).filter { $0.string("device") == "Old" }
         #expect(Set(received.map { $0.string("value") ?? "" }) == Set(cut.map { $0.string("value") ?? "" }))
     }
+
+    private static func faulty(_ app: String, _ faults: String) -> String {
+        """
+        mynah: 1
+        name: Sender
+        \(app)
+        advertising: {localName: Sender, serviceUUIDs: [FFE0]}
+        services:
+          - uuid: FFE0
+            characteristics:
+              - {uuid: FFE2, properties: [notify], value: {hex: "0102030405"}, every: 1 s}
+        faults: [\(faults)]
+        """
+    }
+
+    private static let long = String(repeating: "CD", count: 31)
+    private static let small = "{name: small, on: mtu, mtu: 23}"
+
+    /// Faults, and what the central receives of the value of the first tick; `length` is reported if its link
+    /// cuts that.
+    @Test(
+        arguments: [
+            ("{name: f, on: notify, nth: 1, truncate: 2}", "0102", nil),
+            ("{name: f, on: notify, nth: 1, corrupt: xor FF@0}", "FE02030405", nil),
+            ("{name: f, on: notify, nth: 1, do: drop}", nil, nil),
+            ("{name: f, on: notify, nth: 1, do: duplicate}", "0102030405", nil),
+            (
+                "\(small), {name: f, on: notify, nth: 1, value: {hex: \(long)}}", String(long.prefix(40)), 31
+            ),
+        ] as [(String, String?, Int?)])
+    func `of a value that a fault has changed, what its central receives is reported`(
+        faults: String, value: String?, length: Int?
+    ) async throws {
+        for app in ["app: {}", ""] {
+            let log = try await RunRig.playFast(
+                [Self.faulty(app, faults), Self.listener("Ear", iOS: 17)], seconds: 6)
+            let sent = log.events(.notified)
+            // An accessory sends no value that its link cannot carry.
+            let isUnsendable = app.isEmpty && length != nil
+            let isSent = !isUnsendable && value != nil
+            #expect(sent.first?["tick"] == .integer(isSent ? 1 : 2))
+            #expect(sent.first?.string("value") == (isSent ? value : "0102030405"))
+            #expect(sent.first?["length"] == (isSent ? length.map { .integer($0) } : nil))
+            let received = log.events(.valueUpdated).map { $0.string("value") }
+            #expect(received.prefix(3) == sent.prefix(3).map { $0.string("value") }[...])
+            let codes = log.events(.warning).compactMap { $0.string("code") }
+            #expect(codes.contains("faultFailed") == isUnsendable)
+        }
+    }
 }

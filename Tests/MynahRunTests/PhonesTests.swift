@@ -159,7 +159,7 @@ import Testing
         }
         let refused = try await rig.send("POST /v1/devices", body("Anna"))
         #expect(refused.status == 409)
-        #expect(refused.detail.contains("iOS is 16 here and 17 in app-file.yaml"))
+        #expect(refused.detail.contains("iOS is 16 here and 17 (the default) in app-file.yaml"))
         #expect(try await rig.send("POST /v1/devices", body("Bob")).status == 201)
         #expect(rig.run.session.devices.map(\.names.label) == ["App", "Other"])
         await rig.stop()

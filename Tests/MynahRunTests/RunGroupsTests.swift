@@ -38,6 +38,39 @@ import Testing
         #expect(messages.dropFirst().allSatisfy { $0.contains("iOS is 16 here and 17 in One.yaml") })
     }
 
+    @Test func `apps of one phone with different iOS are told where, what is the default and what to do`()
+        throws
+    {
+        let (one, two) = (try Self.profile("One", "{iOS: 18}"), try Self.profile("Two", "{}"))
+        let message = try #require(RunGroups([one, two]).issues.first?.description)
+        #expect(
+            message.hasPrefix(
+                """
+                Two.yaml:3:6: error: iOS is 17 (the default) here and 18 in One.yaml, and both are apps of \
+                one phone: write the same in both, or give one of them another phone, as phone: {name: Two}
+                """), "\(message)")
+        let turned = try #require(RunGroups([two, one]).issues.first?.description)
+        #expect(turned.hasPrefix("One.yaml:3:12: error: iOS is 18 here and 17 (the default) in Two.yaml"))
+    }
+
+    @Test func `a phone that two profiles describe differently is one error, with its line`() throws {
+        func profile(_ name: String, _ phone: String) throws -> Profile {
+            try ProfileLoader.load(
+                text: "mynah: 1\nname: \(name)\napp: {}\nphone: {name: Anna, \(phone)}\n",
+                file: "\(name).yaml")
+        }
+        for (here, there) in [("iOS: 17", "iOS: 18"), ("model: A", "model: B")] {
+            let issues = RunGroups([try profile("One", here), try profile("Two", there)]).issues
+            let key = here.prefix { $0 != ":" }
+            #expect(issues.count == 1)
+            #expect(
+                issues.first?.description.hasPrefix(
+                    "Two.yaml:4:\(23 + key.count): error: phone.\(key) differs from One.yaml, which has an "
+                        + "app of the same phone: write it alike, or give one of them another phone") == true,
+                "\(issues)")
+        }
+    }
+
     @Test func `each phone with a name has a radio, and apps without one share theirs`() throws {
         let groups = RunGroups([
             try Self.profile("One", "{}", on: "Anna"), try Self.profile("Two", "{}"),

@@ -4,7 +4,11 @@ import MynahTestSupport
 import Testing
 
 @Suite struct InputFileTests {
-    private let directory = try! TemporaryDirectory()
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
 
     /// A file of these bytes.
     private func file(_ name: String, _ bytes: [UInt8]) throws -> String {

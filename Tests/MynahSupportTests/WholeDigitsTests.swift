@@ -23,7 +23,8 @@ import Testing
     func `a number that would lose digits is named with all of them`(text: String, rounded: String) {
         #expect(
             WholeDigits.problem(of: text) == """
-                the whole number \(text) needs more than 64 bits; write \(rounded) if it may be rounded
+                the whole number \(text) needs more than 64 bits; where a number may be rounded, write \
+                \(rounded)
                 """)
     }
 

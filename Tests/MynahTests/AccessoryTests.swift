@@ -74,6 +74,24 @@ import Testing
         await phone.stop()
     }
 
+    @Test func `an accessory is not forgotten, however many devices are heard after it`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
+        let app = try await start(on: phone)
+        try await pick(strap, for: app, on: phone)
+        let manager = try #require(code.manager)
+        let own = await manager.peripheral(at: strap)
+        let program = try await phone.makeCentralManager(sink: CentralApp(nil))
+        try await program.start()
+        try await program.scanForPeripherals()
+        let first = await program.peripheral(at: other)
+        for number in 3...UInt64(KnownPeripherals.limit + 3) {
+            await radio.hear(DeviceAddress(value: number, kind: .public), Self.service)
+        }
+        #expect(await program.retrievePeripherals(withIdentifiers: [first.identifier]).isEmpty)
+        #expect(await manager.retrievePeripherals(withIdentifiers: [own.identifier]).count == 1)
+        await phone.stop()
+    }
+
     @Test func `a picker that hears nothing ends after its time`() async throws {
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
         let app = try await start(on: phone)

@@ -61,9 +61,9 @@ import Testing
         }
 
         /// Connects a strap and subscribes to its heart rate.
-        func subscribe(to address: DeviceAddress) async throws -> Peripheral {
+        func subscribe(to address: DeviceAddress, isBonded: Bool = false) async throws -> Peripheral {
             let strap = try await wait(for: address)
-            await radio.answer(address, link: 1)
+            await radio.answer(address, link: 1, isBonded: isBonded)
             try await strap.discoverAll()
             try await strap.setNotifyValue(true, for: try #require(await strap.characteristic("2A37")))
             return strap
@@ -120,7 +120,50 @@ import Testing
             // The system goes on by itself.
             try await until("both are waited for") { await process.phone.wanted == [strap, door] }
             try await until("the scan goes on") { await process.radio.scanning?.allowsDuplicates == true }
+            // The battery service has other handles now. A device without a bond is discovered anew.
+            await process.radio.moveBattery(of: strap, isIndicated: false)
             await process.radio.answer(strap, link: 7)
+            #expect(await again.state == .connected)
+            #expect(await again.services == [])
+            try await again.discoverAll()
+            #expect(await process.radio.requests.first == "services all")
+            #expect(await again.services.map { $0.attribute.handles.lowerBound } == [1, 8])
+            #expect(await again.characteristic("2A37")?.delivery == nil)
+            #expect(process.code.state.withLock { $0.words } == ["connected"])
+        }
+        // The restored state is preserved for the next process.
+        try await run { process in
+            #expect(process.restored.first?.peripherals.map(\.identifier) == identifiers)
+        }
+    }
+
+    @Test(arguments: ["", "no table", "no bond", "other handles"])
+    func `a bonded device keeps what was discovered, as far as its table in the file allows`(
+        change: String
+    ) async throws {
+        try await run { _ = try await $0.subscribe(to: strap, isBonded: true) }
+        let tables = "attribute-tables.json"
+        if change == "no table" { #expect(unlink("\(temporary.path)/\(tables)") == 0) }
+        if change == "other handles" {
+            // The phone has learned of them after its app's state was kept.
+            let text = try temporary.read(tables)
+            let moved = [": ", ":"].reduce(text) {
+                $0.replacing("\"handle\"\($1)4}", with: "\"handle\"\($1)5}")
+            }
+            try temporary.write(moved, to: tables)
+            #expect(try temporary.read(tables) != text)
+        }
+        try await run { process in
+            process.code.state.withLock { $0.words = [] }
+            let again = try #require(process.restored.first?.peripherals.first)
+            await process.radio.answer(strap, link: 7, isBonded: change != "no bond")
+            guard change.isEmpty else {
+                let left: [BluetoothUUID] = change == "other handles" ? ["180F"] : []
+                #expect(await again.services.map(\.uuid) == left)
+                return
+            }
+            #expect(await again.services.map(\.uuid) == ["180D", "180F"])
+            #expect(await again.characteristic("2A37")?.delivery == .notification)
             try await until("the strap is subscribed to again") {
                 await process.radio.requests == ["write 4 0100"]
             }
@@ -128,11 +171,6 @@ import Testing
             try await until("the value came") {
                 process.code.state.withLock { $0.words } == ["connected", "value 0048"]
             }
-            #expect(await again.state == .connected)
-        }
-        // The restored state is preserved for the next process.
-        try await run { process in
-            #expect(process.restored.first?.peripherals.map(\.identifier) == identifiers)
         }
     }
 

@@ -247,13 +247,13 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio, DeviceNameRadio {
     }
 
     /// Makes a device answer that is waited for, when it has been heard.
-    func answer(_ address: DeviceAddress, link: UInt32) async {
+    func answer(_ address: DeviceAddress, link: UInt32, isBonded: Bool = false) async {
         do {
             try await until("the radio is asked to connect to \(address)") { isAsked(for: address) }
         } catch {
             preconditionFailure("\(error)")
         }
-        connect(Peer(id: .init(link), address: address), asked: address)
+        connect(Peer(id: .init(link), address: address, isPaired: isBonded), asked: address)
     }
 
     /// Refuses a connection.

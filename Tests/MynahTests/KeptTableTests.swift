@@ -194,6 +194,53 @@ import Testing
         }
     }
 
+    @Test func `a run keeps the tables of the devices that were linked last`() async throws {
+        let temporary = try TemporaryDirectory()
+        let rig = try await Rig(directory: try StateDirectory(path: temporary.path))
+        let (radio, manager) = (rig.radio, rig.manager)
+        let addresses = (1...UInt64(KeptTables.limit + 1)).map { DeviceAddress(value: $0, kind: .public) }
+        for address in addresses {
+            let device = await manager.peripheral(at: address)
+            try await manager.connect(device, options: ConnectOptions())
+            await radio.answer(address, link: UInt32(address.value), isBonded: true)
+            try await device.discoverServices()
+        }
+        await rig.phone.stop()
+        let text = try temporary.read("attribute-tables.json")
+        #expect(addresses.filter { !text.contains("\"\($0)\"") } == [addresses[0]])
+    }
+
+    @Test func `the table of a device whose address changes is in the file under the new one`() async throws {
+        let temporary = try TemporaryDirectory()
+        let directory = try StateDirectory(path: temporary.path)
+        let rig = try await Rig(directory: directory)
+        try await rig.connect(1, isBonded: true)
+        #expect(try await rig.discover() == Self.all)
+        let new = DeviceAddress(value: 0xC0_0000_0000_09, kind: .random)
+        await rig.radio.simulate(.peerChanged(Peer(id: .init(1), address: new, isPaired: true)))
+        // Nothing else saves it: a run that is killed has it.
+        try await until("the file has the new address") {
+            let text = (try? temporary.read("attribute-tables.json")) ?? ""
+            return text.contains("\"\(new)\"") && !text.contains("00:00:00:00:00:01")
+        }
+        await rig.phone.stop()
+    }
+
+    @Test func `values end when Bluetooth is turned off`() async throws {
+        let rig = try await Rig()
+        try await rig.connect(1, isBonded: false)
+        _ = try await rig.discover()
+        let rate = try #require(await rig.strap.characteristic("2A37"))
+        let values = try await rig.strap.values(of: rate)
+        let radio = rig.radio
+        await radio.simulate(.notified(.init(1), 3, [0, 72], .notification))
+        await radio.setPower(false)
+        var received: [[UInt8]] = []
+        for await value in values { received.append(value) }
+        #expect(received == [[0, 72]])
+        await rig.phone.stop()
+    }
+
     @Test func `a file has all that was asked for, and a wrong one says what is wrong`() throws {
         var number = 0
         func next() -> KeptTables.Table {

@@ -43,6 +43,7 @@ extension PhoneWatcher {
         case .secure(_, let device, let accepts): secure(device, accepts: accepts)
         case .loseBond(let device): if bonds[device] == .bonded { bonds[device] = .lost(isFound: false) }
         case .forget(let device):
+            guard bonds[device] ?? .absent != .absent else { break }
             bonds[device] = .absent
             tables[device] = nil
             endLinks(device, .disconnected(device, wasPending: false))

@@ -38,6 +38,7 @@ import Testing
     @Test(arguments: [
         ("", "it is not JSON"), ("[]", "it is not a JSON object"), ("{}", "it has no version"),
         (#"{"mynahState": 2}"#, "version 2"),
+        (#"{"mynahState": 9223372036854775808}"#, "it is of version 9223372036854775808, and"),
         (#"{"mynahState": 1, "app": "B", "managers": []}"#, "it belongs to another app"),
         (#"{"mynahState": 1, "app": "A"}"#, "managers are missing"),
         (#"{"mynahState": 1, "app": "A", "managers": {}}"#, "managers are missing"),

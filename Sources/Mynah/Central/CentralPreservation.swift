@@ -86,16 +86,19 @@ final class CentralPreservation {
         return state
     }
 
-    /// A device is linked again: subscribes to everything that its peripheral shows as subscribed.
+    /// A device has a new link: of the services that its peripheral was restored with, it keeps those in the
+    /// table of a bonded device, and none of any other device, which a phone discovers again on each link.
     ///
-    /// This happens only in a new process, or after Bluetooth was off: other links keep the discovered
-    /// attributes. The attribute handles of that time are used again, as by a phone that caches them (an
-    /// assumption).
+    /// Subscribes to what is subscribed to in them; that the system does so, and not the app, is an
+    /// assumption.
     func subscribeAgain(
         _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
     ) {
         let (key, pairs) = (manager.key, manager.options.pairsWhenAsked)
-        for characteristic in peripheral.preservedServices.flatMap(\.characteristics) {
+        let table = phone.central.devices.tables.table(of: link, on: phone)
+        let kept = peripheral.preservedServices.filter { table?.has($0) == true }
+        peripheral.note(.restored(kept))
+        for characteristic in kept.flatMap(\.characteristics) {
             guard let delivery = characteristic.delivery,
                 let descriptor = characteristic.descriptors?.first(where: {
                     $0.uuid == GATT.clientConfiguration

@@ -53,6 +53,16 @@ final class KeptTables {
             return services[.primary(nil)]?.filter { $0.uuid == type }
         }
 
+        /// Whether it has a service with all that was discovered of it.
+        func has(_ service: DiscoveredService) -> Bool {
+            let known = characteristics[service.attribute] ?? []
+            return services.values.contains { $0.contains(service.attribute) }
+                && service.characteristics.allSatisfy { one in
+                    known.contains(one.attribute)
+                        && (one.descriptors == nil || one.descriptors == descriptors[one.attribute])
+                }
+        }
+
         mutating func note(_ answer: [RemoteService], to asked: Services) {
             count += answer.count - (services[asked]?.count ?? 0)
             services[asked] = answer

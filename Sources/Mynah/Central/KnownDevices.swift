@@ -146,5 +146,7 @@ final class KnownDevices {
         for app in phone.apps { app.accessoryMoved(from: old, to: new, on: phone) }
         tables.moved(from: old, to: new)
         save(on: phone)
+        // The tables ask the ledger, which is being changed now.
+        PhoneLink(phone).enqueue { $0.central.devices.tables.save(on: $0) }
     }
 }

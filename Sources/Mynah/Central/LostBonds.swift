@@ -48,12 +48,12 @@ final class LostBonds {
 extension PhoneControl {
     /// The user forgets a device in Settings: its bond is deleted, and its link ends.
     ///
-    /// Returns `false` if the phone has no bond with it.
+    /// Returns `false`, and leaves the link, if the phone has no bond with it: Settings lists bonded devices.
     package static func forgetPeripheral(
         at address: DeviceAddress, on phone: isolated Phone
     ) async -> Bool {
         let (addresses, wasBonded) = await forgetBond(ofPeripheralAt: address, on: phone)
-        for known in addresses {
+        for known in addresses where wasBonded {
             guard let link = phone.central.connections.ledger.link(to: known) else { continue }
             await phone.central.radio?.disconnect(link)
         }

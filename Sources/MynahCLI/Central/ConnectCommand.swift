@@ -53,6 +53,7 @@ struct ConnectCommand: StagedCommand {
     var stateDir: String?
 
     @Option(
+        parsing: .unconditional,
         help: """
             The passkey that the device displays during pairing, if there is no prompt to ask for it: up \
             to six digits.

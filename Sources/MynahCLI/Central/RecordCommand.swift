@@ -47,6 +47,7 @@ struct RecordCommand: StagedCommand {
     var stateDir: String?
 
     @Option(
+        parsing: .unconditional,
         help: """
             The passkey that the device displays during pairing: up to six digits. Without it, a terminal \
             asks for it.

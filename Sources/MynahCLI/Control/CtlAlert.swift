@@ -26,10 +26,12 @@ struct CtlAlert: CtlVerb {
     @Flag(help: "It makes no sound.") var silent = false
     @Flag(help: "It is important.") var important = false
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Replaces the notification with this UID.", valueName: "uid"),
         transform: { try Choice.number($0, in: 0...UInt32.max) })
     var replace: UInt32?
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Removes the notification with this UID.", valueName: "uid"),
         transform: { try Choice.number($0, in: 0...UInt32.max) })
     var remove: UInt32?

@@ -9,6 +9,7 @@ struct CtlEvents: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Argument(help: "Only events that match, as in: write characteristic=2A39.") var match: [String] = []
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The number of the first event. Default: the last mark's.", valueName: "seq"),
         transform: { try Choice.number($0, in: 0...Int.max) })
     var since: Int?

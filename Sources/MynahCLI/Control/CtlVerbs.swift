@@ -27,6 +27,7 @@ struct CtlAdd: CtlVerb {
     @Argument(help: "The profile's file.", completion: .file(extensions: ["yaml", "yml", "json"]))
     var profile: String
     @Option(
+        parsing: .unconditional,
         help: "Seed for generated values, a whole number. Default: the instance's.",
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
@@ -121,10 +122,14 @@ struct CtlWait: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
     var match: [String]
-    @Option(help: "How many events.", transform: { try Choice.number($0, in: 1...10_000) }) var count = 1
+    @Option(
+        parsing: .unconditional, help: "How many events.",
+        transform: { try Choice.number($0, in: 1...10_000) })
+    var count = 1
     @Option(help: "Time limit, such as 500 ms; at most 10 min, or a day with --clock manual.")
     var within = "2 s"
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
         transform: { try Choice.number($0, in: 0...Int.max) })
     var since: Int?
@@ -168,16 +173,19 @@ struct CtlVerify: CtlVerb {
     @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
     var match: [String] = []
     @Option(
+        parsing: .unconditional,
         help: "Exactly this number of events must match.",
         transform: { try Choice.number($0, in: 0...Int.max) })
     var exactly: Int?
     @Option(
+        parsing: .unconditional,
         help: "At least this number of events must match.",
         transform: { try Choice.number($0, in: 0...Int.max) })
     var atLeast: Int?
     @Flag(help: "No event may match.") var never = false
     @Option(help: ArgumentHelp("One event of the order.", valueName: "match")) var order: [String] = []
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
         transform: { try Choice.number($0, in: 0...Int.max) })
     var since: Int?
@@ -246,6 +254,7 @@ struct CtlReset: CtlVerb {
     @Flag(help: "No connections.") var connections = false
     @Flag(help: "No events and no marks.") var journal = false
     @Option(
+        parsing: .unconditional,
         help: "With --clock manual: the seed of the new history. Default: the run's.",
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
@@ -531,7 +540,7 @@ enum CtlHelp {
     /// Throws if a match is invalid, or no event can match it; `place` begins the message.
     static func check(match: String, of place: String = "") throws {
         do throws(EventMatch.Problem) {
-            if let problem = try EventMatch(parsing: match).unknownField { throw problem }
+            if let problem = try EventMatch(parsing: match).problem { throw problem }
         } catch {
             throw ValidationError(place + error.message)
         }

@@ -33,9 +33,10 @@ final class CentralDevices {
         central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
     }
 
-    /// The device that an entry of a name has or had last, or `nil` if it never had one.
+    /// The device that an entry of a name has or had last, also in an earlier run; `nil` if it never had one.
     func device(of name: String) -> PeripheralIdentifier? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
+            ?? memory.appSide.savedDevice(named: name, of: number)
     }
 
     /// The name of the entry that a device was given, or `nil` if it has none.
@@ -121,8 +122,7 @@ final class CentralDevices {
 
     /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
     func address(of name: String) -> DeviceAddress? {
-        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return nil }
-        return addresses[entry]
+        central.peripherals.firstIndex { $0.name == name }.flatMap { addresses[$0] }
     }
 
     /// A peripheral that was found at an address.

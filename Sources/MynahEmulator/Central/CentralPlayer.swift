@@ -219,13 +219,13 @@ final class CentralPlayer {
     }
 
     /// The user removes the accessory of an entry.
-    func remove(_ device: PeripheralIdentifier, for name: String, _ access: AppAccess) {
+    func remove(_ device: PeripheralIdentifier, for name: String, at address: DeviceAddress?) {
         let peripheral =
             devices.peripherals[device].map(devices.eventPeripheral)
-            ?? EventPeripheral(identifier: device.uuid, address: devices.address(of: name), alias: name)
+            ?? EventPeripheral(identifier: device.uuid, address: address, alias: name)
         devices.script.letGo(device)
         events.report(.accessoryRemoved, .link(.init(peripheral)))
-        _ = access.remove(accessory: device)
+        _ = memory.appSide.app?.access.remove(accessory: device)
         act(in: nil) { $0.removed(device, into: &$1) }
         // An identifier that was saved for the entry is gone with it.
         devices.forgetSaved(name)

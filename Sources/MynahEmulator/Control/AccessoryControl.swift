@@ -18,9 +18,13 @@ struct AccessoryControl {
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
         let player = try devices.player(named: label)
-        guard let app = player.device.app, !app.accessorySetup.isEmpty,
-            let access = player.appSide.app?.access
-        else {
+        guard let app = player.device.app else {
+            throw .conflict("\(label) is an accessory: no app plays it")
+        }
+        guard !player.device.centrals.isEmpty else {
+            throw .conflict("\(label) is no central, so it has no accessories: its profile has no central:")
+        }
+        guard !app.accessorySetup.isEmpty, let access = player.appSide.app?.access else {
             throw .conflict(
                 "\(label) does not use AccessorySetupKit: that needs app.accessorySetup, and iOS: 18 or later"
             )
@@ -35,6 +39,9 @@ struct AccessoryControl {
         guard isWanted else { return try await remove(name, of: central, access) }
         if let device = central.devices.device(of: name), access.accessories.contains(device) {
             throw .conflict("\(name) is an accessory of \(label) already; remove it first (removeAccessory)")
+        }
+        guard await phone.radioState == .poweredOn else {
+            throw .conflict("Bluetooth is not on, and the picker needs it: turn it on first (poweredOn)")
         }
         try await pick(name, for: central, of: player, app.accessorySetup, access)
     }
@@ -87,22 +94,12 @@ struct AccessoryControl {
     /// The picker has ended.
     private func picked(_ pick: AccessoryPick, _ name: String, for central: CentralPlayer?) {
         guard devices.isRunning, let central else { return }
-        switch pick {
-        case .picked(let device, let address, let called):
-            central.picked(device, at: address, for: name, called: called)
-            central.memory.appSide.app?.access.add(accessory: device, at: address)
-        case .notFound:
-            central.memory.events.warn(
-                "accessoryNotAdded",
-                """
-                the picker has found no device in 30 s that matches the peripheral \(name) and a descriptor \
-                of accessorySetup
-                """)
-        case .poweredOff:
-            central.memory.events.warn(
-                "accessoryNotAdded", "Bluetooth was turned off while the picker was shown")
-        case .ended: break
+        guard case .picked(let device, let address, let called) = pick else {
+            let problem = pick.problem(of: central.memory.device.label, name)
+            return central.memory.events.warn("accessoryNotAdded", problem)
         }
+        central.picked(device, at: address, for: name, called: called)
+        central.memory.appSide.app?.access.add(accessory: device, at: address)
     }
 
     // MARK: Removal
@@ -113,12 +110,13 @@ struct AccessoryControl {
         guard let device = central.devices.device(of: name), access.accessories.contains(device) else {
             throw .conflict("\(name) is no accessory of \(central.memory.device.label)")
         }
-        if let address = central.devices.address(of: name) ?? access.address(ofAccessory: device) {
+        let address = central.devices.address(of: name) ?? access.address(ofAccessory: device)
+        if let address {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
         }
         // It may have been removed meanwhile.
         guard access.accessories.contains(device) else { return }
-        central.remove(device, for: name, access)
+        central.remove(device, for: name, at: address)
     }
 
     /// An app begins anew, without accessories; the bonds are a reset's own part.
@@ -126,7 +124,8 @@ struct AccessoryControl {
         guard let access = player.appSide.app?.access else { return }
         for device in access.accessories {
             for central in player.centrals {
-                if let name = central.devices.name(of: device) { central.remove(device, for: name, access) }
+                guard let name = central.devices.name(of: device) else { continue }
+                central.remove(device, for: name, at: access.address(ofAccessory: device))
             }
             _ = access.remove(accessory: device)
         }
@@ -138,5 +137,21 @@ extension Profile.Central.Match {
     fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
         services.allSatisfy(advertisement.serviceUUIDs.contains)
             && (localName == nil || localName == advertisement.localName)
+    }
+}
+
+extension AccessoryPick {
+    /// Why nothing was picked for a peripheral of an app.
+    fileprivate func problem(of label: String, _ peripheral: String) -> String {
+        switch self {
+        case .picked: ""
+        case .notFound:
+            """
+            the picker has found no device in 30 s that matches the peripheral \(peripheral) and a \
+            descriptor of accessorySetup
+            """
+        case .poweredOff: "Bluetooth was turned off while the picker was shown"
+        case .ended: "\(label) has ended, and the picker that it showed with it"
+        }
     }
 }

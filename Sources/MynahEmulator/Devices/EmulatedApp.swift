@@ -37,8 +37,10 @@ public struct EmulatedApp: Sendable {
 
     /// The app that a profile declares under a name, with its central managers.
     public init(_ app: Profile.App, name: String, centrals: [Profile.Central] = []) {
+        let isRestored = app.backgroundModes.contains(.bluetoothPeripheral)
         description = AppDescription(
-            name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [],
+            name: name, rules: AppRules(app),
+            restoreIdentifiers: isRestored ? app.restoreIdentifier.map { [$0] } ?? [] : [],
             centralRestoreIdentifiers: centrals.compactMap(\.restoreIdentifier))
         description.authorization = app.authorization
         description.isSceneBased = app.sceneBased

@@ -112,6 +112,7 @@ public struct DeviceNames: Sendable {
                 ?? (devices.isEmpty
                     ? "; there are no devices" : "; the devices are \(Self.list(devices.map(\.label)))")
                 + (phones.isEmpty ? "" : ", and the phones \(Self.list(phones))")
+                + (peripherals.isEmpty ? "" : ", and the peripherals of apps \(Self.list(peripherals))")
             throw Problem(message: "there is no device \"\(name)\"\(hint)")
         }
         guard found.count == 1 else {

@@ -82,7 +82,11 @@ public struct EventMatch: Hashable, Sendable {
             } else if let last = fields.indices.last {
                 fields[last].value += (fields[last].value.isEmpty ? "" : " ") + word
             } else {
-                throw Problem(message: "\"\(word)\" is not FIELD=VALUE, as in characteristic=2A37")
+                let isEvent = DeviceEvent.Name(rawValue: word) != nil
+                throw Problem(
+                    message: isEvent
+                        ? "\"\(word)\" is a second event, and a match names one"
+                        : "\"\(word)\" is not FIELD=VALUE, as in characteristic=2A37")
             }
         }
         if let empty = fields.first(where: { $0.value.isEmpty && $0.key != "value" }) {
@@ -143,11 +147,10 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// Why the match can take no event: the first of its fields that such an event never has, or `nil` if it
-    /// may have all of them.
+    /// The first of its fields that such an event never has, or `nil` if it may have all of them.
     ///
     /// Reading a match accepts such a field, because it may come from a client of another version.
-    package var unknownField: Problem? {
+    var unknownField: Problem? {
         let fields = EventCatalog.fields(of: name.rawValue)
         let known =
             fields.sorted() + (fields.contains("characteristic") ? ["of"] : [])

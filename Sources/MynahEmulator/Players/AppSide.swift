@@ -4,7 +4,7 @@ import MynahLifecycle
 import MynahProfiles
 
 /// Work that a woken app does although no event of its wake caused it; the value is in its event.
-enum ExtraneousWork: String {
+enum ExtraneousWork: String, CaseIterable {
     /// The app writes to a peripheral.
     case write
     /// The app asks for a connection.
@@ -25,7 +25,7 @@ struct AppSide {
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
     /// `true` if the app was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// The data that its code has stored, or `nil` before its first launch.
+    /// The data that its code has stored, or `nil` before it was read.
     var saved: SavedIdentifiers?
     /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []
@@ -47,9 +47,20 @@ struct AppSide {
     /// Bluetooth, or has not picked an accessory.
     private var isStateOwn = false
 
+    /// The device that its code has stored for a peripheral of a central manager, also in an earlier run.
+    mutating func savedDevice(named name: String, of manager: Int) -> PeripheralIdentifier? {
+        loadSaved()
+        return saved?[manager][name]
+    }
+
+    /// Reads what its code has stored in an earlier run, once.
+    private mutating func loadSaved() {
+        if saved == nil { saved = app?.access.savedIdentifiers() }
+    }
+
     mutating func launched(_ app: App, publishesChannel: Bool) {
         self.app = app
-        if saved == nil { saved = app.access.savedIdentifiers() }
+        loadSaved()
         awaitsIntroduction = true
         isStateOwn = false
         askedForLatency = []

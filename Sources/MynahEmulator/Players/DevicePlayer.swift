@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 import MynahSupport
@@ -19,13 +20,16 @@ final class DevicePlayer {
     /// The central managers of its app.
     let centrals: [CentralPlayer]
 
-    init(_ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink)
-    {
+    /// `faulted` is what the radio's layer of faults made of the value that was sent last.
+    init(
+        _ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink,
+        faulted: Lock<[FaultedValue]>?
+    ) {
         let memory = DeviceMemory(of: device, clock: clock, events: events)
         self.memory = memory
         self.phone = phone
         self.link = link
-        sender = DeviceSender(of: memory, link)
+        sender = DeviceSender(of: memory, link, faulted: faulted)
         reactions = ReactionPlayer(of: memory, with: sender, link)
         pipeline = RequestPipeline(of: memory, reactions, sender.behaviors)
         asks = RequestAsker(of: memory, pipeline, on: phone, link)

@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahProfiles
 import MynahSupport
 
@@ -12,6 +13,7 @@ final class PlayedDevices {
     private let phone: Phone
     private let clock: RunClock
     private let link: EmulatorLink
+    private let faulted: Lock<[FaultedValue]>?
     /// Reports the events of the phone, which name all of its devices.
     private(set) var events: EventReporter
     /// The number of devices so far.
@@ -23,10 +25,11 @@ final class PlayedDevices {
     var lastInFront: Int?
     var stage = RunStage.idle
 
-    /// `own` is what the phone of apps has in its GATT server by itself.
+    /// `own` is what the phone of apps has in its GATT server by itself, and `faulted` what the radio's layer
+    /// of faults made of the value that was sent last.
     init(
         _ devices: [EmulatedDevice], own: EmulatedDevice?, on phone: Phone, clock: RunClock,
-        events: EventReporter, link: EmulatorLink
+        events: EventReporter, link: EmulatorLink, faulted: Lock<[FaultedValue]>?
     ) {
         self.devices = devices
         ownDevice = own
@@ -34,6 +37,7 @@ final class PlayedDevices {
         self.clock = clock
         self.events = events
         self.link = link
+        self.faulted = faulted
     }
 
     /// Whether the run is under way.
@@ -65,7 +69,8 @@ final class PlayedDevices {
         var events = events
         events.device = label
         defer { count += 1 }
-        return DevicePlayer(device, on: phone, clock: clock, events: events, link: PlayerLink(link, count))
+        return DevicePlayer(
+            device, on: phone, clock: clock, events: events, link: PlayerLink(link, count), faulted: faulted)
     }
 
     /// A player of one more app; events of the phone name all its apps from now on.

@@ -1,5 +1,7 @@
 import Mynah
 import MynahCore
+import MynahFaults
+import MynahSupport
 
 /// Sends the values of a device: its ticks, those that follow from requests, and those of its behaviors.
 ///
@@ -13,9 +15,9 @@ final class DeviceSender {
     /// The services that behave, or `nil` if none does.
     let behaviors: ServicePlayer?
 
-    init(of memory: DeviceMemory, _ link: PlayerLink) {
+    init(of memory: DeviceMemory, _ link: PlayerLink, faulted: Lock<[FaultedValue]>?) {
         self.memory = memory
-        updates = UpdateSender(of: memory)
+        updates = UpdateSender(of: memory, faulted: faulted)
         ticks = TickSender(of: memory, with: updates, link)
         answers = AnswerSender(of: memory, with: updates, link)
         behaviors = ServicePlayer(of: memory, with: answers, link)

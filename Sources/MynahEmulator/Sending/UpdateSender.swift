@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahFaults
 import MynahProfiles
 import MynahSupport
 
@@ -12,9 +13,14 @@ final class UpdateSender {
     private let memory: DeviceMemory
     /// Attributes whose value was reported to be too long.
     private var tooLong: Set<AttributeKey> = []
+    /// The value that was sent last, as the layer of faults made it; `nil` without such a layer.
+    private let made: Lock<[FaultedValue]>?
+    /// The values that faults have changed, and that are not reported yet.
+    private var faulted: [FaultedValue] = []
 
-    init(of memory: DeviceMemory) {
+    init(of memory: DeviceMemory, faulted: Lock<[FaultedValue]>?) {
         self.memory = memory
+        made = faulted
     }
 
     /// Allows each problem to be reported again.
@@ -35,8 +41,10 @@ final class UpdateSender {
     func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = memory.manager else { return nil }
         do throws(RadioError) {
-            return try manager.access.updateValue(
+            let hasRoom = try manager.access.updateValue(
                 value, for: attribute, onSubscribedCentrals: central.map { [$0] })
+            noteFaults()
+            return hasRoom
         } catch {
             // Once for each attribute: at a thousand a second it would bury everything else.
             if tooLong.insert(attribute).inserted {
@@ -54,10 +62,17 @@ final class UpdateSender {
             return .failure(RadioError(.invalidState, "the app \(memory.device.label) has ended"))
         }
         do throws(RadioError) {
-            return .success(try manager.access.send(value, of: attribute, to: central.map { [$0] }))
+            let result = try manager.access.send(value, of: attribute, to: central.map { [$0] })
+            noteFaults()
+            return .success(result)
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Notes what faults made of the value that was sent last.
+    private func noteFaults() {
+        if let made { faulted += made.withLock { $0 } }
     }
 
     /// A woken app that sends what it was not woken for.
@@ -71,11 +86,14 @@ final class UpdateSender {
     /// Reports a value that was sent to one central, or to several; one with `every` has the number of its
     /// tick.
     ///
-    /// Each central whose link carries less than the value has an event of its own, with what it receives.
+    /// Each central that receives something else has an event of its own, with that: its link carries less,
+    /// or a fault has changed the value. One that receives nothing because of a fault has none.
     func reportNotified(
         _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil,
         among receivers: [Peer.ID] = [], tick: Int64? = nil
     ) {
+        let faulted = faulted
+        self.faulted = []
         guard memory.events.isObserved else { return }
         func report(_ value: [UInt8], to central: Central?, length: Int? = nil) {
             memory.report(.notified, on: attribute, central) {
@@ -84,17 +102,31 @@ final class UpdateSender {
                 $0.length = length
             }
         }
-        let all = central.map { [$0] } ?? receivers
-        // Every link carries this.
-        let fits = value.count <= GATT.defaultMTU - GATT.notificationHeaderLength
-        let cut =
-            fits ? [] : all.filter { memory.manager?.access.room(for: $0).map { $0 < value.count } == true }
-        if all.isEmpty || cut.count < all.count { report(value, to: central.flatMap(named)) }
-        for id in cut {
-            guard let central = named(id) else { continue }
-            report(
-                Array(value.prefix(central.maximumUpdateValueLength)), to: central, length: value.count)
+        let all = central.map { [$0] } ?? (receivers.isEmpty ? faulted.compactMap(\.central) : receivers)
+        guard !all.isEmpty else {
+            // The radio does not say who receives it.
+            if let bytes = faulted.isEmpty ? value : faulted[0].bytes { report(bytes, to: nil) }
+            return
         }
+        let parts = all.compactMap { part(of: value, for: $0, faulted) }
+        if parts.contains(where: { $0.bytes == value }) { report(value, to: central.flatMap(named)) }
+        for part in parts where part.bytes != value {
+            if let central = named(part.central) { report(part.bytes, to: central, length: part.length) }
+        }
+    }
+
+    /// The bytes of a value that a central receives, and the length of the whole if its link carries less;
+    /// `nil` if it receives nothing.
+    private func part(
+        of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue]
+    ) -> (central: Peer.ID, bytes: [UInt8], length: Int?)? {
+        let changed = faulted.first { $0.central == central }
+        guard let sent = changed.map(\.bytes) ?? value else { return nil }
+        // Every link carries this.
+        guard sent.count > GATT.defaultMTU - GATT.notificationHeaderLength,
+            let room = memory.manager?.access.room(for: central), room < sent.count
+        else { return (central, sent, nil) }
+        return (central, Array(sent.prefix(room)), sent.count)
     }
 
     private func reportError(_ message: String, on attribute: AttributeKey) {

@@ -92,13 +92,13 @@ struct BondStore: Hashable, Sendable {
 
     /// A store from a file.
     init(_ json: JSON) throws(RadioError) {
-        guard let version = json["version"]?.integerValue else {
+        guard let version = json["version"] else {
             throw RadioError(.stateDirectory, "the bonds have no version")
         }
-        guard version == Self.version else {
+        guard version.integerValue == Self.version else {
             throw RadioError(
-                .stateDirectory, "the bonds are of version \(version), and this program reads \(Self.version)"
-            )
+                .stateDirectory,
+                "the bonds are of version \(version.text), and this program reads \(Self.version)")
         }
         guard let key = json["identityResolvingKey"].flatMap({ SecretKey($0) }) else {
             throw RadioError(.stateDirectory, "the bonds have no identityResolvingKey")

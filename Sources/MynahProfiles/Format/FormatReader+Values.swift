@@ -8,7 +8,8 @@ extension FormatReader {
     }
 
     func integer(_ text: String, at node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
-        guard let number = Words.number(text) else {
+        let number = Words.number(text)
+        guard number != nil || Words.isWhole(text) else {
             error(at: node, "\(what) must be a whole number, as 18 or 0x12, not \(Words.quote(text))")
             return nil
         }
@@ -23,12 +24,14 @@ extension FormatReader {
             )
             return nil
         }
-        guard range.contains(number) else {
+        // One that needs more than 64 bits is in no range.
+        guard let number, range.contains(number) else {
             let bounds =
                 text.lowercased().contains("x")
                 ? "\(Self.hex(range.lowerBound)) and \(Self.hex(range.upperBound))"
                 : "\(range.lowerBound) and \(range.upperBound)"
-            error(at: node, "\(what) must be between \(bounds), not \(text)")
+            let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
+            error(at: node, "\(what) must be between \(bounds), not \(shown)")
             return nil
         }
         return number

@@ -42,6 +42,16 @@ enum Words {
         }
     }
 
+    /// Whether a text is a whole number as `number` reads it, of any size.
+    static func isWhole(_ text: String) -> Bool {
+        let lower = text.lowercased()
+        guard lower.hasPrefix("0x") else {
+            let digits = lower.first.map { "+-".contains($0) } == true ? lower.dropFirst() : lower[...]
+            return !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        return lower.count > 2 && lower.dropFirst(2).utf8.allSatisfy { Hex.value(ofDigit: $0) != nil }
+    }
+
     /// The whole number that a text is: decimal, or hexadecimal after `0x`.
     static func number(_ text: String) -> Int? {
         let lower = text.lowercased()

@@ -45,6 +45,15 @@ enum VariablesSection {
     private static func variable(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> VariableValue? {
         guard let text = reader.text(node, "the variable \(name)") else { return nil }
         guard node.scalar?.isPlain == true else { return self.text(text, name, at: node, reader) }
+        let digits = text.filter { $0 != "_" }
+        if text.first?.isNumber == true, digits != text, Words.isWhole(digits) {
+            reader.warning(
+                at: node.mark,
+                """
+                the variable \(name) is the text \(Words.quote(text)); write \(digits) for a number, or \
+                quote it
+                """)
+        }
         return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
     }
 

@@ -23,7 +23,7 @@ enum AccessoryDescriptorSection {
     /// The descriptors of an app; the list is not empty.
     static func list(_ node: YAMLNode, _ reader: FormatReader) -> [Profile.App.AccessoryDescriptor] {
         let elements = reader.elements(node, "accessorySetup")
-        if elements.isEmpty {
+        if case .sequence = node, elements.isEmpty {
             reader.error(
                 at: node, "accessorySetup needs a descriptor, as in accessorySetup: [{serviceUUID: 180D}]")
         }

@@ -144,13 +144,23 @@ enum ProfileSection {
 
     /// The identifier of `app` is that of its peripheral manager.
     private static func warnOfIdentifier(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
-        guard app.restoreIdentifier != nil, !profile.isPeripheral else { return }
-        reader.warning(
-            at: app.marks[AppSection.restoreIdentifier.name] ?? .start,
-            """
-            restoreIdentifier of app has no effect without services or advertising: it is that of the \
-            peripheral manager. For the central manager, give central a restoreIdentifier
-            """)
+        guard app.restoreIdentifier != nil else { return }
+        let mark = app.marks[AppSection.restoreIdentifier.name] ?? .start
+        if !profile.isPeripheral {
+            reader.warning(
+                at: mark,
+                """
+                restoreIdentifier of app has no effect without services or advertising: it is that of the \
+                peripheral manager. For the central manager, give central a restoreIdentifier
+                """)
+        } else if !app.backgroundModes.contains(.bluetoothPeripheral) {
+            reader.warning(
+                at: mark,
+                """
+                restoreIdentifier has no effect without the background mode bluetooth-peripheral: nothing \
+                is kept of the peripheral manager
+                """)
+        }
     }
 
     /// `device` and `security`.

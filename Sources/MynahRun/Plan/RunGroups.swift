@@ -55,8 +55,8 @@ package struct RunGroups {
     }
 
     /// The errors if two apps of a phone have the same name, or describe their phone differently.
-    package static func phoneIssues(of profile: Profile, with other: Profile) -> [ProfileIssue] {
-        guard areOnOnePhone(profile, other) else { return [] }
+    package static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
+        guard areOnOnePhone(profile, other), let app = profile.app, let before = other.app else { return [] }
         var issues: [ProfileIssue] = []
         if profile.name == other.name {
             issues.append(
@@ -65,36 +65,40 @@ package struct RunGroups {
                     "the name \"\(profile.name)\" is taken by \(other.file); "
                         + "two apps of a phone need different names"))
         }
-        guard let phone = profile.phone, let before = other.phone else { return issues }
-        return issues
-            + phone.differences(from: before).map { key, message in
+        let remedy = "or give one of them another phone, as phone: {name: \(profile.name)}"
+        let differences = other.phone.flatMap { profile.phone?.differences(from: $0) } ?? []
+        for (key, message) in differences {
+            let alike = key == "name" ? "" : ": write it alike, \(remedy)"
+            issues.append(
                 profile.issue(
-                    .error, at: phone.marks[key] ?? phone.marks[""],
-                    "\(message) from \(other.file), which has an app of the same phone")
+                    .error, at: profile.phone?.marks[key] ?? profile.marks["phone"],
+                    "\(message) from \(other.file), which has an app of the same phone\(alike)"))
+        }
+        func compare<Value: Equatable>(
+            _ field: String, _ here: Value, _ there: Value, text: (Value) -> String
+        ) {
+            guard here != there, !differences.contains(where: { $0.key == field }) else { return }
+            func value(_ value: Value, _ profile: Profile) -> String {
+                profile.phoneMark(of: field) == nil ? "\(text(value)) (the default)" : text(value)
             }
-    }
-
-    private static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
-        guard let app = profile.app, let before = other.app else { return [] }
-        var issues = phoneIssues(of: profile, with: other)
-        func conflict(_ field: String, _ message: String) {
-            issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
+            issues.append(
+                profile.issue(
+                    .error, at: profile.phoneMark(of: field) ?? profile.marks["app"],
+                    """
+                    \(field) is \(value(here, profile)) here and \(value(there, other)) in \(other.file), \
+                    and both are apps of one phone: write the same in both, \(remedy)
+                    """))
         }
-        let together = "and both are apps of one phone"
-        if app.iOS != before.iOS {
-            conflict("iOS", "iOS is \(app.iOS) here and \(before.iOS) in \(other.file), \(together)")
-        }
-        for (field, here, there) in [
-            ("foregroundInterval", app.foregroundInterval, before.foregroundInterval),
-            ("backgroundInterval", app.backgroundInterval, before.backgroundInterval),
-        ] where here != there {
-            conflict(
-                field,
-                "\(field) is \(here.text) here and \(there.text) in \(other.file), \(together)"
-            )
-        }
+        compare("iOS", app.iOS, before.iOS) { "\($0)" }
+        compare("foregroundInterval", app.foregroundInterval, before.foregroundInterval) { $0.text }
+        compare("backgroundInterval", app.backgroundInterval, before.backgroundInterval) { $0.text }
         return issues
     }
+}
+
+extension Profile {
+    /// Where it gives a property of its phone, in `app` or in `phone`; `nil` if it leaves it out.
+    fileprivate func phoneMark(of field: String) -> SourceMark? { app?.marks[field] ?? phone?.marks[field] }
 }
 
 extension DeviceNames.Device {

@@ -117,7 +117,7 @@ package struct ListeningSocket: Sendable {
         return access(Directory.parent(of: path), W_OK | X_OK) == 0 ? nil : .system(SystemError(errno))
     }
 
-    /// What is at a path where a socket can be made.
+    /// A path's present use, where a socket can be made.
     private enum Found {
         case nothing
         /// A socket on which nobody listens.

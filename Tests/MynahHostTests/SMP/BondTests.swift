@@ -56,6 +56,10 @@ import Testing
     @Test(arguments: [
         ("{}", "the bonds have no version"),
         (#"{"version":2}"#, "the bonds are of version 2, and this program reads 1"),
+        (
+            #"{"version":9223372036854775808}"#,
+            "the bonds are of version 9223372036854775808, and this program reads 1"
+        ),
         (#"{"version":1}"#, "the bonds have no identityResolvingKey"),
         (#"{"version":1,"identityResolvingKey":"00"}"#, "the bonds have no identityResolvingKey"),
         (

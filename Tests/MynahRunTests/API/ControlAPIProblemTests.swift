@@ -62,8 +62,8 @@ import Testing
         (
             "POST /v1/wait", #"{"match": "read", "count": 18446744073709551616}"#, 400,
             """
-            the body, byte 27: the whole number 18446744073709551616 needs more than 64 bits; write \
-            1.8446744073709552e+19 if it may be rounded
+            the body, byte 27: the whole number 18446744073709551616 needs more than 64 bits; where \
+            a number may be rounded, write 1.8446744073709552e+19
             """
         ),
         (

@@ -534,13 +534,22 @@ def _json(body: Mapping[str, Any]) -> bytes:
 def _time(time: Time) -> str:
     """A time as the API takes it."""
     if isinstance(time, str):
+        if time.lstrip().startswith("-"):
+            raise ValueError(_negative(time))
         return time
     if isinstance(time, bool) or not isinstance(time, numbers.Real):
         raise TypeError(f'a time is a number of seconds, as 0.5, or text with a unit, as "2 s", not {time!r}')
     try:
-        return f"{round(float(time) * 1000)} ms"
+        milliseconds = round(float(time) * 1000)
     except (OverflowError, ValueError):
         raise ValueError(f"a time has an end, and {time!r} has none; the longest wait is 10 min") from None
+    if time < 0:
+        raise ValueError(_negative(time))
+    return f"{milliseconds} ms"
+
+
+def _negative(time: Time) -> str:
+    return f'a time is 0 or more, as 0.5 or "2 s", not {time!r}'
 
 
 def _seed(seed: int) -> int | str:

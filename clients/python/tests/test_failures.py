@@ -112,7 +112,17 @@ def test_a_program_that_is_never_ready_is_ended(tmp_path: Path) -> None:
         Mynah(program=busy, ready_within=0.5)
 
 
-@pytest.mark.parametrize("within", ["", "soon", "2", "2 days", -1, "-1 s"])
+@pytest.mark.parametrize("time", [-1, -0.0001, "-1 s"])
+def test_a_negative_time_is_refused(time: object) -> None:
+    client = Client("unix:/nonexistent/mynah.sock")
+    for call in (lambda: client.wait("write", within=time), lambda: client.advance(time)):
+        with pytest.raises(ValueError, match=f"a time is 0 or more, .*, not {time!r}"):
+            call()
+    with pytest.raises(ValueError, match="a time is 0 or more"):
+        Mynah(program=program(), ready_within=time)
+
+
+@pytest.mark.parametrize("within", ["", "soon", "2", "2 days"])
 def test_a_start_within_no_time_is_refused(within: object) -> None:
     with pytest.raises(ValueError, match="a time has a number and a unit"):
         Mynah(program=program(), ready_within=within)

@@ -1,0 +1,42 @@
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+// Values that no event has.
+extension EventMatch {
+    /// Why the match can take no event: it names a field that such an event never has, or a word that the
+    /// field never has; `nil` if it may take one.
+    package var problem: Problem? { unknownField ?? unknownWord }
+
+    private var unknownWord: Problem? {
+        for case .equal(let key, let word) in conditions {
+            guard let words = Self.words(of: key, in: name), !words.contains(word) else { continue }
+            let hint =
+                NearestName.of(word, among: words).map { "did you mean \"\($0)\"?" }
+                ?? "it is one of \(words.joined(separator: ", "))"
+            return Problem(message: "\(name.rawValue) has no \(key) \"\(word)\"; \(hint)")
+        }
+        return nil
+    }
+
+    /// The words that a field of an event may have, or `nil` if it may have any value.
+    private static func words(of key: String, in name: DeviceEvent.Name) -> [String]? {
+        switch (name, key) {
+        case (.appTerminated, "reason"): TerminationReason.allCases.map(\.rawValue)
+        case (.appWoken, "by"): BluetoothEvent.allCases.map(\.rawValue)
+        case (.appExtraneous, "by"): ExtraneousWork.allCases.map(\.rawValue)
+        case (.appAuthorization, "authorization"): BluetoothAuthorization.allCases.map(\.rawValue)
+        case (.appNotRelaunched, "by"): RelaunchCause.allCases.map(\.rawValue)
+        case (.appRestored, "role"): BluetoothRole.allCases.map(\.rawValue)
+        case (.phoneChanged, "by"): PhoneChange.allCases.map(\.rawValue)
+        case (.requestRefused, "because"): RefusedRequest.Reason.allCases.map(\.rawValue)
+        case (.requestRefused, "by"), (.requestAsked, "by"), (.requestUnanswered, "by"):
+            [RefusedRequest.Access.read, .write].map(\.rawValue)
+        case (.subscribed, "delivery"): [Delivery.notification, .indication].map(\.rawValue)
+        case (_, "queued"), (_, "withResponse"), (_, "inBackground"), (_, "isReconnecting"):
+            ["true", "false"]
+        default: nil
+        }
+    }
+}
