@@ -67,8 +67,9 @@ public actor App {
 
     /// Makes a peripheral manager.
     ///
-    /// Its events go to `delegate`, or else to `events()`. With a restore identifier the system preserves the
-    /// manager's state, and restores it to the manager that the next launch makes with that identifier.
+    /// The manager's events go to `delegate`, or else to `events()`. With a restore identifier the system
+    /// preserves the manager's state, and restores it to the manager that the next launch makes with that
+    /// identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
     public func makePeripheralManager(
@@ -87,8 +88,9 @@ public actor App {
 
     /// Makes a central manager.
     ///
-    /// Its events go to `delegate`, or else to `events()`. With a restore identifier the system preserves the
-    /// manager's state, and restores it to the manager that the next launch makes with that identifier.
+    /// The manager's events go to `delegate`, or else to `events()`. With a restore identifier the system
+    /// preserves the manager's state, and restores it to the manager that the next launch makes with that
+    /// identifier.
     ///
     /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and
     /// `unsupported` if the radio has no central role.

@@ -22,12 +22,12 @@ public struct LaunchOptions: Hashable, Sendable {
     /// The restore identifiers of the peripheral managers that the system preserved, sorted
     /// (`bluetoothPeripherals`).
     ///
-    /// It is empty if the user launched the app.
+    /// The list is empty if the user launched the app.
     public var restoreIdentifiers: [String]
     /// The restore identifiers of the central managers that the system preserved, sorted
     /// (`bluetoothCentrals`).
     ///
-    /// It is empty if the user launched the app.
+    /// The list is empty if the user launched the app.
     public var centralRestoreIdentifiers: [String]
     /// Whether an event launched the app in the background, rather than the user.
     public var isInBackground: Bool

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The managers of an app: those of this launch, and those that the system preserves after an earlier one.
 ///
-/// It belongs to its app. A class, because a warning may lead back here while it changes.
+/// Belongs to an app. A class, because a warning may lead back here while it changes.
 final class AppManagers {
     private(set) var all: [ManagerState] = []
 

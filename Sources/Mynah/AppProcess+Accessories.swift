@@ -3,7 +3,7 @@ package import MynahLifecycle
 
 // The accessories of an app that uses AccessorySetupKit.
 extension AppProcess {
-    /// Whether it uses AccessorySetupKit, and has no accessory yet.
+    /// `true` if the app uses AccessorySetupKit, and has no accessory yet.
     var awaitsAccessory: Bool { accessories?.all.isEmpty ?? false }
 
     /// The Bluetooth state of its central managers while the phone has this one.
@@ -31,7 +31,7 @@ extension AppProcess {
         accessories = kept
     }
 
-    /// Its user has picked a device, which is an accessory of it from now on.
+    /// The user has picked a device, which is an accessory of the app from now on.
     func add(accessory identifier: PeripheralIdentifier, at address: DeviceAddress, on phone: isolated Phone)
     {
         change(on: phone) { $0.add(identifier, at: address) }
@@ -106,10 +106,10 @@ extension AppProcess {
 }
 
 extension AppAccess {
-    /// Whether it uses AccessorySetupKit.
+    /// `true` if the app uses AccessorySetupKit.
     package var usesAccessorySetup: Bool { look { app, _ in app.accessories != nil } ?? false }
 
-    /// Whether it uses AccessorySetupKit, and has no accessory yet.
+    /// `true` if the app uses AccessorySetupKit, and has no accessory yet.
     package var awaitsAccessory: Bool { look { app, _ in app.awaitsAccessory } ?? false }
 
     /// The address of an accessory, or `nil` if the app does not have it.
@@ -117,7 +117,7 @@ extension AppAccess {
         look { app, _ in app.accessories?.all.first { $0.identifier == identifier }?.address } ?? nil
     }
 
-    /// Its accessories, the first that was picked first.
+    /// The app's accessories, in the order in which they were picked.
     package var accessories: [PeripheralIdentifier] {
         look { app, _ in app.accessories?.all.map(\.identifier) ?? [] } ?? []
     }

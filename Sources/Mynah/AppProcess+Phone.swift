@@ -39,7 +39,7 @@ extension AppAccess {
 
     /// From now on no event launches the app, unless it runs; returns whether one could until now.
     ///
-    /// Its user's next launch restores nothing either.
+    /// The user's next launch of the app restores nothing either.
     package func forbidRelaunch() -> Bool {
         look { app, phone in
             defer {

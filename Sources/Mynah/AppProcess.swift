@@ -4,7 +4,7 @@ import MynahSupport
 
 /// One app of a phone: its life, what reaches it, and what the system preserves of it.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class AppProcess {
     /// Something on its way to the app; an event without a manager is for all of them.
     enum Delivery {

@@ -236,9 +236,9 @@ public actor CentralManager {
 
     /// Registers for `.connectionEvent`, which reports peripherals of all apps of the phone.
     ///
-    /// It reports each that connects or disconnects. With `nil` the registration ends. A peripheral that is
-    /// connected already is reported at once. The registration ends with the app's process. Does nothing if
-    /// the app does not run.
+    /// The manager reports each that connects or disconnects. With `nil` the registration ends. A peripheral
+    /// that is connected already is reported at once. The registration ends with the app's process. Does
+    /// nothing if the app does not run.
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {

@@ -22,7 +22,7 @@ public protocol CentralManagerDelegate {
     ) -> RadioAnswer
     /// The system restored this state, which it preserved while the app did not run.
     ///
-    /// It is called before any other method.
+    /// This is called before any other method.
     func centralManager(_ manager: isolated CentralManager, willRestoreState state: RestoredCentralState)
     /// The Bluetooth state changed (after centralManagerDidUpdateState).
     func centralManager(_ manager: isolated CentralManager, didUpdateState state: RadioState)
@@ -43,7 +43,7 @@ public protocol CentralManagerDelegate {
         for peripheral: Peripheral)
     /// The radio is lost; it recovers by itself if it can.
     ///
-    /// It is called for a manager without an app only. An app is told the Bluetooth state.
+    /// This is called for a manager without an app only. An app is told the Bluetooth state.
     func centralManager(_ manager: isolated CentralManager, didLoseRadio error: RadioError)
     /// The radio recovered; like `didLoseRadio`, for a manager without an app only.
     func centralManagerDidRecoverRadio(_ manager: isolated CentralManager)

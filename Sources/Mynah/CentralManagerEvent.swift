@@ -111,8 +111,8 @@ public enum CentralManagerEvent: Sendable {
     case pairing(Peripheral, PairingStep)
     /// A peripheral's link has room again for a write without response.
     ///
-    /// It follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and is for
-    /// the managers alone that were told so.
+    /// The event follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and
+    /// is for the managers alone that were told so.
     case readyToWrite(Peripheral)
     /// The radio is lost, and recovers by itself if it can; for a manager without an app only.
     case lost(RadioError)

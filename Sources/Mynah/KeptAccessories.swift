@@ -8,7 +8,7 @@ struct KeptAccessories: KeptContent, Hashable {
     struct Accessory: Hashable {
         /// The identifier by which the app retrieves it (bluetoothIdentifier).
         let identifier: PeripheralIdentifier
-        /// Its identity address, or the only address that is known of it.
+        /// The device's identity address, or the only address that is known of it.
         var address: DeviceAddress
     }
 

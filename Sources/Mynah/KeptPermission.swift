@@ -3,7 +3,7 @@ import MynahSupport
 
 /// The permission that a phone's user gave or denied an app, as iOS keeps it over launches and restarts.
 ///
-/// It is kept from the first change on. Until then the app has the permission of its description.
+/// The permission is kept from the first change on. Until then the app has the permission of its description.
 struct KeptPermission: KeptContent, Hashable {
     private static let version = 1
 

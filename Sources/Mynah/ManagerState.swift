@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The phone's state of one peripheral manager, which outlives the process that made it.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class ManagerState {
     /// Services that were added together.
     struct AddedServices {

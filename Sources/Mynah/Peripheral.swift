@@ -4,7 +4,7 @@ import MynahSupport
 
 /// A remote peripheral (after CBPeripheral).
 ///
-/// It runs on its manager's executor. Each request is a call that returns the answer. Discovered services are
+/// Runs on its manager's executor. Each request is a call that returns the answer. Discovered services are
 /// in `services`, as values, until the connection ends or the peripheral reports that its services changed.
 /// If an app is suspended when an answer arrives, the answer waits until the app runs; with the background
 /// mode `bluetooth-central` it wakes the app.

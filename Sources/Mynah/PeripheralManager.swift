@@ -110,8 +110,8 @@ public actor PeripheralManager {
 
     /// Starts advertising soon, for a callback, which cannot wait.
     ///
-    /// It starts when the services that were added before are published. `.advertisingChanged` follows, or
-    /// the phone reports an error as a warning, `advertisingRefused`.
+    /// Advertising starts when the services that were added before are published. `.advertisingChanged`
+    /// follows, or the phone reports an error as a warning, `advertisingRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func startAdvertising(_ advertisement: Advertisement) {
         access.startAdvertisingSoon(advertisement)

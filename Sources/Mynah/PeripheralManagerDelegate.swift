@@ -19,7 +19,7 @@ public protocol PeripheralManagerDelegate {
     ) -> RadioAnswer
     /// The system restored this state, which it preserved while the app did not run.
     ///
-    /// It is called before any other method.
+    /// This is called before any other method.
     func peripheralManager(_ manager: isolated PeripheralManager, willRestoreState state: RestoredState)
     /// The Bluetooth state changed (after peripheralManagerDidUpdateState).
     func peripheralManager(_ manager: isolated PeripheralManager, didUpdateState state: RadioState)

@@ -192,7 +192,7 @@ public actor Phone {
 
     /// Makes the peripheral manager of an accessory, which keeps the phone alive.
     ///
-    /// Its events go to `delegate`, or else to `events()`.
+    /// The manager's events go to `delegate`, or else to `events()`.
     public func makePeripheralManager(delegate: (any PeripheralManagerDelegate)? = nil) -> PeripheralManager {
         makePeripheralManager(sink: delegate.map { PeripheralManagerDelegateSink($0) })
     }
@@ -207,7 +207,7 @@ public actor Phone {
     /// Makes a central manager without an app, which keeps the phone alive.
     ///
     /// The manager counts as a separate app that is always in the foreground. Start the phone first, and then
-    /// the manager with its `start()`. Its events go to `delegate`, or else to `events()`. Throws
+    /// the manager with its `start()`. The manager's events go to `delegate`, or else to `events()`. Throws
     /// `unsupported` if the radio has no central role.
     public func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(),

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// Keeps a phone's radio in step with the combined advertisement of its managers.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class PhoneAdvertiser {
     private var advertisement: SharedAdvertisement
     /// The managers that advertise, in the order in which they began to.

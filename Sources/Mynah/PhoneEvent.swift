@@ -47,8 +47,8 @@ public enum PhoneEvent: Sendable {
 
 /// An alert on the phone's screen.
 ///
-/// It is about a device of a suspended app (CBConnectPeripheralOptionNotifyOn…Key), or about Bluetooth that
-/// is off (CBCentralManagerOptionShowPowerAlertKey).
+/// The alert is about a device of a suspended app (CBConnectPeripheralOptionNotifyOn…Key), or about Bluetooth
+/// that is off (CBCentralManagerOptionShowPowerAlertKey).
 public struct PhoneAlert: Hashable, Sendable {
     /// The event that an alert reports.
     public enum Cause: String, Hashable, Sendable {

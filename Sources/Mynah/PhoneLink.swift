@@ -55,7 +55,7 @@ final class PhoneLink: RadioSink, CentralSink {
 
     /// Puts work on the phone's queue, where it starts in the order of the calls.
     ///
-    /// It is dropped if the phone is gone by then.
+    /// The work is dropped if the phone is gone by then.
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
         guard let target else { return }
         target.queue.add(work)

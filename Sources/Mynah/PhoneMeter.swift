@@ -13,8 +13,8 @@ package struct MeteredUse: Sendable {
 
 /// Measures for which apps a phone's radio is used, once it is asked to.
 ///
-/// It belongs to its phone, and runs on its executor. It asks the radio for its totals when somebody begins
-/// or ceases to hold a part of it, and when a report is wanted.
+/// Belongs to a phone, and runs on the phone's executor. It asks the radio for its totals when somebody
+/// begins or ceases to hold a part of it, and when a report is wanted.
 final class PhoneMeter {
     private var accounts: RadioAccounts?
 

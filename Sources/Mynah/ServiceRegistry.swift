@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// Which manager an attribute or a PSM belongs to, and what the radio is registering or withdrawing.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class ServiceRegistry {
     private var owners: [AttributeKey: ManagerState] = [:]
     private var channelOwners: [UInt16: ManagerState] = [:]

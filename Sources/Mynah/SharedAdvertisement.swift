@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The one advertisement of a phone: what its managers ask for together, and what the radio sends of it.
 ///
-/// It names no radio. The phone asks for steps, carries them out and says how they ended.
+/// The machine names no radio. The phone asks for steps, carries them out and says how they ended.
 struct SharedAdvertisement {
     /// One manager's part.
     struct Part {

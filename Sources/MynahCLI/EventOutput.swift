@@ -7,7 +7,7 @@ import Glibc
 /// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that
 /// reads nothing must not stop the radio.
 ///
-/// Its buffer is bounded. Beyond that, writes are dropped, and their number is reported when there is
+/// The buffer is bounded. Beyond that, writes are dropped, and their number is reported when there is
 /// room again.
 final class EventOutput: Sendable {
     private struct State {

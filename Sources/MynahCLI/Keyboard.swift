@@ -116,7 +116,7 @@ final class Keyboard: Sendable {
 
     /// Has the keys again after the process was stopped, and returns whether it does.
     ///
-    /// It does not if another job has the terminal, or after the end.
+    /// Returns `false` if another job has the terminal, or after the end.
     func takeAgain() -> Bool {
         reading.withLock { reading in
             guard reading != .ended, Self.isInForeground else { return false }

@@ -52,7 +52,7 @@ extension AppLifecycle {
 
     private mutating func enterBackground(at now: Instant) -> [AppAction] {
         guard case .foreground = phase else { return [] }
-        // That work under way off the screen is borne as long as in a wake is an assumption.
+        // That work under way off the screen may go on as long as in a wake is an assumption.
         let idleUntil = now.advanced(by: rules.suspendAfter)
         let busyUntil = idleUntil.advanced(by: rules.wakeAllowance)
         enter(.background(Running(isWoken: false, idleUntil: idleUntil, busyUntil: busyUntil)))

@@ -6,7 +6,7 @@ import MynahCore
 /// gets what was queued when it returns; that one with it is woken for "read, write, or subscription events",
 /// has "around 10 seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing
 /// for iOS Apps"); that one with a restore identifier is relaunched after the system ended it or it crashed,
-/// and not after the user's quit (TN3115); and what becomes of adverts and services while Bluetooth is off
+/// and not after the user's quit (TN3115); and the fate of adverts and services while Bluetooth is off
 /// (CBPeripheralManager). A central is woken for every call of its delegate. A central without the
 /// background mode gets events of its connections when it runs again. No capture confirms any of this.
 /// Each point that Apple leaves open is an assumption, and the code that decides it says so.
@@ -33,7 +33,7 @@ where Instant.Duration == Duration {
         let isWoken: Bool
         /// Until then it runs, with work under way or without.
         private(set) var idleUntil: Instant
-        /// Until then work is borne that is under way when `idleUntil` comes.
+        /// Until then work may go on that is under way when `idleUntil` comes.
         private(set) var busyUntil: Instant
         /// Until then its own work for events takes; `nil` if its rules do not say how long that is.
         private(set) var taskUntil: Instant?
@@ -164,7 +164,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Whether it works for the app's managers of a role although the app has ended.
+    /// Returns whether the system works for the app's managers of a role although the app has ended.
     package func isKept(for role: BluetoothRole) -> Bool { kept.contains(role) }
 
     /// Whether the system holds its services and advertisement.
@@ -239,7 +239,7 @@ extension AppLifecycle {
         work += 1
     }
 
-    /// False: there was none.
+    /// Ends one piece of work; returns `false` if there was none.
     mutating func endWork() -> Bool {
         guard work > 0 else { return false }
         work -= 1

@@ -25,8 +25,8 @@ public struct AppRules: Hashable, Sendable {
     package var wakeAllowance: Duration = .seconds(10)
     /// The app's work for each event in the background, or `nil` to use all of the allowance.
     ///
-    /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the
-    /// last event overruns: the app is throttled, and ended when `throttledAllowance` is over too.
+    /// The app is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after
+    /// the last event overruns: the app is throttled, and ended when `throttledAllowance` is over too.
     public var taskTime: Duration?
     /// The time between throttling and termination of an app that overruns.
     ///

@@ -3,7 +3,7 @@ package import MynahCore
 /// Makes the connections that apps wait for, one after the other, when their devices are heard.
 ///
 /// The phone drives it. It gives the devices of `PhoneScan.listensFor`, each report that its radio hears,
-/// each link that begins, and what became of each attempt. It carries out the actions.
+/// each link that begins, and the result of each attempt. It carries out the actions.
 ///
 /// A controller initiates to one device at a time, and cannot change its random address meanwhile (Core
 /// Specification, Vol 4, Part E, 7.8.4). So a pending connection costs only listening, and initiating begins

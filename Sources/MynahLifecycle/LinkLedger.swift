@@ -12,13 +12,13 @@ package import MynahCore
 /// | absent | wanted | – | it has no holder, so it is ended | – |
 /// | wanted | one more waits | one fewer waits, or absent | up, for all who wait | – |
 /// | up | one holder more | one holder fewer, or ending | ends the second link | absent, or wanted again |
-/// | ending | one more waits | one fewer waits | up, for all who wait | absent, or wanted by those who wait |
+/// | ending | one more waits | one fewer waits | up, for all that wait | absent, or wanted by all that wait |
 ///
 /// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
 /// want it again.
 ///
 /// There is one link between two devices (Core Specification, Vol 6, Part B, 4.5). One that the device has
-/// made, as a central of this phone, is shared: it is up for those who wait as one that another app holds,
+/// made, as a central of this phone, is shared: it is up for waiting managers as one that another app holds,
 /// and when its last holder cancels it is left to the device and absent here, an assumption.
 ///
 /// An app that cancels is told at once, and the link ends on the air when no app holds it
@@ -224,7 +224,7 @@ package struct LinkLedger: Sendable {
 
     /// A manager is gone, and with it what it held or waited for.
     ///
-    /// It is not called for a manager whose links the system keeps: its app was terminated or crashed,
+    /// This is not called for a manager whose links the system keeps: its app was terminated or crashed,
     /// declares `bluetooth-central`, and the manager has a restore identifier.
     package mutating func end(_ manager: ManagerKey, into actions: inout [LinkAction]) {
         for address in devices(of: manager) { release(manager, address, isTold: false, into: &actions) }

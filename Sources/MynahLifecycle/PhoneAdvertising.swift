@@ -10,7 +10,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     package var placement: OverflowPlacement
     /// The advertising interval in the foreground.
     ///
-    /// It is an assumption: there is no published measurement.
+    /// The value is an assumption: there is no published measurement.
     package var foregroundInterval: Duration
     /// The advertising interval in the background, as measured on one iPhone 6 with iOS 11.
     package var backgroundInterval: Duration

@@ -31,7 +31,7 @@ package struct PhoneScanning: Hashable, Sendable {
 
     /// Composes the one scan of the phone.
     ///
-    /// It asks for scan responses if an app scans: a pending connection needs none. The controller's
+    /// The scan asks for scan responses if an app scans: a pending connection needs none. The controller's
     /// duplicate filter is off while an app in the foreground scans.
     package func compose(
         _ scans: [AppScan], wanted: [WantedLink] = [], hasLinks: Bool = false, isAdvertising: Bool = false

@@ -40,7 +40,7 @@ package struct RadioAccounts: Sendable {
         last = use
     }
 
-    /// From now on they hold this; what was used until now is for those who held it.
+    /// From now on the holders are these; the use until now is for the earlier holders.
     package mutating func take(_ new: [UInt64: Holding], _ use: RadioUse) {
         settle(use)
         holdings = new

@@ -3,7 +3,7 @@ package import MynahCore
 /// How an app gets back to one device: by several ways, in order or at once.
 ///
 /// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls
-/// returned, devices that match, and what becomes of connections. It carries out the actions.
+/// returned, devices that match, and the fate of connections. It carries out the actions.
 ///
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|

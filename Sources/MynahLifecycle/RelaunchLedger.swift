@@ -9,7 +9,7 @@ package struct RelaunchLedger: Hashable, Sendable {
     package struct Cause: Hashable, Sendable {
         /// The kind.
         package var kind: RelaunchCause
-        /// Its number.
+        /// The cause's number.
         package var number: Int
 
         /// A cause.
@@ -20,7 +20,7 @@ package struct RelaunchLedger: Hashable, Sendable {
 
     /// An app that has run since a cause.
     package struct KnownApp: Hashable, Sendable {
-        /// Its name.
+        /// The app's name.
         package var name: String
         /// The number of the last cause before it ran last.
         package var number: Int
@@ -33,7 +33,7 @@ package struct RelaunchLedger: Hashable, Sendable {
 
     /// How many apps it knows at most.
     ///
-    /// It forgets those that ran the longest ago, which then count as not opened.
+    /// The ledger forgets those that ran the longest ago, which then count as not opened.
     package static let limit = 1000
 
     /// The ways in which Bluetooth was turned off since it was on, in order.

@@ -15,7 +15,7 @@ final class RunEvents: Sendable {
     private let control = Lock<String?>(nil)
     /// The times of the events so far.
     ///
-    /// Its lock is held while an event is passed on, so that every observer gets the events in one order.
+    /// The lock is held while an event is passed on, so that every observer gets the events in one order.
     private let order = Lock(EventOrder())
 
     /// `journal` takes all events if there is a control API.

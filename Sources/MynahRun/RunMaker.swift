@@ -24,7 +24,7 @@ struct RunMaker: Sendable {
         requestNumbers = plan.control == nil ? nil : RequestNumbers()
     }
 
-    /// The device of a profile; `label` is what events call it.
+    /// The device of a profile; `label` is its name in events.
     func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
         var device = EmulatedDevice(
             profile, seed: seed ?? valueSeed, label: label, clockStart: clockStart(seed))

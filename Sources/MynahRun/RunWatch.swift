@@ -53,7 +53,7 @@ final class RunWatch: RunObserver {
 
     /// The run starts.
     ///
-    /// It must be ready within `--timeout`, or within `patience` if that is longer.
+    /// The run must be ready within `--timeout`, or within `patience` if that is longer.
     func start() {
         guard let timeout else { return }
         clock.after(max(timeout, Self.patience)) { [self] in

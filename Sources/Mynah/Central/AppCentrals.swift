@@ -4,7 +4,7 @@ import MynahLifecycle
 /// The central managers of an app: those of this launch, and those that the system works for after an earlier
 /// one.
 ///
-/// It belongs to its app. A class, because an event may lead back here while it changes.
+/// Belongs to an app. A class, because an event may lead back here while it changes.
 final class AppCentrals {
     private(set) var all: [CentralManagerState] = []
 

@@ -4,8 +4,8 @@ import MynahSupport
 
 /// A phone's links to peripherals and the connections that its managers wait for.
 ///
-/// It drives the ledger that says which manager holds or waits for which. It belongs to its phone, and runs
-/// on its executor.
+/// Drives the ledger that says which manager holds or waits for which. Belongs to a phone, and runs on the
+/// phone's executor.
 final class CentralConnections {
     private(set) var ledger = LinkLedger()
     /// The ledger's actions that have not been carried out yet.
@@ -175,8 +175,8 @@ final class CentralConnections {
 
     // MARK: The ledger
 
-    /// Lets the ledger take something and carries out what it asks for; what follows from that comes after
-    /// it.
+    /// Changes the ledger and carries out the actions that it asks for; their consequences come after
+    /// them.
     func change(
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {

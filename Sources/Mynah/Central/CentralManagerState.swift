@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The phone's state of one central manager, which outlives the process that made it.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class CentralManagerState {
     /// The scan of a manager.
     struct Scan {
@@ -67,7 +67,7 @@ final class CentralManagerState {
 
     /// A manager that no app made.
     ///
-    /// It counts as a separate app that is always in the foreground.
+    /// A manager without an app counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
     {
         key = ManagerKey(app: number, manager: number)
@@ -228,7 +228,7 @@ final class CentralManagerState {
 
     // MARK: Its peripherals
 
-    /// Whether it sees a device: with AccessorySetupKit, an accessory of its app.
+    /// Returns whether the manager sees a device: with AccessorySetupKit, an accessory of its app.
     func sees(_ address: DeviceAddress) -> Bool { app?.sees(address) ?? true }
 
     /// Throws `invalidState` if Bluetooth is not on, or if its app uses AccessorySetupKit and the device is

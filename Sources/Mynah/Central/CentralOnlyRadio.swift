@@ -2,7 +2,7 @@ import MynahCore
 
 /// A radio that plays a central alone, for the phone of a central manager that was made without one.
 ///
-/// Its phone starts and stops it as it does any radio; nothing is published or advertised on it.
+/// The phone starts and stops it as it does any radio; nothing is published or advertised on it.
 actor CentralOnlyRadio: PeripheralRadio {
     private let central: any CentralRadio
 

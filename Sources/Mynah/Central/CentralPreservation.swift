@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// Preserves what a phone's central managers do in files, and restores it in another process.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class CentralPreservation {
     /// Each file is read once: from then on what is in memory counts.
     private var loaded: Set<PreservedName> = []

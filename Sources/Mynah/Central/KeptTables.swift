@@ -8,7 +8,7 @@ import MynahLifecycle
 /// requests for its old handles. A phone whose Bluetooth was off asks anew. With a state directory the tables
 /// are kept over runs, as the bonds are.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class KeptTables {
     /// How many tables its file has at most: those of the devices that were linked last.
     static let limit = 64
@@ -43,7 +43,7 @@ final class KeptTables {
             (self.number, lastUse) = (number, number)
         }
 
-        /// Whether it is in the file, in which a table without an answer is none.
+        /// `true` if the table is in the file, in which a table without an answer is none.
         var isKept: Bool { (1...Self.limit).contains(count) }
 
         /// The answer to a discovery of services; `nil` if the table does not have it.
@@ -53,7 +53,7 @@ final class KeptTables {
             return services[.primary(nil)]?.filter { $0.uuid == type }
         }
 
-        /// Whether it has a service with all that was discovered of it.
+        /// Returns whether the table has a service with all that was discovered of it.
         func has(_ service: DiscoveredService) -> Bool {
             let known = characteristics[service.attribute] ?? []
             return services.values.contains { $0.contains(service.attribute) }

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The devices that a phone knows, with their identifiers and names, in memory and in their file.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class KnownDevices {
     private let radio: (any CentralRadio)?
     private var known: KnownPeripherals

@@ -8,7 +8,7 @@ import MynahLifecycle
 /// when a request needs it, so the first link is ended then; that an iPhone finds out earlier, when it
 /// connects, is possible.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class LostBonds {
     private var devices: Set<DeviceAddress> = []
     /// The links that are ended for it, with their devices.

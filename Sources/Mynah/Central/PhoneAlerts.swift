@@ -4,7 +4,7 @@ import MynahLifecycle
 /// A phone's alerts, for suspended apps that asked for them with their connections, and for apps that need
 /// Bluetooth while it is off.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class PhoneAlerts {
     private var policy = AlertPolicy()
 

@@ -4,8 +4,8 @@ import MynahSupport
 
 /// The phone's other half: what its apps and programs do as centrals.
 ///
-/// It is the radio's only central sink, and says which manager each event is for. It belongs to its phone,
-/// and runs on its executor.
+/// The radio has no other central sink; this one says which manager each event is for. Belongs to a phone,
+/// and runs on the phone's executor.
 final class PhoneCentral {
     /// How far the radio's central half is.
     private enum Stage {

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// Has a phone's radio connect to the devices that managers wait for, when they are heard.
 ///
-/// A driver of `LinkInitiator`. It belongs to its phone, and runs on its executor.
+/// A driver of `LinkInitiator`. Belongs to a phone, and runs on the phone's executor.
 final class PhoneConnector {
     /// The request that the radio has and has not answered.
     private struct Attempt {

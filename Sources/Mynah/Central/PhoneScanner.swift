@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Keeps a phone's radio in step with the combined scans and pending connections of its central managers.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
     private let composer = PhoneScanning()
     /// Beside what the controller can scan.

@@ -64,7 +64,7 @@ struct PurposeReaders {
         owned.remove(characteristic)
     }
 
-    /// Gives an event of the manager to those who read it.
+    /// Gives an event of the manager to its readers.
     mutating func handle(_ event: CentralManagerEvent) {
         switch event {
         case .discovered(let discovery): discoveries.yield(discovery)

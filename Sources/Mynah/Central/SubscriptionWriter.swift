@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// Writes the client characteristic configurations that a phone's managers need together.
 ///
-/// It belongs to its phone, and runs on its executor.
+/// Belongs to a phone, and runs on the phone's executor.
 final class SubscriptionWriter {
     /// How a characteristic is subscribed to.
     struct Configuration: Sendable {

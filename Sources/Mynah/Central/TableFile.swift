@@ -137,8 +137,8 @@ extension KeptTables.Table.Services {
         var member: JSON.Member { .init("of", .string(rawValue)) }
     }
 
-    /// Its place in the file: all primary services, those of one type, the secondary ones, and those that a
-    /// service includes.
+    /// The name of the part of the file that has it: all primary services, those of one type, the secondary
+    /// ones, and those that a service includes.
     fileprivate var place: String {
         switch self {
         case .primary(let type): "0 \(type?.description ?? "")"

@@ -4,7 +4,7 @@ import MynahProfiles
 
 /// The behaviour of an app with one central manager: its devices, and its scans.
 ///
-/// It names no manager: the player reports events and carries out the actions. Its knowledge of devices
+/// Names no manager: the player reports events and carries out the actions. Its knowledge of devices
 /// outlives the app's process, as an app's saved data does.
 ///
 /// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if
@@ -419,7 +419,7 @@ struct CentralScript {
         return ways
     }
 
-    /// Lets the plan of an entry take something, and does what it asks for; the scan is one for all entries.
+    /// Changes the plan of an entry, and does what it asks for; the scan is one for all entries.
     private mutating func plan(
         _ index: Int, into actions: inout [Action],
         _ body: (inout ReconnectPlan, inout [ReconnectPlan.Action]) -> Void

@@ -28,7 +28,7 @@ struct PlayedState {
         }
     }
 
-    /// Says that the app has no process, and what follows.
+    /// The words for an app without a process, and for the consequence.
     func noProcess(_ consequence: String) -> String {
         "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }

@@ -4,7 +4,7 @@ public import MynahProfiles
 extension EmulatedDevice {
     /// The device that a profile declares; `seed` makes its generators repeat themselves.
     ///
-    /// `label` is what events call it; the profile's name if it is left out. `clockStart` is when its clocks
+    /// `label` is its name in events; the profile's name if it is left out. `clockStart` is when its clocks
     /// start, in seconds since 1970.
     public init(
         _ profile: Profile, seed: UInt64, label: String? = nil,

@@ -90,7 +90,7 @@ public struct DeviceNames: Sendable {
         return .peripheral(name, of: owner)
     }
 
-    /// The device that a name is for: what events call it, or its file's stem.
+    /// The device of a name: its name in events, or its file's stem.
     public func device(named name: String) throws(Problem) -> Device {
         try device(named: name, or: [], [])
     }

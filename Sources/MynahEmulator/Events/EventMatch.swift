@@ -269,7 +269,7 @@ public struct EventMatch: Hashable, Sendable {
         return nil
     }
 
-    /// The same match for what events call the device.
+    /// The same match for a device by its name in events.
     public func naming(_ device: String) -> EventMatch {
         var match = self
         for index in conditions.indices {

@@ -4,8 +4,8 @@ package import MynahProfiles
 extension EmulatedDevice {
     /// The services that a phone has by itself, as a device without an app; `nil` if it has none.
     ///
-    /// It is there in each state of the apps, and a request to it wakes none. `clockStart` is when its clock
-    /// starts, in seconds since 1970.
+    /// The server is there in each state of the apps, and a request to it wakes none. `clockStart` is when
+    /// its clock starts, in seconds since 1970.
     package init?(_ phone: Profile.PhoneDescription?, label: String, clockStart: Int64) {
         guard let phone, !phone.services.isEmpty else { return nil }
         var table = AttributeTable()

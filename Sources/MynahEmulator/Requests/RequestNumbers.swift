@@ -3,7 +3,7 @@ import MynahSupport
 /// Numbers the requests that a test is asked to answer, over all devices of a run, and remembers how they
 /// have ended.
 ///
-/// It outlives the devices, so that an answer to a request of a removed device is refused with the reason.
+/// Outlives the devices, so that an answer to a request of a removed device is refused with the reason.
 package final class RequestNumbers: Sendable {
     private struct State {
         var last = 0

@@ -35,7 +35,7 @@ struct ScenarioMachine {
     private(set) var index = 0
     /// The index of the step that the next event may end, or `nil` if none does before a pause is over.
     ///
-    /// It is the step that is played or, while effects are carried out, one after it.
+    /// The step that is played or, while effects are carried out, one after it.
     private var awaited: Int?
     /// The step that the last event ended.
     private var met: Int?
@@ -152,7 +152,7 @@ struct ScenarioMachine {
         return [.end(ScenarioEnd(isPass: isPass, step: index + 1, message: message))]
     }
 
-    /// Says which event did not happen in time, and what came nearest to it.
+    /// The words for the event that did not happen in time, and for what came nearest to it.
     private var missing: String {
         guard case .await(let match, let limit?) = scenario.steps[index].action else { return "" }
         let name = match.name.rawValue

@@ -3,7 +3,7 @@ import MynahProfiles
 
 /// Which values with `every` are due, and what waits for room on a link.
 ///
-/// It names no radio: the player sends what is due to each target and reports the outcome. A link without
+/// Names no radio: the player sends what is due to each target and reports the outcome. A link without
 /// room holds back no other link. It keeps the newest value of each attribute alone, which it gets when it
 /// has room again.
 struct Ticker {

@@ -3,7 +3,7 @@ import MynahValues
 
 /// The behavior of a service beyond keeping its values: a state machine without I/O.
 ///
-/// It answers the writes of its characteristics, and returns effects: values to keep and to send. A driver
+/// Answers the writes of its characteristics, and returns effects: values to keep and to send. A driver
 /// carries them out, and sends values after the write response.
 protocol ServiceBehavior: Sendable {
     /// The characteristics whose writes it answers; nothing of them is kept, unless an effect says so.

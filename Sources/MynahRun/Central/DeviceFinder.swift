@@ -20,7 +20,7 @@ struct DeviceFinder: Sendable {
     let clock: RunClock
     /// How many more advertising reports of the device to hear once it is found.
     var reports = 0
-    /// Says why a device that plays may not be heard, if none is; `nil` if nothing is known.
+    /// The reason why a device that plays may not be heard, if none is; `nil` if nothing is known.
     var hint: @Sendable () -> String? = { nil }
 
     /// Listens until the device is heard; returns `nil` if it is interrupted.

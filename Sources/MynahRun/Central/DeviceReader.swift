@@ -45,9 +45,9 @@ package struct DeviceReader: Sendable {
 
     /// Connects, reads every value and subscribes to every characteristic; returns when all are asked for.
     ///
-    /// It pairs only after everything was asked for once, because an encrypted link does not show what needs
-    /// it. A link is encrypted earlier if the device asks for that when it is connected, or has a bond; a
-    /// comment in the profile says so.
+    /// The reader pairs only after everything was asked for once, because an encrypted link does not show
+    /// what needs it. A link is encrypted earlier if the device asks for that when it is connected, or has a
+    /// bond; a comment in the profile says so.
     func ask() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: DeviceFinder.patience)
