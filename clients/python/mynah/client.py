@@ -142,7 +142,8 @@ class Client:
         Raises `AdvanceStopped` if that takes more than a minute of real time, and `Problem` with status 409
         on another clock.
         """
-        return _clock(self._request("POST", "/v1/clock/advance", {"by": _time(by)}, 0.0, _MANUAL_GRACE))
+        body = {"by": _time(by, allows_negative=True)}
+        return _clock(self._request("POST", "/v1/clock/advance", body, 0.0, _MANUAL_GRACE))
 
     def devices(self) -> list[Device]:
         """The devices."""
@@ -531,10 +532,10 @@ def _json(body: Mapping[str, Any]) -> bytes:
         raise ValueError(f"a request takes finite numbers only, not NaN or infinity: {dict(body)!r}") from error
 
 
-def _time(time: Time) -> str:
-    """A time as the API takes it."""
+def _time(time: Time, allows_negative: bool = False) -> str:
+    """A time as the API takes it; the API itself says that time does not go back."""
     if isinstance(time, str):
-        if time.lstrip().startswith("-"):
+        if time.lstrip().startswith("-") and not allows_negative:
             raise ValueError(_negative(time))
         return time
     if isinstance(time, bool) or not isinstance(time, numbers.Real):
@@ -543,7 +544,7 @@ def _time(time: Time) -> str:
         milliseconds = round(float(time) * 1000)
     except (OverflowError, ValueError):
         raise ValueError(f"a time has an end, and {time!r} has none; the longest wait is 10 min") from None
-    if time < 0:
+    if time < 0 and not allows_negative:
         raise ValueError(_negative(time))
     return f"{milliseconds} ms"
 

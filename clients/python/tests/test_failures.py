@@ -115,9 +115,8 @@ def test_a_program_that_is_never_ready_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize("time", [-1, -0.0001, "-1 s"])
 def test_a_negative_time_is_refused(time: object) -> None:
     client = Client("unix:/nonexistent/mynah.sock")
-    for call in (lambda: client.wait("write", within=time), lambda: client.advance(time)):
-        with pytest.raises(ValueError, match=f"a time is 0 or more, .*, not {time!r}"):
-            call()
+    with pytest.raises(ValueError, match=f"a time is 0 or more, .*, not {time!r}"):
+        client.wait("write", within=time)
     with pytest.raises(ValueError, match="a time is 0 or more"):
         Mynah(program=program(), ready_within=time)
 
