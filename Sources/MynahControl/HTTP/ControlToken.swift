@@ -16,7 +16,8 @@ package enum ControlToken {
         do throws(InputFile.Problem) {
             let file = try InputFile(path)
             isOpenToOthers = file.isOpenToOthers
-            bytes = try file.prefix(longest + 1)
+            // A pipe that others may write to is not waited for.
+            bytes = isServer && isOpenToOthers ? [] : try file.prefix(longest + 1)
         } catch {
             throw ControlError(.unavailable, "the token file \(path) cannot be read: \(error.text)")
         }
