@@ -38,7 +38,7 @@ extension FuzzTarget {
         }
         for station in stations {
             for opcode in [HCIOpcode.setEventMask, .leSetEventMask] {
-                _ = air.take(
+                _ = air.handle(
                     HCICommand(opcode, Array(repeating: 0xFF, count: 8)).packet, of: station)
             }
         }
@@ -46,10 +46,10 @@ extension FuzzTarget {
             let station = stations[Int(kind & 1)]
             let outputs: [Air.Output] =
                 switch kind >> 1 % 4 {
-                case 0: air.take(H4Packet(.command, body), of: station)
-                case 1: air.take(H4Packet(.aclData, body), of: station)
+                case 0: air.handle(H4Packet(.command, body), of: station)
+                case 1: air.handle(H4Packet(.aclData, body), of: station)
                 case 2: air.advance(to: air.now + Int64(body.first ?? 1) * 1000)
-                default: AirFrame(body).map { air.take($0) } ?? []
+                default: AirFrame(body).map { air.handle($0) } ?? []
                 }
             for case .host(_, let packet) in outputs {
                 switch packet.type {

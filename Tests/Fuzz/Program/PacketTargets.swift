@@ -10,12 +10,12 @@ extension FuzzTarget {
         guard let first = bytes.first else { return }
         let stream = bytes.dropFirst()
         var whole = H4Decoder()
-        let expected = try? whole.take(stream)
+        let expected = try? whole.decode(stream)
         var pieces = H4Decoder()
         var found: [H4Packet]? = []
         var rest = stream
         while !rest.isEmpty {
-            guard let more = try? pieces.take(rest.prefix(Int(first) + 1)) else {
+            guard let more = try? pieces.decode(rest.prefix(Int(first) + 1)) else {
                 found = nil
                 break
             }
@@ -35,7 +35,7 @@ extension FuzzTarget {
                 guard let event = HCIEvent(body) else { continue }
                 precondition(event.packet.body == body)
                 if case .advertisingReports(let reports)? = HCIEventContent(event) {
-                    for report in reports { _ = assembler.take(report) }
+                    for report in reports { _ = assembler.add(report) }
                     precondition(assembler.count <= ReportAssembler.senderLimit)
                 }
             case 1:
@@ -52,12 +52,12 @@ extension FuzzTarget {
         for (kind, data) in Steps(bytes) {
             guard let boundary = ACLPacket.Boundary(rawValue: UInt16(kind & 3)) else { continue }
             let packet = ACLPacket(handle: 1, boundary: boundary, data: data)
-            let frame = reassembler.take(packet)
+            let frame = reassembler.add(packet)
             precondition(reassembler.pending <= 0xFFFF + 4 + 255)
             guard let frame else { continue }
             var again = L2CAPReassembler()
             var back: L2CAPFrame?
-            for piece in frame.packets(for: 1, of: 27) { back = again.take(piece) }
+            for piece in frame.packets(for: 1, of: 27) { back = again.add(piece) }
             precondition(back == frame)
             guard let (identifier, signal) = L2CAPSignal.parse(frame.payload) else { continue }
             if case .unknown = signal { continue }
