@@ -80,7 +80,14 @@ final class PhoneLink: RadioSink, CentralSink {
     static func task<Value: Sendable>(
         on phone: Phone, _ work: @escaping @Sendable (isolated Phone) async -> Value
     ) -> Task<Value, Never> {
-        Task(executorPreference: phone.preferredExecutor) { await work(phone) }
+        Task(executorPreference: phone.preferredExecutor) {
+            let value = await work(phone)
+            // A debug build leaves the phone's executor here, before the task that waits for the value goes
+            // on. An optimized build leaves it only if something is left to do, and one seed has to give one
+            // history in both.
+            _ = Task.isCancelled
+            return value
+        }
     }
 
     /// Runs work that was waited for, unless its task was cancelled on the way to the executor.
