@@ -22,7 +22,7 @@ func sendRates(by manager: PeripheralManager) async throws {
     }
 }
 
-// It ends after 180 beats per minute, and is cancelled when the program ends.
+// The sending ends at 180 beats per minute, and is cancelled when the program ends.
 async let sending: Void = sendRates(by: events.manager)
 loop: for await event in events {
     switch event.event {

@@ -48,7 +48,7 @@ extension AppProcess {
             guard let address = removed?.address else { return }
             for manager in phone.central.managers where manager.app === self {
                 guard let peripheral = manager.asked[address] else { continue }
-                // An app that does not run is not launched for it.
+                // An app that does not run is not launched for the removal.
                 if manager.isEnded { manager.released(address) }
                 phone.central.connections.cancel(manager, peripheral, on: phone)
             }

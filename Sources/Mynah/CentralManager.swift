@@ -167,7 +167,10 @@ public actor CentralManager {
 
     /// Scans soon, for a callback, which cannot wait.
     ///
-    /// An error is the warning `scanRefused`: of the phone for an app, or else an event of the manager.
+    /// Calls in callbacks are carried out in their order. A call with `await` does not wait for them.
+    ///
+    /// An error is the warning `scanRefused`: an event of the manager, or of the phone if an app made the
+    /// manager.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()

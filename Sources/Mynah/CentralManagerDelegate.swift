@@ -22,7 +22,7 @@ public protocol CentralManagerDelegate {
     ) -> RadioAnswer
     /// The system restored this state, which it preserved while the app did not run.
     ///
-    /// This is called before any other method.
+    /// This event comes before all others.
     func centralManager(_ manager: isolated CentralManager, willRestoreState state: RestoredCentralState)
     /// The Bluetooth state changed (after centralManagerDidUpdateState).
     func centralManager(_ manager: isolated CentralManager, didUpdateState state: RadioState)

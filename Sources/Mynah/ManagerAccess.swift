@@ -54,11 +54,12 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
-    /// The bytes of an app's value that a central gets, to which the radio cuts it; `nil` if it does not.
-    package func room(for id: Central.ID) -> Int? {
-        look { manager, phone -> Int? in
-            guard manager.app != nil, phone.capabilities?.cutsValues == true else { return nil }
-            return phone.central(id).maximumUpdateValueLength
+    /// The longest value that the link to a central carries, and whether a longer one is cut to that, as an
+    /// app's is; `nil` on a radio that cuts no value.
+    package func room(for id: Central.ID) -> (length: Int, isCut: Bool)? {
+        look { manager, phone -> (length: Int, isCut: Bool)? in
+            guard phone.capabilities?.cutsValues == true else { return nil }
+            return (phone.central(id).maximumUpdateValueLength, manager.app != nil)
         } ?? nil
     }
 
@@ -72,36 +73,70 @@ package struct ManagerAccess: Sendable {
 
     // MARK: Requests of callbacks, which cannot wait
 
-    /// Publishes services when their turn on the phone's queue comes.
+    /// Publishes services after the requests that callbacks made before.
     func addSoon(_ services: [ServiceDefinition]) {
         let reference = reference
-        link.enqueue { phone in
+        request { phone in
             do throws(RadioError) {
                 _ = try await phone.add(services, for: reference)
             } catch {
+                // The error of a manager that has ended meanwhile is nobody's.
+                guard phone.manager(reference) != nil else { return }
                 phone.warn("servicesRefused", "services could not be published: \(error)")
             }
         }
     }
 
-    /// Advertises after the services that were added before are published.
+    /// Advertises after the requests that callbacks made before.
+    ///
+    /// A call outside callbacks that starts or stops advertising meanwhile takes its place.
     func startAdvertisingSoon(_ advertisement: Advertisement) {
         let reference = reference
-        link.enqueue { phone in
-            if let manager = phone.manager(reference) { await phone.services.waitUntilPublished(of: manager) }
+        let calls = look { manager, _ in manager.callbacks.advertisingCalls }
+        request { phone in
+            guard phone.manager(reference)?.callbacks.advertisingCalls == calls else { return }
             do throws(RadioError) {
                 _ = try await phone.advertiser.start(advertisement, for: reference, on: phone)
             } catch {
+                guard phone.manager(reference) != nil else { return }
                 phone.warn("advertisingRefused", "the advertising could not be started: \(error)")
             }
         }
     }
 
-    /// Stops advertising after a start that was asked for before, which may wait for services.
+    /// Stops advertising after the requests that callbacks made before.
+    ///
+    /// A call outside callbacks that starts or stops advertising meanwhile takes its place.
     func stopAdvertisingSoon() {
         let reference = reference
+        let calls = look { manager, _ in manager.callbacks.advertisingCalls }
+        request { phone in
+            guard phone.manager(reference)?.callbacks.advertisingCalls == calls else { return }
+            await phone.advertiser.stop(reference, on: phone)
+        }
+    }
+
+    /// Puts a request after those that callbacks of the manager made before.
+    private func request(_ request: @escaping CallbackRequests.Request) {
+        guard look({ manager, _ in manager.callbacks.add(request) }) == true else { return }
+        let reference = reference
         link.enqueue { phone in
-            if let manager = phone.manager(reference) { await phone.services.waitUntilPublished(of: manager) }
+            while let next = phone.manager(reference)?.callbacks.next() { await next(phone) }
+        }
+    }
+
+    /// Starts advertising, and returns what the radio advertises.
+    func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        try await ask { phone, reference throws(RadioError) in
+            phone.manager(reference)?.callbacks.advertisingCalls += 1
+            return try await phone.advertiser.start(advertisement, for: reference, on: phone)
+        }
+    }
+
+    /// Stops advertising.
+    func stopAdvertising() async {
+        try? await ask { phone, reference in
+            phone.manager(reference)?.callbacks.advertisingCalls += 1
             await phone.advertiser.stop(reference, on: phone)
         }
     }

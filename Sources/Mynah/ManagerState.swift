@@ -64,6 +64,8 @@ final class ManagerState {
     private(set) var databaseEpoch = 0
     /// The Bluetooth state.
     private(set) var state: RadioState
+    /// The requests of its callbacks that wait.
+    var callbacks = CallbackRequests()
     /// The advertising for it on the air.
     private(set) var advertising = AdvertisingReport.silent
 
@@ -109,6 +111,7 @@ final class ManagerState {
     /// A new launch of its app takes it over.
     func relaunch(sink: (any PeripheralSink)?) {
         epoch += 1
+        callbacks = CallbackRequests()
         stage = .new(isRestored: true)
         audience = Audience(sink: sink)
     }

@@ -71,7 +71,8 @@ public actor PeripheralManager {
 
     /// Publishes services together soon, for a callback, which cannot wait.
     ///
-    /// The phone reports an error as a warning, `servicesRefused`.
+    /// Requests of callbacks are carried out one after the other, in their order. The phone's sink gets an
+    /// error as the warning `servicesRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func add(_ services: [ServiceDefinition]) { access.addSoon(services) }
 
@@ -103,15 +104,14 @@ public actor PeripheralManager {
     @discardableResult
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
-        try await access.ask { phone, reference throws(RadioError) in
-            try await phone.advertiser.start(advertisement, for: reference, on: phone)
-        }
+        try await access.startAdvertising(advertisement)
     }
 
     /// Starts advertising soon, for a callback, which cannot wait.
     ///
-    /// Advertising starts when the services that were added before are published. `.advertisingChanged`
-    /// follows, or the phone reports an error as a warning, `advertisingRefused`.
+    /// Advertising starts when the services that callbacks added before are published, unless a call with
+    /// `await` starts or stops advertising first. `.advertisingChanged` follows, or the phone's sink gets an
+    /// error as the warning `advertisingRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func startAdvertising(_ advertisement: Advertisement) {
         access.startAdvertisingSoon(advertisement)
@@ -119,7 +119,7 @@ public actor PeripheralManager {
 
     /// Stops advertising; does nothing if the app does not run.
     public func stopAdvertising() async {
-        try? await access.ask { phone, reference in await phone.advertiser.stop(reference, on: phone) }
+        await access.stopAdvertising()
     }
 
     /// Stops advertising soon, for a callback, which cannot wait.

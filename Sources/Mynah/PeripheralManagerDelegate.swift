@@ -8,7 +8,7 @@ import MynahSupport
 ///
 /// A delegate keeps its state in plain properties, without a lock: it is called on that executor only. The
 /// manager keeps its delegate alive until the manager ends. A delegate that keeps the manager of an accessory
-/// keeps the phone on the air until `stop()`.
+/// keeps the phone on the air until `Phone.stop()`.
 public protocol PeripheralManagerDelegate {
     /// Receives each event, and returns the answer if its `wantsResponse` is `true`, or else `.none`.
     ///
@@ -19,7 +19,7 @@ public protocol PeripheralManagerDelegate {
     ) -> RadioAnswer
     /// The system restored this state, which it preserved while the app did not run.
     ///
-    /// This is called before any other method.
+    /// This event comes before all others.
     func peripheralManager(_ manager: isolated PeripheralManager, willRestoreState state: RestoredState)
     /// The Bluetooth state changed (after peripheralManagerDidUpdateState).
     func peripheralManager(_ manager: isolated PeripheralManager, didUpdateState state: RadioState)

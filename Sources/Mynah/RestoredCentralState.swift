@@ -1,6 +1,9 @@
 public import MynahCore
 
 /// The preserved state of a central manager (after the dictionary of willRestoreState).
+///
+/// A device that is connected anew afterwards loses its restored services, unless it is bonded and the phone
+/// has its table. The app then discovers them as on any new link.
 public struct RestoredCentralState: Sendable {
     /// The services of the scan, empty if it is for all peripherals, or `nil` if there is no scan
     /// (CBCentralManagerRestoredStateScanServicesKey).

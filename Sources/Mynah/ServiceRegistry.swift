@@ -201,15 +201,6 @@ final class ServiceRegistry {
         }
     }
 
-    /// Returns when the radio has answered what a manager asked it to publish.
-    func waitUntilPublished(
-        of manager: ManagerState, isolation actor: isolated (any Actor)? = #isolation
-    ) async {
-        while moving.contains(where: { owners[$0] === manager }) {
-            await withCheckedContinuation { waiting.add($0) }
-        }
-    }
-
     // MARK: Channels
 
     func own(channel psm: UInt16, _ manager: ManagerState) {

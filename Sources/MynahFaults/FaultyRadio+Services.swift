@@ -106,7 +106,6 @@ extension FaultyRadio {
     package func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
-        faultedValues.withLock { $0 = [] }
         let whole = HeldValues.Value(
             attribute: attribute, bytes: value, delivery: delivery, centrals: centrals, due: now)
         switch machine.send(whole, &values.held) {
@@ -117,9 +116,10 @@ extension FaultyRadio {
             perform(actions)
             let (error, unsent, followUp) = values.sendHeld(at: now)
             perform(followUp)
-            // If a fault applies to the value, the error is not the sender's mistake.
-            if let error, !isFaulty { throw error }
-            if let error { warn("a value that a fault has changed cannot be sent: \(error)") }
+            // If a fault applies to the value, or if an earlier one waited, it is not the sender's mistake.
+            let isOwn = parts.contains { $0.value.map(unsent.contains) == true }
+            if let error, isOwn, !isFaulty { throw error }
+            if let error { warn(ValueSender.message(of: error, isOwn: isOwn)) }
             faultedValues.withLock { $0 = FaultedValue.all(of: value, parts, unsent: unsent) }
             return .sent(count)
         }

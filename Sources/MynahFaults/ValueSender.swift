@@ -13,7 +13,12 @@ struct ValueSender: Sendable {
     /// Sends the values that have waited long enough, and warns of one that cannot be sent.
     mutating func flush(at now: Duration) -> [FaultAction] {
         let (error, _, actions) = sendHeld(at: now)
-        return (error.map { [.warn("a value that was held up cannot be sent: \($0)")] } ?? []) + actions
+        return (error.map { [.warn(Self.message(of: $0, isOwn: false))] } ?? []) + actions
+    }
+
+    /// The words for the error of a value that a fault has changed, or that was held up before this call.
+    static func message(of error: RadioError, isOwn: Bool) -> String {
+        "a value that \(isOwn ? "a fault has changed" : "was held up") cannot be sent: \(error)"
     }
 
     /// Sends the values that need not wait any longer; returns those that cannot be sent, and the error of

@@ -47,11 +47,12 @@ import Testing
         let other = IllController([.silent])
         _ = try await other.listen(path: directory.path + "/hci")
         try directory.write("text", to: "file")
-        for name in ["hci", "file"] {
+        for (name, problem) in [("hci", "is in use"), ("file", "exists and is not a socket")] {
             let path = "\(directory.path)/\(name)"
             let result = try await Program.run("run", RunTests.profile, "--radio", "hci:unix-server:\(path)")
             #expect(result.status == .exited(1))
-            #expect(result.error.hasPrefix("error: \(path) is in use; "))
+            #expect(result.error.hasPrefix("error: \(path) \(problem); choose another path"))
+            #expect(!result.error.contains("remove"))
         }
         #expect(directory.files == ["file", "hci"])
     }

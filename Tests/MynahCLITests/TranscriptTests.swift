@@ -125,6 +125,7 @@ import Testing
                 if ends(command) {
                     let result = await stage.play(command)
                     #expect(result.status == .exited(0), "\(result.error)")
+                    #expect(!stage.isInterrupted, "an event that the command waits for does not come")
                     output = result.output
                 } else {
                     #expect(index < commands.count - 1, "the last command ends by itself")

@@ -147,6 +147,11 @@ import Testing
                 "app.terminated reason=sytem",
                 #"app.terminated has no reason "sytem"; did you mean "system"?"#
             ),
+            ("write characteristic=heart-rate-control-point service=180D", nil),
+            (
+                "write characteristic=ZZZ",
+                #""ZZZ" is neither a UUID nor the SIG's name of a characteristic"#
+            ),
             (
                 "subscribed delivery=wire",
                 #"subscribed has no delivery "wire"; it is one of notification, indication"#

@@ -64,6 +64,38 @@ import Testing
         }
     }
 
+    @Test func `a fault of one value changes no report of a later one, also if one to nobody came between`()
+        async throws
+    {
+        let emulator = try await start([
+            """
+            mynah: 1
+            name: Test
+            services:
+              - uuid: 180D
+                characteristics:
+                  - {uuid: 2A37, properties: [read, notify], value: {hex: 01}}
+                  - {uuid: 2A38, properties: [read, notify], value: {hex: 02}}
+            faults: [{name: dropped, on: notify, of: 2A37, nth: 1, do: drop}]
+            """
+        ])
+        let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        let key = try #require(all.first { $0.uuid == "2A37" }).key
+        await radio.simulate(.subscribed(key, peer.id, .notification))
+        func send(_ byte: UInt8, _ name: String) async throws -> Int? {
+            try await emulator.setValue(
+                .bytes([byte]), of: try AttributeName(parsing: name), in: "Test", notify: true
+            ).sent
+        }
+        #expect(try await send(1, "2A37") == 1)
+        #expect(log.values(of: .notified) == [])
+        for byte: UInt8 in 2...3 { #expect(try await send(byte, "2A38") == 0) }
+        for byte: UInt8 in 4...5 { #expect(try await send(byte, "2A37") == 1) }
+        #expect(log.values(of: .notified) == ["04", "05"])
+        #expect(await radio.sent.map(\.value) == [[4], [5]])
+        await emulator.stop()
+    }
+
     @Test func `a profile's fault is applied, reported and counted`() async throws {
         let emulator = try await start(isControlled: false)
         #expect(try await read("2A37") == .success([0xFF]))

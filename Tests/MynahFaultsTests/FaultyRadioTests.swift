@@ -238,6 +238,25 @@ import Testing
         #expect(try await rig.send([3]) == .sent(nil))
     }
 
+    @Test("a value that waited and cannot be sent is no error of the value after it")
+    func failedBefore() async throws {
+        let rig = try await FaultRig { asked, _ in
+            [.on(.notify, of: asked, .init(nth: .range(1...1)), delay: .seconds(2))]
+        }
+        await rig.happen(.connected(FaultRig.first))
+        await rig.happen(.subscribed(rig.asked, FaultRig.first.id, .notification))
+        #expect(try await rig.send([1]) == .sent(1))
+        await rig.fake.fail(.send, RadioError(.valueTooLong, "not today"))
+        try await rig.pass(.seconds(2))
+        // It comes before the timer of the first value, or after it.
+        _ = try await rig.send([2])
+        try await until("the radio has the second value") { await rig.sent == ["02 to 1"] }
+        var log: [String] = []
+        while log.last?.contains("a value that was held up cannot be sent") != true {
+            log += try await rig.sink.log.take()
+        }
+    }
+
     @Test("values that find no room wait in the layer, and too many of them are refused")
     func noRoom() async throws {
         let rig = try await FaultRig { asked, _ in [.on(.notify, of: asked, .duplicate)] }

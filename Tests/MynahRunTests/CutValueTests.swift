@@ -97,4 +97,16 @@ import Testing
             #expect(codes.contains("faultFailed") == isUnsendable)
         }
     }
+
+    @Test(arguments: ["do: reorder", "delay: 500 ms"])
+    func `a value that waits, and that no link can carry, is not reported`(effect: String) async throws {
+        let value =
+            "{layout: [{n: uint16}, {fill: bytes}], fields: {n: {generate: counter}, fill: \"\(Self.long)\"}}"
+        let accessory = Self.faulty("", "\(Self.small), {name: f, on: notify, nth: every 3, \(effect)}")
+            .replacing("{hex: \"0102030405\"}", with: value)
+        let log = try await RunRig.playFast([accessory, Self.listener("Ear", iOS: 17)], seconds: 12)
+        #expect(log.events(.valueUpdated).isEmpty)
+        #expect(log.events(.notified).isEmpty)
+        #expect(log.events(.faultApplied).count > 2)
+    }
 }

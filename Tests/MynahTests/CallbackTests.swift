@@ -19,12 +19,15 @@ import Testing
         private var value: [UInt8] = [99]
         private var manager: PeripheralManager?
         private let notes: Lock<[String]>
+        private let restoreIdentifier: String?
 
-        init(_ notes: Lock<[String]>) { self.notes = notes }
+        init(_ notes: Lock<[String]>, restoreIdentifier: String? = "main") {
+            (self.notes, self.restoreIdentifier) = (notes, restoreIdentifier)
+        }
 
         func app(_ app: isolated App, didFinishLaunching options: LaunchOptions) {
             notes.withLock { $0.append("launched in the \(app.state)") }
-            manager = try? app.makePeripheralManager(restoreIdentifier: "main", delegate: self)
+            manager = try? app.makePeripheralManager(restoreIdentifier: restoreIdentifier, delegate: self)
         }
 
         func app(_ app: isolated App, didChange change: AppChange) {}
@@ -121,14 +124,86 @@ import Testing
         try await until("the services are on their way") { await radio.heldCount == 1 }
         await radio.release()
         try await until("the services are published") { await !manager.services.isEmpty }
+        try await queueIsEmpty(phone)
+        #expect(await !manager.isAdvertising)
+        #expect(await radio.advertisement == nil)
+        await phone.stop()
+    }
+
+    @Test func `a start that waits for services is dropped if the program stops advertising first`()
+        async throws
+    {
+        let radio = FakeRadio()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        let manager = await phone.makePeripheralManager()
+        await radio.holdPublishing()
+        await manager.callBack { manager in
+            manager.add(Self.service)
+            manager.startAdvertising(Advertisement(localName: "Battery"))
+        }
+        try await until("the services are on their way") { await radio.heldCount == 1 }
+        await manager.stopAdvertising()
+        await radio.release()
+        try await until("the services are published") { await !manager.services.isEmpty }
+        try await queueIsEmpty(phone)
+        #expect(await radio.advertisement == nil)
+        // The next request of a callback is carried out.
+        await manager.callBack { $0.startAdvertising(Advertisement(localName: "Battery")) }
+        try await until("the device advertises") { await radio.advertisement != nil }
+        await phone.stop()
+    }
+
+    @Test func `an app that is opened again advertises after its services, which have to be withdrawn first`()
+        async throws
+    {
+        let radio = FakeRadio()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        let app = await phone.makeApp(
+            AppDescription(name: "test"), delegate: Battery(Lock([]), restoreIdentifier: nil),
+            clock: ManualClock())
+        await app.enterForeground()
+        try await phone.start()
+        try await until("the device advertises") { await radio.advertisement != nil }
+        await radio.holdWithdrawing()
+        await app.terminate()
+        try await until("the services are leaving") { await radio.heldCount == 1 }
+        await app.enterForeground()
+        try await queueIsEmpty(phone)
+        #expect(await radio.advertisement == nil)
+        await radio.release()
+        try await until("the device advertises") { await radio.advertisement != nil }
+        #expect(await radio.published.flatMap(\.services) == [Self.service])
+        await phone.stop()
+    }
+
+    @Test func `a request that ends with its manager is no warning`() async throws {
+        let radio = FakeRadio()
+        let sink = RecordingSink()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"), sink: sink)
+        try await phone.start()
+        let manager = await phone.makePeripheralManager()
+        await radio.holdPublishing()
+        await manager.callBack { manager in
+            manager.add(Self.service)
+            manager.startAdvertising(Advertisement(localName: "Battery"))
+        }
+        try await until("the services are on their way") { await radio.heldCount == 1 }
+        async let stopped: Void = phone.stop()
+        await radio.release()
+        await stopped
+        try await queueIsEmpty(phone)
+        #expect(sink.phoneEvents.allSatisfy { if case .warning = $0 { false } else { true } })
+        withExtendedLifetime(manager) {}
+    }
+
+    /// Returns when work that is on a phone's queue now has been carried out, as far as it does not wait.
+    private func queueIsEmpty(_ phone: Phone) async throws {
         for _ in 0..<20 {
             try await waiting(for: "the queue") { waiter in
                 PhoneLink(phone).enqueue { _ in waiter.resume() }
             }
         }
-        #expect(await !manager.isAdvertising)
-        #expect(await radio.advertisement == nil)
-        await phone.stop()
     }
 
     @Test(arguments: ["servicesRefused", "advertisingRefused"])

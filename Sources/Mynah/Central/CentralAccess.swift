@@ -85,8 +85,11 @@ struct CentralAccess: Sendable {
             do throws(RadioError) {
                 try await phone.central.scan(services, options, for: reference, on: phone)
             } catch {
-                phone.central.warn(
-                    RadioWarning("scanRefused", "the scan could not be started: \(error)"), on: phone)
+                guard let manager = phone.central.manager(reference) else { return }
+                let warning = RadioWarning("scanRefused", "the scan could not be started: \(error)")
+                // An app's program hears of no warning.
+                guard manager.app == nil else { return phone.report(.warning(warning)) }
+                phone.central.deliver(.warning(warning), to: manager, on: phone)
             }
         }
     }

@@ -86,11 +86,13 @@ final class CentralPreservation {
         return state
     }
 
-    /// A device has a new link: of the services that its peripheral was restored with, it keeps those in the
-    /// table of a bonded device, and none of any other device, which a phone discovers again on each link.
+    /// A device has a new link.
     ///
-    /// Subscribes to what is subscribed to in them; that the system does so, and not the app, is an
-    /// assumption.
+    /// The peripheral keeps the restored services that the table of a bonded device has. The others are
+    /// dropped, and the app discovers them anew.
+    ///
+    /// Subscribes to the subscribed characteristics of these services; that the system does so, and not the
+    /// app, is an assumption.
     func subscribeAgain(
         _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
     ) {

@@ -56,7 +56,9 @@ final class KeptTables {
         /// Returns whether the table has a service with all that was discovered of it.
         func has(_ service: DiscoveredService) -> Bool {
             let known = characteristics[service.attribute] ?? []
+            let included = services[.included(in: service.attribute)]
             return services.values.contains { $0.contains(service.attribute) }
+                && (service.includedServices.isEmpty || service.includedServices == included)
                 && service.characteristics.allSatisfy { one in
                     known.contains(one.attribute)
                         && (one.descriptors == nil || one.descriptors == descriptors[one.attribute])

@@ -7,14 +7,19 @@ extension ListeningSocket {
     /// NIO would leave the socket at a path open to other users until its mode is changed, and would remove a
     /// path that is another's by now.
     init(_ address: ControlAddress) async throws(ControlError) {
-        do throws(Problem) {
-            switch address {
-            case .tcp(let host, let port):
+        switch address {
+        case .tcp(let host, let port):
+            do throws(SystemError) {
                 self = try ListeningSocket(host.socketAddress(port: port), isDualStack: false)
-            case .unix(let path): self = try await ListeningSocket(path: path, isPrivate: true)
+            } catch {
+                throw ControlError(error, host, port)
             }
-        } catch {
-            throw ControlError(error, at: address)
+        case .unix(let path):
+            do throws(PathProblem) {
+                self = try await ListeningSocket(path: path, isPrivate: true)
+            } catch {
+                throw ControlError(error, path)
+            }
         }
     }
 }
@@ -28,39 +33,32 @@ extension ControlAddress {
 }
 
 extension ControlError {
-    /// The error of listening at an address.
-    fileprivate init(_ problem: ListeningSocket.Problem, at address: ControlAddress) {
-        switch address {
-        case .tcp(let host, let port): self.init(problem, host, port)
-        case .unix(let path): self.init(problem, path)
-        }
-    }
-
-    private init(_ problem: ListeningSocket.Problem, _ host: IPAddress, _ port: UInt16) {
-        switch problem {
-        case .inUse:
+    /// The error of listening on a port of an address.
+    fileprivate init(_ error: SystemError, _ host: IPAddress, _ port: UInt16) {
+        switch error.number {
+        case EADDRINUSE:
             self.init(
                 .inUse, "the port \(port) is in use",
                 remedy: "choose another, or 0 for a free one; ss -ltnp shows the process that has it")
-        case .system(SystemError(EACCES)):
+        case EACCES:
             self.init(
                 .notPermitted, "this user may not listen on port \(port)", remedy: "choose one above 1023")
-        case .system(SystemError(EADDRNOTAVAIL)):
+        case EADDRNOTAVAIL:
             self.init(.invalidAddress, "\(host.text) is not an address of this machine")
-        case .system(let error):
-            self.init(.unavailable, "cannot listen on \(host.authority):\(port): \(error)")
-        // These are for paths.
-        case .pathTooLong, .isDirectory, .isNoSocket, .isForeign, .leftover:
-            self.init(.unavailable, "cannot listen on \(host.authority):\(port)")
+        default: self.init(.unavailable, "cannot listen on \(host.authority):\(port): \(error)")
         }
     }
 
-    private init(_ problem: ListeningSocket.Problem, _ path: String) {
+    /// The error of listening at a path.
+    fileprivate init(_ problem: ListeningSocket.PathProblem, _ path: String) {
         switch problem {
         case .pathTooLong: self.init(.invalidAddress, "the socket path \(path) is too long")
-        case .isDirectory, .isNoSocket:
+        case .isDirectory:
             self.init(
-                .inUse, "\(path) exists and is not a socket", remedy: "choose another path, or remove it")
+                .inUse, "\(path) exists and is not a socket",
+                remedy: "name a socket in this directory")
+        case .isNoSocket:
+            self.init(.inUse, "\(path) exists and is not a socket", remedy: "choose another path")
         case .inUse:
             self.init(
                 .inUse, "another process listens on \(path)",

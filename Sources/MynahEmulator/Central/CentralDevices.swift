@@ -41,7 +41,12 @@ final class CentralDevices {
 
     /// The name of the entry that a device was given, or `nil` if it has none.
     func name(of device: PeripheralIdentifier) -> String? {
-        script.entry(of: device).map { central.peripherals[$0].name }
+        let entry =
+            script.entry(of: device)
+            ?? central.peripherals.firstIndex {
+                memory.appSide.savedDevice(named: $0.name, of: number) == device
+            }
+        return entry.map { central.peripherals[$0].name }
     }
 
     // MARK: Peripherals

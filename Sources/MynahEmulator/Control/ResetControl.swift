@@ -160,7 +160,7 @@ struct ResetControl {
         for player in players {
             guard let app = player.device.app else { continue }
             // Nothing is saved before the first launch: it is as it was at the start.
-            if app.isTerminated, player.appSide.saved == nil { continue }
+            if app.isTerminated, !player.appSide.wasLaunched { continue }
             accessories.removeAll(of: player)
             _ = player.appSide.app?.access.setAuthorization(app.description.authorization)
             await player.carryOut(.enterForeground)

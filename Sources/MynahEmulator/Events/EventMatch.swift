@@ -247,7 +247,7 @@ public struct EventMatch: Hashable, Sendable {
     }
 
     /// A UUID, or what the SIG calls it.
-    private static func uuid(_ text: String, _ key: String) -> BluetoothUUID? {
+    static func uuid(_ text: String, _ key: String) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) { return uuid }
         return switch key {
         case "service", "services": AssignedNumbers.service(named: text)

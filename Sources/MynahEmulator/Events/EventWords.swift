@@ -7,7 +7,18 @@ import MynahSupport
 extension EventMatch {
     /// Why the match can take no event: it names a field that such an event never has, or a word that the
     /// field never has; `nil` if it may take one.
-    package var problem: Problem? { unknownField ?? unknownWord }
+    package var problem: Problem? { unknownField ?? unknownWord ?? unknownAttribute }
+
+    private var unknownAttribute: Problem? {
+        for case .equal(let key, let text) in conditions {
+            guard ["service", "characteristic", "descriptor"].contains(key), Self.uuid(text, key) == nil
+            else {
+                continue
+            }
+            return Problem(message: "\"\(text)\" is neither a UUID nor the SIG's name of a \(key)")
+        }
+        return nil
+    }
 
     private var unknownWord: Problem? {
         for case .equal(let key, let word) in conditions {

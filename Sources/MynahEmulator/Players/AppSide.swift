@@ -27,6 +27,8 @@ struct AppSide {
     private var awaitsIntroduction = false
     /// The data that its code has stored, or `nil` before it was read.
     var saved: SavedIdentifiers?
+    /// Whether the app was launched in this run.
+    private(set) var wasLaunched = false
     /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []
     /// The attributes that were reported as extraneous in this wake.
@@ -60,6 +62,7 @@ struct AppSide {
 
     mutating func launched(_ app: App, publishesChannel: Bool) {
         self.app = app
+        wasLaunched = true
         loadSaved()
         awaitsIntroduction = true
         isStateOwn = false

@@ -44,17 +44,17 @@ final class DevicePlayer {
     var elapsed: Duration { memory.elapsed }
 
     var device: EmulatedDevice {
-        get { memory.device }
+        _read { yield memory.device }
         _modify { yield &memory.device }
     }
 
     var table: AttributeTable {
-        get { memory.table }
+        _read { yield memory.table }
         _modify { yield &memory.table }
     }
 
     var appSide: AppSide {
-        get { memory.appSide }
+        _read { yield memory.appSide }
         _modify { yield &memory.appSide }
     }
 

@@ -70,9 +70,13 @@ final class UpdateSender {
         }
     }
 
-    /// Notes what faults made of the value that was sent last.
+    /// Notes what faults made of the value that was sent last, once.
     private func noteFaults() {
-        if let made { faulted += made.withLock { $0 } }
+        guard let made else { return }
+        faulted += made.withLock { made in
+            defer { made = [] }
+            return made
+        }
     }
 
     /// A woken app that sends what it was not woken for.
@@ -102,6 +106,10 @@ final class UpdateSender {
                 $0.length = length
             }
         }
+        // Every link carries this.
+        if faulted.isEmpty, value.count <= GATT.defaultMTU - GATT.notificationHeaderLength {
+            return report(value, to: central.flatMap(named))
+        }
         let all = central.map { [$0] } ?? (receivers.isEmpty ? faulted.compactMap(\.central) : receivers)
         guard !all.isEmpty else {
             // The radio does not say who receives it.
@@ -120,13 +128,13 @@ final class UpdateSender {
     private func part(
         of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue]
     ) -> (central: Peer.ID, bytes: [UInt8], length: Int?)? {
-        let changed = faulted.first { $0.central == central }
+        // A radio that does not name its subscribers gives all of them the same.
+        let changed = faulted.first { $0.central == central || $0.central == nil }
         guard let sent = changed.map(\.bytes) ?? value else { return nil }
-        // Every link carries this.
-        guard sent.count > GATT.defaultMTU - GATT.notificationHeaderLength,
-            let room = memory.manager?.access.room(for: central), room < sent.count
-        else { return (central, sent, nil) }
-        return (central, Array(sent.prefix(room)), sent.count)
+        guard let room = memory.manager?.access.room(for: central), room.length < sent.count else {
+            return (central, sent, nil)
+        }
+        return room.isCut ? (central, Array(sent.prefix(room.length)), sent.count) : nil
     }
 
     private func reportError(_ message: String, on attribute: AttributeKey) {

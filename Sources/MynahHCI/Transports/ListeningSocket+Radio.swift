@@ -6,14 +6,14 @@ extension ListeningSocket {
     /// Listens on a TCP port.
     static func listening(host: String, port: UInt16) async throws(RadioError) -> ListeningSocket {
         let addresses = try await SocketAddress.resolve(host, port)
-        return try first(of: addresses, host, port) { address throws(Problem) in
+        return try first(of: addresses, host, port) { address throws(SystemError) in
             try ListeningSocket(address, isDualStack: true)
         }
     }
 
     /// Listens at a path; the socket of a process that has ended is replaced.
     static func listening(path: String) async throws(RadioError) -> ListeningSocket {
-        do throws(Problem) {
+        do throws(PathProblem) {
             return try await ListeningSocket(path: path, isPrivate: false)
         } catch {
             throw RadioError(error, at: path)
@@ -24,8 +24,8 @@ extension ListeningSocket {
     static func error(host: String, port: UInt16) -> RadioError? {
         do throws(RadioError) {
             let addresses = try SocketAddress.lookUp(host, port).get()
-            try first(of: addresses, host, port) { address throws(Problem) in
-                if let problem = problem(at: address, isDualStack: true) { throw problem }
+            try first(of: addresses, host, port) { address throws(SystemError) in
+                if let error = self.error(at: address, isDualStack: true) { throw error }
             }
             return nil
         } catch {
@@ -39,29 +39,25 @@ extension ListeningSocket {
     /// The result of `body` for the first of these addresses that it accepts.
     private static func first<Result>(
         of addresses: [SocketAddress], _ host: String, _ port: UInt16,
-        _ body: (SocketAddress) throws(Problem) -> Result
+        _ body: (SocketAddress) throws(SystemError) -> Result
     ) throws(RadioError) -> Result {
-        var last = Problem.system(SystemError(EADDRNOTAVAIL))
+        var last = SystemError(EADDRNOTAVAIL)
         for address in addresses {
-            do throws(Problem) {
+            do throws(SystemError) {
                 return try body(address)
             } catch {
                 last = error
             }
         }
-        switch last {
-        case .inUse:
+        switch last.number {
+        case EADDRINUSE:
             throw RadioError(
                 .unreachable, "the port \(port) is in use",
                 remedy: "choose another, or end the process that has it: ss -ltnp")
-        case .system(SystemError(EACCES)):
+        case EACCES:
             throw RadioError(
                 .notPermitted, "only root may listen on the port \(port)", remedy: "choose one above 1023")
-        case .system(let error):
-            throw RadioError(.unreachable, "cannot listen on \(host):\(port): \(error)")
-        // These are for paths.
-        case .pathTooLong, .isDirectory, .isNoSocket, .isForeign, .leftover:
-            throw RadioError(.unreachable, "cannot listen on \(host):\(port)")
+        default: throw RadioError(.unreachable, "cannot listen on \(host):\(port): \(last)")
         }
     }
 }
@@ -75,15 +71,26 @@ extension RadioError {
     }
 
     /// The error of listening at a path.
-    fileprivate init(_ problem: ListeningSocket.Problem, at path: String) {
+    fileprivate init(_ problem: ListeningSocket.PathProblem, at path: String) {
         switch problem {
         case .pathTooLong: self = .tooLong(path)
         case .isDirectory:
             self.init(
                 .unreachable, "cannot listen on \(path), which is a directory",
                 remedy: "name a socket in it, as in \(path)\(path.hasSuffix("/") ? "" : "/")hci")
-        case .isNoSocket, .inUse, .isForeign, .leftover:
-            self.init(.unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
+        case .isNoSocket:
+            self.init(.unreachable, "\(path) exists and is not a socket", remedy: "choose another path")
+        case .inUse:
+            self.init(
+                .unreachable, "\(path) is in use",
+                remedy: "choose another path, or end the process that listens there: ss -lxp")
+        case .isForeign:
+            self.init(.notPermitted, "the socket \(path) is another user's", remedy: "choose another path")
+        case .leftover(let error):
+            self.init(
+                .notPermitted,
+                "this user may not remove \(path), the socket of an ended process: \(error)",
+                remedy: "choose another path")
         case .system(let error) where [ENOENT, ENOTDIR, EACCES, EROFS].contains(error.number):
             self.init(
                 error.number == EACCES ? .notPermitted : .unreachable, "cannot listen on \(path): \(error)",

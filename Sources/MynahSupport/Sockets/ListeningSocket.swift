@@ -2,8 +2,8 @@ import Glibc
 
 /// A stream socket that listens.
 package struct ListeningSocket: Sendable {
-    /// The reason why nothing can listen at an address.
-    package enum Problem: Error, Hashable, Sendable {
+    /// The reason why nothing can listen at a path.
+    package enum PathProblem: Error, Hashable, Sendable {
         /// The path has more than 107 bytes, or none.
         case pathTooLong
         /// The path is a directory's.
@@ -45,16 +45,16 @@ package struct ListeningSocket: Sendable {
     /// Listens on a TCP port; port 0 is any that is free.
     ///
     /// - Parameter isDualStack: Whether IPv4 may reach it too if the address is `::`.
-    package init(_ address: SocketAddress, isDualStack: Bool) throws(Problem) {
+    package init(_ address: SocketAddress, isDualStack: Bool) throws(SystemError) {
         descriptor = try Self.bound(to: address, isDualStack) { listen($0, Self.backlog) == 0 }
         file = nil
     }
 
-    /// The reason why nothing can listen on a TCP port, or `nil` if it is free.
+    /// The error of listening on a TCP port, or `nil` if it is free.
     ///
     /// The port is bound and let go again. Nothing listens on it meanwhile, so nobody connects.
-    package static func problem(at address: SocketAddress, isDualStack: Bool) -> Problem? {
-        do throws(Problem) {
+    package static func error(at address: SocketAddress, isDualStack: Bool) -> SystemError? {
+        do throws(SystemError) {
             systemClose(try bound(to: address, isDualStack) { _ in true })
             return nil
         } catch {
@@ -64,7 +64,7 @@ package struct ListeningSocket: Sendable {
 
     private static func bound(
         to address: SocketAddress, _ isDualStack: Bool, isUsable: (Int32) -> Bool
-    ) throws(Problem) -> Int32 {
+    ) throws(SystemError) -> Int32 {
         let made = try make(address.family)
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -77,7 +77,7 @@ package struct ListeningSocket: Sendable {
         if address.with({ bind(made, $0, $1) }) == 0, isUsable(made) { return made }
         let error = SystemError(errno)
         systemClose(made)
-        throw error.number == EADDRINUSE ? .inUse : .system(error)
+        throw error
     }
 
     // MARK: - Unix domain
@@ -87,12 +87,17 @@ package struct ListeningSocket: Sendable {
     /// This may wait a moment for another process that opens a socket in the same directory.
     ///
     /// - Parameter isPrivate: Whether only this user may connect; otherwise the process' umask says who may.
-    package init(path: String, isPrivate: Bool) async throws(Problem) {
+    package init(path: String, isPrivate: Bool) async throws(PathProblem) {
         let lock = await DirectoryLock(of: path)
         defer { lock.release() }
         guard let address = SocketAddress(path: path) else { throw .pathTooLong }
         try Self.removeLeftover(path)
-        let made = try Self.make(AF_UNIX)
+        let made: Int32
+        do throws(SystemError) {
+            made = try Self.make(AF_UNIX)
+        } catch {
+            throw .system(error)
+        }
         // On Linux the new file takes the mode of the socket: at no time may another user connect.
         if isPrivate { fchmod(made, 0o600) }
         let isBound = address.with { bind(made, $0, $1) } == 0
@@ -107,9 +112,9 @@ package struct ListeningSocket: Sendable {
     }
 
     /// The reason why nothing can listen at a path, as far as it is known without making a socket there.
-    package static func problem(at path: String) -> Problem? {
+    package static func problem(at path: String) -> PathProblem? {
         guard SocketAddress(path: path) != nil else { return .pathTooLong }
-        do throws(Problem) {
+        do throws(PathProblem) {
             _ = try find(path)
         } catch {
             return error
@@ -124,7 +129,7 @@ package struct ListeningSocket: Sendable {
         case leftover
     }
 
-    private static func find(_ path: String) throws(Problem) -> Found {
+    private static func find(_ path: String) throws(PathProblem) -> Found {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
@@ -141,7 +146,7 @@ package struct ListeningSocket: Sendable {
         }
     }
 
-    private static func removeLeftover(_ path: String) throws(Problem) {
+    private static func removeLeftover(_ path: String) throws(PathProblem) {
         guard try find(path) == .leftover else { return }
         guard unlink(path) == 0 || errno == ENOENT else { throw .leftover(SystemError(errno)) }
     }
@@ -172,10 +177,10 @@ package struct ListeningSocket: Sendable {
 
     private static let backlog: Int32 = 4096
 
-    private static func make(_ family: Int32) throws(Problem) -> Int32 {
+    private static func make(_ family: Int32) throws(SystemError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let made = socket(family, type, 0)
-        guard made >= 0 else { throw .system(SystemError(errno)) }
+        guard made >= 0 else { throw SystemError(errno) }
         return made
     }
 }

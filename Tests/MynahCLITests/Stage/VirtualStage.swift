@@ -15,6 +15,10 @@ struct VirtualStage: Sendable {
 
     let time: RunTime
     private let commands = Lock<[PlayedCommand]>([])
+    private let interrupted = Lock(false)
+
+    /// Whether a command still played when nothing that is awaited comes any more.
+    var isInterrupted: Bool { interrupted.withLock { $0 } }
 
     /// Plays `body` on a stage of its own; what it leaves playing ends with it.
     static func play<Value: Sendable>(
@@ -37,6 +41,7 @@ struct VirtualStage: Sendable {
     }
 
     private func interrupt() {
+        interrupted.withLock { $0 = true }
         for command in commands.withLock({ $0 }) { command.terminate() }
     }
 
