@@ -17,23 +17,29 @@ extension HostRadio {
     ///
     /// A link that the device made is used in both roles.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
+        let identity = identity(of: address)
         var shared: Peer?
-        links.change { shared = $0.share(withCentral: access.identity(of: address), &$1) }
+        links.change { shared = $0.share(withCentral: identity, &$1) }
         if let shared { return shared }
-        let request = try access.want(address, timeout: timeout)
+        let stage = links.stage(ofPeripheral: identity)
+        let request = try access.want(identity, timeout: timeout, stage, security.bonds)
         return try await withTaskCancellationHandler {
             await access.connection(of: request)
         } onCancel: {
-            perform { $0.access.cancel(request) }
+            perform { $0.cancel(request) }
         }.get()
     }
 
     /// The identity address of a bonded device with this resolvable private address, or the address
     /// itself.
-    public func identity(of address: DeviceAddress) -> DeviceAddress { access.identity(of: address) }
+    public func identity(of address: DeviceAddress) -> DeviceAddress {
+        access.peers.identity(of: address, security.bonds)
+    }
 
     /// The last address of a bonded device on the air, or the address itself.
-    public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { access.addressOnAir(of: address) }
+    public func addressOnAir(of address: DeviceAddress) -> DeviceAddress {
+        access.peers.current(of: identity(of: address))
+    }
 
     /// Exchanges the MTU; this side offers that of its identity.
     ///
@@ -133,30 +139,30 @@ extension HostRadio {
     public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
         -> any L2CAPChannel
     {
-        HostChannel(try await links.channels.open(psm, with: peer), of: self)
+        HostChannel(try await channels.open(psm, with: peer), of: self)
     }
 
     func send(_ bytes: [UInt8], over key: ChannelKey) async throws(RadioError) {
-        try await links.channels.send(bytes, over: key)
+        try await channels.send(bytes, over: key)
     }
 
-    func receive(from key: ChannelKey) async -> [UInt8]? { await links.channels.receive(from: key) }
-    func close(_ key: ChannelKey) { links.channels.close(key) }
-    func drop(_ key: ChannelKey) { links.channels.drop(key) }
+    func receive(from key: ChannelKey) async -> [UInt8]? { await channels.receive(from: key) }
+    func close(_ key: ChannelKey) { channels.close(key) }
+    func drop(_ key: ChannelKey) { channels.drop(key) }
 
     /// Pairs, or encrypts with the key of a bond, and returns when the link is encrypted.
     ///
     /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
     /// first.
     public func pair(_ peer: Peer.ID) async throws(RadioError) {
-        try await links.pair(peer)
+        try await security.pair(peer)
     }
 
     /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
     @discardableResult
     public func forgetBond(with address: DeviceAddress) -> Bool {
         sinks.faults?.forgetLostBond(with: address)
-        return links.forgetBond(with: address)
+        return security.forgetBond(with: address)
     }
 
     /// Ends a link, in either role.

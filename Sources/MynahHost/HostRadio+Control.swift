@@ -4,10 +4,10 @@ import MynahHCI
 // A test's requests to the radio.
 extension HostRadio: ControllableRadio {
     package func isEncrypted(_ central: Peer.ID) -> Bool? {
-        (try? links.table.handle(of: central)).map { links.security[$0].isEncrypted }
+        (try? acl.table.handle(of: central)).map { security[$0].isEncrypted }
     }
 
-    package var bondedAddresses: [DeviceAddress] { links.bonds.bonds.map(\.identity) }
+    package var bondedAddresses: [DeviceAddress] { security.bonds.bonds.map(\.identity) }
 
     /// Ends a link for a reason.
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
@@ -20,5 +20,5 @@ extension HostRadio: ControllableRadio {
         links.server.serve(services, as: mode)
     }
 
-    package func leave(_ peer: Peer.ID) { links.table.leave(peer) }
+    package func leave(_ peer: Peer.ID) { acl.table.leave(peer) }
 }

@@ -26,7 +26,7 @@ extension HostRadio: FaultableRadio {
     /// Resets the controller, which then neither advertises nor keeps its links.
     package func vanish() async {
         guard case .running = stage, controller.isRunning else { return }
-        try? await controller.turnOff(isSilent: true)
+        try? await turnOff(isSilent: true)
     }
 
     package func reappear() async throws(RadioError) {

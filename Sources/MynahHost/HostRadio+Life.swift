@@ -60,8 +60,8 @@ extension HostRadio {
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         stage = .starting
         connectParts()
-        links.security.ioCapability = identity.ioCapability
-        links.loadBonds()
+        security.manager.ioCapability = identity.ioCapability
+        security.loadBonds()
         let epoch = controller.epoch + 1
         do throws(RadioError) {
             try await controller.start(inlet)
@@ -86,15 +86,17 @@ extension HostRadio {
     private func connectParts() {
         timer.wake = { [weak self] number in await self?.wake(number) }
         links.radio = self
+        channels.radio = self
+        security.radio = self
     }
 
     /// How the transport's threads get to the controller's driver.
-    private var inlet: ControllerDriver.Inlet {
+    private var inlet: ControllerInlet {
         let executor = environment.executor
-        return ControllerDriver.Inlet(
+        return ControllerInlet(
             receive: { [weak self] packet, epoch in
                 guard let self else { return }
-                executor.perform { self.assumeIsolated { $0.controller.handle(packet, epoch) } }
+                executor.perform { self.assumeIsolated { $0.drivers.receive(packet, epoch) } }
             },
             ended: { [weak self] error, epoch in
                 guard let self else { return }

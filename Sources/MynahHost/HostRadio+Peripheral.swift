@@ -41,23 +41,23 @@ extension HostRadio {
 
     /// The airtime and packets used since the radio was created.
     public var used: RadioUse? {
-        controller.meter.use(of: links.table, isEstimated: !options.isSimulated, at: environment.now())
+        controller.meter.use(of: acl.table, isEstimated: !options.isSimulated, at: environment.now())
     }
 
     /// Publishes a PSM, and returns it.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
-        try links.channels.publish(isEncrypted: isEncrypted)
+        try channels.publish(isEncrypted: isEncrypted)
     }
 
     /// Withdraws a PSM, and closes its channels.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
-        links.channels.unpublish(psm)
+        channels.unpublish(psm)
     }
 
     /// Requests connection parameters from a central; returns `false` if it refuses them.
     public func requestConnectionParameters(
         _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        try await links.channels.askForParameters(wanted, of: central)
+        try await channels.askForParameters(wanted, of: central)
     }
 }

@@ -21,8 +21,21 @@ extension HostRadio {
             powerWaiters = nil
             for waiter in waiters { waiter.resume() }
         }
-        guard isOn else { return try await controller.turnOff() }
+        guard isOn else { return try await turnOff() }
         try await controller.turnOn()
         await access.goOn()
+    }
+
+    /// Ends every link on the air and resets the controller.
+    ///
+    /// Requests are kept, except those for connections.
+    ///
+    /// With `isSilent` links end without a word, and no state is reported.
+    func turnOff(isSilent: Bool = false) async throws(RadioError) {
+        guard controller.isRunning else { return controller.turnOffLost(isSilent: isSilent) }
+        controller.startTurningOff()
+        acl.table.leave()
+        if !isSilent { await links.endAll() }
+        try await controller.finishTurningOff(isSilent: isSilent)
     }
 }

@@ -9,18 +9,14 @@ import MynahSupport
 /// full. It plays a peripheral, a central, or both on one controller.
 ///
 /// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor:
-/// one for the controller, one for advertising, scanning and connecting, one for the links, and one for
-/// their L2CAP channels.
+/// one for the controller, one for advertising, scanning and connecting, one for ACL data, one for L2CAP
+/// channels, one for pairing and encryption, and one for the links.
 public actor HostRadio: PeripheralRadio, CentralRadio {
     /// The options of a radio.
     public typealias Options = HostRadioOptions
 
     let environment: Environment
-    let sinks = RadioSinks()
-    let timer: HostTimer
-    let controller: ControllerDriver
-    let access: GenericAccess
-    let links: LinkDriver
+    let drivers: HostDrivers
     var stage = Stage.stopped
     /// Calls that wait until Bluetooth is turned on or off, or `nil` if no change is under way.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
@@ -36,15 +32,17 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
 
     init(_ environment: Environment) {
         self.environment = environment
-        timer = HostTimer(environment)
-        controller = ControllerDriver(environment, timer, sinks)
-        access = GenericAccess(environment, timer, sinks, controller)
-        links = LinkDriver(environment, timer, sinks, controller, access)
-        controller.access = access
-        controller.links = links
-        access.links = links
-        sinks.served = { [weak links] peer in links?.change { $0.served(peer, &$1) } }
+        drivers = HostDrivers(environment)
     }
+
+    var sinks: RadioSinks { drivers.sinks }
+    var timer: HostTimer { drivers.timer }
+    var controller: ControllerDriver { drivers.controller }
+    var access: GenericAccess { drivers.access }
+    var acl: ACLDriver { drivers.acl }
+    var channels: ChannelDriver { drivers.channels }
+    var security: SecurityDriver { drivers.security }
+    var links: LinkDriver { drivers.links }
 
     /// The radio's phone and managers run on it too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -68,20 +66,6 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
 
     func wake(_ number: UInt64) {
         guard timer.woke(number) else { return }
-        while let deadline = timer.takeDue() { expire(deadline) }
-    }
-
-    private func expire(_ deadline: HostDeadline) {
-        switch deadline {
-        case .command: controller.loseSilent()
-        case .addressRotation: controller.drive { $0.expireAddress(at: $1, &$2) }
-        case .connectionCancel: controller.drive { $0.expireConnectionCancel(at: $1, &$2) }
-        case .linksEnd: links.stopWaitingForEnd()
-        case .connect(let number): access.overdue(number)
-        case .confirmation(let link): links.confirmationDue(link)
-        case .signal(let link, let identifier): links.channels.signalDue(link, identifier)
-        case .request(let link): links.requestDue(link)
-        case .pairing(let link): links.pairingDue(link)
-        }
+        while let deadline = timer.takeDue() { drivers.expire(deadline) }
     }
 }

@@ -37,7 +37,7 @@ enum RoomLimits {
             type: "GenericAccess", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "LinkDriver", lines: Limit(500, goal: 500), properties: Limit(16, goal: 16),
+            type: "LinkDriver", lines: Limit(420, goal: 420), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "ChannelDriver", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
@@ -115,7 +115,6 @@ enum RoomLimits {
         "MynahDBus.DBusConnection": 607,
         "MynahHost.ATTServer": 496,
         "MynahHost.GATTServer": 421,
-        "MynahHost.LinkDriver": 485,
         "MynahProfiles.Kind": 511,
         "MynahProfiles.ShippedProfiles": 786,
         "MynahRun.RunSession": 441,
@@ -133,9 +132,6 @@ enum RoomLimits {
     static let backReferences: [String: Int] = [
         "Mynah.CentralManagerState": 1,
         "Mynah.ManagerState": 1,
-        "MynahHost.ChannelDriver": 1,
-        "MynahHost.ControllerDriver": 2,
-        "MynahHost.GenericAccess": 1,
     ]
 
     /// How many parameters may hand a whole phone to one of its parts.

@@ -46,7 +46,9 @@ import Testing
         controller.state.withLock { $0.completesData = false }
         controller.connect()
         for _ in 0..<3 * DataQueue.limit { controller.receive([0x1D, 0x0C, 0x00, 0x01]) }
-        try await until("the indications are taken") { await radio.look { $0.outbound.queue.count } >= 1000 }
+        try await until("the indications are taken") {
+            await radio.look { $0.acl.outbound.queue.count } >= 1000
+        }
         let asked = Task { try? await radio.discoverServices(nil, of: Peer.ID(1)) }
         try await until("the request is sent") {
             controller.complete(0x40)

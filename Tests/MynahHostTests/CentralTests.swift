@@ -310,8 +310,8 @@ import Testing
         // A peripheral is a central too when it asks for what is published.
         #expect(sink.words.contains { $0.hasPrefix("connected") } == (order != .centralConnectedFirst))
         #expect(try await rig.device.read(try #require(published.handles[value.key]), of: away) == [7])
-        #expect(await rig.phone.look { $0.table.handles.count } == 1)
-        #expect(await rig.device.look { $0.table.handles.count } == 1)
+        #expect(await rig.phone.look { $0.acl.table.handles.count } == 1)
+        #expect(await rig.device.look { $0.acl.table.handles.count } == 1)
         // It can be found again, after the link.
         try await until("the connection is reported") { sink.words.contains { $0.hasPrefix("connected") } }
         await rig.device.disconnect(away)
@@ -374,7 +374,7 @@ import Testing
         let rig = try await CentralRig()
         _ = try await rig.connect()
         await rig.phone.stop()
-        #expect(await rig.phone.look { $0.table.isEmpty })
+        #expect(await rig.phone.look { $0.acl.table.isEmpty })
         try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
         try await until("the device reports the disconnection") { rig.sink.words.contains("disconnected") }
         _ = try await rig.connect()

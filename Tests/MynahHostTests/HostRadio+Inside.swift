@@ -12,7 +12,7 @@ extension HostRadio {
     /// How many calls wait for another call of `stop`.
     var waitingStops: Int { if case .stopping(let waiting) = stage { waiting.count } else { 0 } }
 
-    func visible(_ packet: H4Packet) -> String { controller.visible(packet) }
+    func visible(_ packet: H4Packet) -> String { packet.visibleBody { acl.channel(of: $0) } }
 
     func due(_ deadline: HostDeadline) -> Duration? { timer[deadline] }
 

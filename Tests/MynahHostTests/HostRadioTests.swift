@@ -219,8 +219,8 @@ import Testing
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
         rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
         try await rig.wait(for: "subscribed notification")
-        let silent = try #require(await rig.radio.look { $0.table[0x40]?.peer.id })
-        let other = try #require(await rig.radio.look { $0.table[0x41]?.peer.id })
+        let silent = try #require(await rig.radio.look { $0.acl.table[0x40]?.peer.id })
+        let other = try #require(await rig.radio.look { $0.acl.table[0x41]?.peer.id })
         func send(_ value: UInt8, to peer: Peer.ID, as delivery: Delivery = .asSubscribed) async throws
             -> SendResult
         {

@@ -138,10 +138,10 @@ private struct AnsweringSink: RadioSink {
                 controller.tell(H4Packet(.event, bytes(Self.events)[0]))
                 for _ in 0..<200 { controller.tell(packet()) }
                 // The actor takes its turn after every packet before.
-                _ = await radio.look { $0.table.lastPeer }
+                _ = await radio.look { $0.acl.table.lastPeer }
                 if burst % 8 == 7 {
                     // All links end, and with them what was on its way.
-                    for handle in await radio.look({ $0.table.handles }) {
+                    for handle in await radio.look({ $0.acl.table.handles }) {
                         controller.tell(
                             HCIEvent(
                                 HCIEvent.disconnectionComplete,
@@ -161,7 +161,7 @@ private struct AnsweringSink: RadioSink {
         }
         #expect(controller.sent > 500)
         #expect(growth < 12_000)
-        #expect(await radio.look { $0.outbound.queue.count } <= 16 * DataQueue.limit)
+        #expect(await radio.look { $0.acl.outbound.queue.count } <= 16 * DataQueue.limit)
         await radio.stop()
     }
 
@@ -179,7 +179,7 @@ private struct AnsweringSink: RadioSink {
         for _ in 0..<3000 {
             for packet in request.packets(for: 0x40, of: 27) { controller.tell(packet.packet) }
         }
-        let count = await radio.look { $0.outbound.queue.count }
+        let count = await radio.look { $0.acl.outbound.queue.count }
         #expect((DataQueue.limit..<DataQueue.limit + 32).contains(count))
         await radio.stop()
     }

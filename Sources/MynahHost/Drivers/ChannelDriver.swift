@@ -5,7 +5,7 @@ import MynahHCI
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
 /// The driver is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the
-/// `LinkDriver`.
+/// `ACLDriver`.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 
@@ -13,8 +13,9 @@ final class ChannelDriver {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
-    /// The driver that it belongs to.
-    unowned let links: LinkDriver
+    private let acl: ACLDriver
+    /// The actor whose channels these are.
+    weak var radio: HostRadio?
     private var l2cap: L2CAPManager
     /// Calls that wait for a channel to open, by number.
     private var openings: [UInt64: Call<ChannelEnd>] = [:]
@@ -28,13 +29,13 @@ final class ChannelDriver {
 
     init(
         _ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks, _ controller: ControllerDriver,
-        of links: LinkDriver
+        _ acl: ACLDriver
     ) {
         self.environment = environment
         self.timer = timer
         self.sinks = sinks
         self.controller = controller
-        self.links = links
+        self.acl = acl
         l2cap = L2CAPManager(timeout: environment.options.transactionTimeout)
     }
 
@@ -64,12 +65,17 @@ final class ChannelDriver {
         for action in actions { carryOut(action) }
     }
 
+    /// Sends the packets that the controller has room for, and lets channels send while there is room.
+    func sendData() {
+        repeat { acl.transmit() } while hasChannels && fill()
+    }
+
     /// Lets channels send as much as there is room for.
     ///
     /// Returns `true` if they sent anything.
-    func fill() -> Bool {
+    private func fill() -> Bool {
         var actions: [L2CAPManager.Action] = []
-        let isAny = l2cap.fill(&links.outbound, &actions)
+        let isAny = l2cap.fill(&acl.outbound, &actions)
         for action in actions { carryOut(action) }
         return isAny
     }
@@ -91,7 +97,7 @@ final class ChannelDriver {
 
     /// Opens a channel to a PSM that a peer has published.
     func open(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> ChannelEnd {
-        let handle = try links.table.handle(of: peer)
+        let handle = try acl.table.handle(of: peer)
         return try await withCheckedContinuation { continuation in
             change { l2cap, outbound, actions in
                 let call = l2cap.open(psm, on: handle, at: environment.now(), &outbound, &actions)
@@ -104,7 +110,7 @@ final class ChannelDriver {
     func askForParameters(
         _ range: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        let handle = try links.table.handle(of: central)
+        let handle = try acl.table.handle(of: central)
         return try await withCheckedContinuation { continuation in
             change { l2cap, outbound, actions in
                 let call = l2cap.askForParameters(
@@ -142,8 +148,8 @@ final class ChannelDriver {
     }
 
     private func takeReceived(from key: ChannelKey) -> [UInt8]? {
-        guard let next = l2cap.takeReceived(key, &links.outbound) else { return nil }
-        links.sendData()
+        guard let next = l2cap.takeReceived(key, &acl.outbound) else { return nil }
+        sendData()
         return next
     }
 
@@ -158,8 +164,8 @@ final class ChannelDriver {
     // MARK: The part
 
     /// A frame came over signalling, or over a channel.
-    func receive(_ frame: L2CAPFrame, on handle: ConnectionHandle) {
-        change { $0.receive(frame, on: handle, links.security[handle], &$1, &$2) }
+    func receive(_ frame: L2CAPFrame, on handle: ConnectionHandle, _ security: LinkSecurity) {
+        change { $0.receive(frame, on: handle, security, &$1, &$2) }
     }
 
     /// Handles an L2CAP request that was not answered in time.
@@ -175,7 +181,7 @@ final class ChannelDriver {
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             let wanted = ConnectionParameterRange(
                 minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
-            let rules = links.table[handle]?.role == .central ? l2cap.rules : .specification
+            let rules = acl.table[handle]?.role == .central ? l2cap.rules : .specification
             let refusal = rules.refusal(of: wanted)
             let isAccepted = refusal == nil
             controller.send(
@@ -190,7 +196,7 @@ final class ChannelDriver {
     }
 
     private func report(_ content: ConnectionParameterReport.Content, of link: ConnectionHandle) {
-        if let link = links.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
+        if let link = acl.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
     }
 
     /// Changes the state of L2CAP, sends the frames that it wrote, and carries out its actions.
@@ -198,15 +204,15 @@ final class ChannelDriver {
         _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
     ) {
         var actions: [L2CAPManager.Action] = []
-        body(&l2cap, &links.outbound, &actions)
-        links.sendData()
+        body(&l2cap, &acl.outbound, &actions)
+        sendData()
         for action in actions { carryOut(action) }
     }
 
     private func carryOut(_ action: L2CAPManager.Action) {
         switch action {
         case .opened(let end):
-            if let radio = links.radio { sinks.tell(.channelOpened(HostChannel(end, of: radio))) }
+            if let radio { sinks.tell(.channelOpened(HostChannel(end, of: radio))) }
         case .openEnded(let call, let result):
             openings.removeValue(forKey: call)?.resume(returning: result)
         case .parametersEnded(let call, let result):

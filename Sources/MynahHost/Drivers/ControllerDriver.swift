@@ -3,21 +3,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the controller over its transport: carries out the actions of the session, passes on the events of
-/// the controller, and looks for a lost controller.
+/// Drives the controller over its transport: carries out the actions of the session, and looks for a lost
+/// controller.
 ///
-/// The driver is confined to the radio's executor.
+/// The driver knows no other driver: it returns received packets to its owner, and asks for everything else
+/// by actions. It is confined to the radio's executor.
 final class ControllerDriver {
-    /// How a transport gets back to the radio's executor.
-    struct Inlet {
-        /// Handles a packet of the transport that was opened at an epoch.
-        var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
-        /// Takes the end of that transport.
-        var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
-        /// Looks for a controller that was lost.
-        var recover: @Sendable () async -> Void
-    }
-
     private typealias Answer = CheckedContinuation<Result<[UInt8], RadioError>, Never>
 
     /// The longest pause between two looks for a controller that was lost.
@@ -26,15 +17,15 @@ final class ControllerDriver {
     private let environment: Environment
     private let timer: HostTimer
     private let sinks: RadioSinks
-    /// Advertising, scanning and connecting.
-    unowned var access: GenericAccess?
-    /// The driver of the links.
-    unowned var links: LinkDriver?
+    /// Carries out an action for other drivers.
+    var act: (ControllerAction) -> Void = { _ in }
+    /// Returns the source of the own address, for the controller's public address.
+    var addressSource: (DeviceAddress?) -> OwnAddress.Source? = { _ in nil }
     /// The radio's use of the air.
     let meter = AirMeter()
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
-    private var inlet: Inlet?
+    private var inlet: ControllerInlet?
     /// Changes with each transport that is opened, so that late packets of an earlier one are dropped.
     private(set) var epoch = 0
     /// The reason of the last loss of the controller.
@@ -81,7 +72,7 @@ final class ControllerDriver {
     /// Opens the transport and waits until the controller is brought up.
     ///
     /// If that throws, the caller has to call `stop`.
-    func start(_ inlet: Inlet) async throws(RadioError) {
+    func start(_ inlet: ControllerInlet) async throws(RadioError) {
         stage = .starting
         self.inlet = inlet
         try await open()
@@ -178,7 +169,7 @@ final class ControllerDriver {
         lastLoss = callError
         guard isRunning else {
             drive { session, _, actions in session.end(callError, &actions) }
-            links?.stopWaitingForEnd()
+            act(.stopWaitingForEnd)
             return endBringUp(.failure(callError))
         }
         lost(error, callError)
@@ -187,10 +178,10 @@ final class ControllerDriver {
     private func lost(_ error: RadioError, _ callError: RadioError) {
         stage = .lost
         environment.transport.close()
-        links?.controllerLost(callError)
+        act(.lost(callError))
         drive { session, _, actions in session.end(callError, &actions) }
         sinks.report(.unsupported, after: error)
-        links?.reportRoom()
+        act(.reportRoom)
         if let inlet { recovery = environment.task { await inlet.recover() } }
     }
 
@@ -223,23 +214,23 @@ final class ControllerDriver {
 
     // MARK: Power
 
-    /// Ends every link on the air and resets the controller.
-    ///
-    /// Requests are kept, except those for connections.
-    ///
-    /// With `isSilent` links end without a word, and no state is reported.
-    func turnOff(isSilent: Bool = false) async throws(RadioError) {
-        guard isRunning else {
-            recovery?.cancel()
-            return turnedOff(isOpen: false, isSilent)
-        }
+    /// Begins to turn a running controller off: the owner ends the links then, and calls `finishTurningOff`.
+    func startTurningOff() {
         stage = .turningOff
         drive { $0.turnOff(at: $1, &$2) }
-        links?.table.leave()
-        if !isSilent { await links?.endAll() }
+    }
+
+    /// Resets the controller, after its links have ended; with `isSilent` no state is reported.
+    func finishTurningOff(isSilent: Bool) async throws(RadioError) {
         let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
         guard stage == .turningOff else { throw Self.stopped }
         turnedOff(isOpen: isReset, isSilent)
+    }
+
+    /// Turns off a controller that is lost: it is not looked for any more.
+    func turnOffLost(isSilent: Bool) {
+        recovery?.cancel()
+        turnedOff(isOpen: false, isSilent)
     }
 
     private func turnedOff(isOpen: Bool, _ isSilent: Bool) {
@@ -247,11 +238,11 @@ final class ControllerDriver {
         if !isOpen { environment.transport.close() }
         let error = unavailable()
         lastLoss = error
-        links?.controllerLost(error)
+        act(.lost(error))
         drive { session, _, actions in session.end(error, &actions) }
         endBringUp(.failure(error))
         if !isSilent { sinks.report(.poweredOff) }
-        links?.reportRoom()
+        act(.reportRoom)
     }
 
     /// Brings the controller up again.
@@ -273,25 +264,29 @@ final class ControllerDriver {
 
     // MARK: Reports
 
-    /// Handles a packet of the transport that was opened at an epoch.
-    func handle(_ packet: H4Packet, _ epoch: Int) {
-        guard epoch == self.epoch, isAttached else { return }
-        logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+    /// Receives a packet of the transport that was opened at an epoch; returns it if other drivers handle it.
+    ///
+    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    func receive(
+        _ packet: H4Packet, _ epoch: Int, continuing channel: (ConnectionHandle) -> UInt16?
+    ) -> ReceivedPacket? {
+        guard epoch == self.epoch, isAttached else { return nil }
+        trace("received", packet, channel)
         switch packet.type {
-        case .event: takeEvent(packet.body)
-        case .aclData: links?.receive(packet.body)
-        case .command, .synchronousData, .isochronousData: break
+        case .event: return receiveEvent(packet.body)
+        case .aclData: return .data(packet.body)
+        case .command, .synchronousData, .isochronousData: return nil
         }
     }
 
-    private func takeEvent(_ body: [UInt8]) {
+    private func receiveEvent(_ body: [UInt8]) -> ReceivedPacket? {
         // This event comes with almost every packet, so it is handled before events are decoded.
         if body.first == HCIEvent.numberOfCompletedPackets, let completed = HCIEvent.completedPackets(body) {
-            links?.completed(completed)
-            return
+            return .completed(completed)
         }
         guard let event = HCIEvent(body), let content = HCIEventContent(event) else {
-            return logger.notice("event dropped", metadata: ["body": "\(Hex.encode(body))"])
+            logger.notice("event dropped", metadata: ["body": "\(Hex.encode(body))"])
+            return nil
         }
         switch content {
         case .commandComplete(let opcode, let credits, let parameters):
@@ -300,11 +295,12 @@ final class ControllerDriver {
         case .commandStatus(let opcode, let credits, let status):
             drive { $0.answered(opcode, credits: credits, status, [], at: $1, &$2) }
         case .hardwareError(let code): hardwareFailed(code)
-        case .advertisingReports(let reports): for report in reports { access?.hear(report) }
+        case .advertisingReports(let reports): return .advertising(reports)
         case .connectionComplete(let status, let connection) where status != .success:
             if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
-        default: links?.handle(content)
+        default: return .event(content)
         }
+        return nil
     }
 
     // MARK: Requests
@@ -328,34 +324,39 @@ final class ControllerDriver {
         switch action {
         case .send(let command): transmit(command.packet)
         case .chooseAddress(let publicAddress):
-            guard let source = links?.addressSource(publicAddress) else { return }
+            guard let source = addressSource(publicAddress) else { return }
             drive { $0.choose(source, at: $1, &$2) }
         case .broughtUp:
-            links?.configure(on: session.profile)
+            act(.configure(session.profile))
             endBringUp(.success(()))
         case .bringUpFailed(let error): endBringUp(.failure(error))
-        case .addressChanged: access?.addressChanged()
+        case .addressChanged: act(.addressChanged)
         case .settled(let sender):
             for waiter in settling.removeValue(forKey: sender) ?? [] { waiter.resume() }
-            if sender == .advertiser { access?.reportLostAdvertisement() }
-        case .connectionsFailed(let numbers, let error): access?.connectionsFailed(numbers, error)
+            if sender == .advertiser { act(.advertiserSettled) }
+        case .connectionsFailed(let numbers, let error): act(.connectionsFailed(numbers, error))
         case .answered(let call, let result): calls.removeValue(forKey: call)?.resume(returning: result)
         case .refused(let purpose, let status):
             logger.debug("refused", metadata: ["command": "\(purpose)", "status": "\(status.hexadecimal)"])
         case .linkCommandRefused(let command, let handle, let peer):
-            links?.refused(command, handle, peer)
+            act(.refused(command, handle, peer))
         }
     }
 
     /// Sends a packet to the controller.
-    func transmit(_ packet: H4Packet) {
-        logger.trace("sent", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+    ///
+    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    func transmit(_ packet: H4Packet, continuing channel: (ConnectionHandle) -> UInt16? = { _ in nil }) {
+        trace("sent", packet, channel)
         environment.transport.send(packet)
     }
 
-    /// The bytes of a packet for the log, without the keys in it.
-    func visible(_ packet: H4Packet) -> String {
-        packet.visibleBody { links?.channel(of: $0) ?? nil }
+    private func trace(
+        _ message: Logger.Message, _ packet: H4Packet, _ channel: (ConnectionHandle) -> UInt16?
+    ) {
+        logger.trace(
+            message,
+            metadata: ["type": "\(packet.type)", "body": "\(packet.visibleBody(continuing: channel))"])
     }
 
     /// Waits until the advertiser or the scanner has nothing under way.

@@ -4,7 +4,8 @@ import MynahSupport
 
 /// Advertises, scans and asks for connections, as the Generic Access Profile defines (Vol 3, Part C).
 ///
-/// A driver over the machines of the controller's session. It is confined to the radio's executor.
+/// A driver over the machines of the controller's session. Its callers hand it the bonds that it resolves
+/// private addresses with. It is confined to the radio's executor.
 final class GenericAccess {
     struct Connection {
         var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
@@ -25,10 +26,8 @@ final class GenericAccess {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
-    /// The driver of the links.
-    unowned var links: LinkDriver?
     private var reports = ReportAssembler()
-    private(set) var peers = PeerAddresses()
+    var peers = PeerAddresses()
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
 
@@ -164,11 +163,11 @@ final class GenericAccess {
 
     /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that
     /// it uses now.
-    func hear(_ report: LEAdvertisingReport) {
+    func hear(_ report: LEAdvertisingReport, _ bonds: BondStore) {
         let scanner = controller.session.scanner
         let isWanted = scanner.wanted != nil
-        guard isWanted || scanner.isFollowing, var whole = reports.add(report), let links else { return }
-        let (identity, hasMoved) = peers.heard(whole.address, links.bonds)
+        guard isWanted || scanner.isFollowing, var whole = reports.add(report) else { return }
+        let (identity, hasMoved) = peers.heard(whole.address, bonds)
         if hasMoved { controller.change { $2.moved(identity, to: peers.current(of: identity)) } }
         if identity != whole.address { whole.resolvedAddress = whole.address }
         whole.address = identity
@@ -181,9 +180,9 @@ final class GenericAccess {
     /// The host resolves addresses by itself and leaves the controller's resolving list alone: not every
     /// controller has one, it holds few addresses, and it cannot change while anything is on (Core
     /// Specification, Vol 4, Part E, 7.8.38).
-    private func follow() {
+    private func follow(_ bonds: BondStore) {
         let isWanted = controller.session.connector.addresses.contains {
-            links?.bonds[$0]?.identityResolvingKey != nil
+            bonds[$0]?.identityResolvingKey != nil
         }
         guard isWanted != controller.session.scanner.isFollowing else { return }
         controller.change { _, scanner, _ in scanner.follow(isWanted) }
@@ -191,21 +190,13 @@ final class GenericAccess {
 
     // MARK: Connecting
 
-    /// The identity of a bonded peripheral that is named by a private address; any other address is itself.
-    func identity(of address: DeviceAddress) -> DeviceAddress {
-        links.map { peers.identity(of: address, $0.bonds) } ?? address
-    }
-
-    /// The address that a bonded peripheral was last heard with; any other address is itself.
-    func addressOnAir(of address: DeviceAddress) -> DeviceAddress { peers.current(of: identity(of: address)) }
-
-    /// Asks for a connection; several may be waited for at once.
-    func want(_ address: DeviceAddress, timeout: Duration?) throws(RadioError) -> Request {
-        guard controller.isRunning, let links else {
-            throw controller.unavailable()
-        }
-        let address = identity(of: address)
-        let stage = links.stage(ofPeripheral: address)
+    /// Asks for a connection to a peripheral by its identity; several may be waited for at once.
+    ///
+    /// `stage` is that of the link to it, or `nil` if there is no link.
+    func want(
+        _ address: DeviceAddress, timeout: Duration?, _ stage: Link.Stage?, _ bonds: BondStore
+    ) throws(RadioError) -> Request {
+        guard controller.isRunning else { throw controller.unavailable() }
         guard stage != .givenUp else {
             throw RadioError(.disconnected, "the previous link to \(address) has not ended yet")
         }
@@ -215,7 +206,7 @@ final class GenericAccess {
         let onAir = peers.current(of: address)
         let number = controller.change { _, _, connector in connector.want(address, onAir: onAir) }
         if let timeout { timer[.connect(number)] = environment.now() + timeout }
-        follow()
+        follow(bonds)
         let overdue = RadioError(.timedOut, "\(address) did not answer within \((timeout ?? .zero).text)")
         return Request(number: number, epoch: controller.epoch, address: address, overdue: overdue)
     }
@@ -227,42 +218,47 @@ final class GenericAccess {
         }
     }
 
-    /// Cancels a request.
-    func cancel(_ request: Request) {
-        guard request.epoch == controller.epoch else { return }
-        giveUp(request.number, RadioError(.timedOut, "connecting to \(request.address) was cancelled"))
+    /// Cancels a request, and returns its number, or `nil` if the controller was stopped since.
+    func cancel(_ request: Request, _ bonds: BondStore) -> UInt64? {
+        guard request.epoch == controller.epoch else { return nil }
+        let error = RadioError(.timedOut, "connecting to \(request.address) was cancelled")
+        giveUp(request.number, error, bonds)
+        return request.number
     }
 
-    /// A request has timed out.
-    func overdue(_ number: UInt64) {
-        if let overdue = connections[number]?.overdue { giveUp(number, overdue) }
+    /// Gives up a request that has timed out; returns `false` if it has ended already.
+    func overdue(_ number: UInt64, _ bonds: BondStore) -> Bool {
+        guard let overdue = connections[number]?.overdue else { return false }
+        giveUp(number, overdue, bonds)
+        return true
     }
 
-    private func giveUp(_ number: UInt64, _ error: RadioError) {
+    private func giveUp(_ number: UInt64, _ error: RadioError, _ bonds: BondStore) {
         controller.change { _, _, connector in _ = connector.giveUp(number) }
         ended(number, .failure(error))
-        follow()
-        links?.giveUp(number)
+        follow(bonds)
     }
 
     /// A link began; returns the request that it fulfils, or `nil` if it fulfils none.
-    func linkBegan(_ connection: LEConnection, identity: DeviceAddress?) -> Connector.Request? {
+    func linkBegan(
+        _ connection: LEConnection, identity: DeviceAddress?, _ bonds: BondStore
+    ) -> Connector.Request? {
         if let identity { peers.connected(identity, by: connection.addressOnAir) }
         let request = controller.drive { $0.linkBegan(connection, identity: identity, at: $1, &$2) }
-        follow()
+        follow(bonds)
         return request
     }
 
     /// A connection that was lost before the peripheral was heard is tried again.
-    func connectAgain(_ request: Connector.Request) {
+    func connectAgain(_ request: Connector.Request, _ bonds: BondStore) {
         controller.change { _, _, connector in connector.wantAgain(request) }
-        follow()
+        follow(bonds)
     }
 
     /// The controller cannot make the connections of these requests.
-    func connectionsFailed(_ numbers: [UInt64], _ error: RadioError) {
+    func connectionsFailed(_ numbers: [UInt64], _ error: RadioError, _ bonds: BondStore) {
         for number in numbers { ended(number, .failure(error)) }
-        follow()
+        follow(bonds)
     }
 
     /// A request ended with a link, or without.

@@ -8,7 +8,7 @@ extension LinkDriver {
         _ procedure: Procedure, on peer: Peer.ID
     ) async throws(RequestError) -> Procedure.Value {
         let link: ConnectionHandle
-        do throws(RadioError) { link = try table.handle(of: peer) } catch { throw .failed(error) }
+        do throws(RadioError) { link = try acl.table.handle(of: peer) } catch { throw .failed(error) }
         return try await withCheckedContinuation { continuation in
             ask(link) { client, actions in
                 client.perform(procedure, on: link, at: environment.now(), into: &actions) {
@@ -20,14 +20,14 @@ extension LinkDriver {
 
     /// Whether a link has room for a command; if not, `readyToWrite` follows.
     func hasRoomToWrite(to peer: Peer.ID) -> Bool {
-        (try? table.handle(of: peer)).map { client.hasRoom(on: $0, &outbound) } ?? false
+        (try? acl.table.handle(of: peer)).map { client.hasRoom(on: $0, &acl.outbound) } ?? false
     }
 
     /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
-        let isSent = try client.write(value, to: handle, on: try table.handle(of: peer), &outbound)
+        let isSent = try client.write(value, to: handle, on: try acl.table.handle(of: peer), &acl.outbound)
         sendData()
         return isSent
     }
@@ -41,10 +41,10 @@ extension LinkDriver {
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
-        let link = try table.handle(of: peer)
+        let link = try acl.table.handle(of: peer)
         guard !security[link].isEncrypted else { return try write(value, to: handle, of: peer) }
-        let isSent = try client.writeSigned(value, to: handle, on: link, &outbound) { pdu in
-            secure(link) { $0.sign(pdu, link, &$2) }
+        let isSent = try client.writeSigned(value, to: handle, on: link, &acl.outbound) { pdu in
+            security.change(link) { $0.sign(pdu, link, &$2) }
         }
         sendData()
         return isSent
@@ -52,7 +52,7 @@ extension LinkDriver {
 
     /// Handles a request that was not answered in time.
     func requestDue(_ link: ConnectionHandle) {
-        let isPairing = security.deadline(of: link) != nil
+        let isPairing = security.manager.deadline(of: link) != nil
         ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
     }
 
@@ -72,19 +72,19 @@ extension LinkDriver {
     }
 
     private func carryOut(_ action: ATTClient.Action, _ link: ConnectionHandle) {
-        guard let index = table.index(of: link) else { return }
-        let peer = table[at: index].peer.id
+        guard let index = acl.table.index(of: link) else { return }
+        let peer = acl.table[at: index].peer.id
         switch action {
         case .send(let pdu):
             send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
         case .mtuChanged(let mtu):
             server.agreed(on: mtu, link)
-            sinks.tell(mtu: mtu, of: table[at: index])
+            sinks.tell(mtu: mtu, of: acl.table[at: index])
         case .notified(let attribute, let value, let delivery):
             sinks.tellCentral(.notified(peer, attribute, value, delivery))
         case .servicesChanged(let range): sinks.tellCentral(.servicesChanged(peer, range))
         case .subscribedToServices(let value):
-            secure { security, _, actions in
+            security.change { security, _, actions in
                 security.remember(link, &actions) { $0.serviceChanged = value }
             }
         }

@@ -6,19 +6,19 @@ import MynahHCI
 extension LinkDriver {
     /// Handles an event about a link.
     func handle(_ event: HCIEventContent) {
-        table.noteUse(event, at: environment.now())
+        acl.table.noteUse(event, at: environment.now())
         switch event {
         case .connectionComplete(_, let connection): began(connection)
         case .disconnectionComplete(let status, let handle, let reason):
             if status == .success { ended(handle, reason) }
         case .encryptionChange(let status, let handle, let isOn):
-            if status == .success, !isOn { return security.encryptionStopped(handle) }
-            secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
+            if status == .success, !isOn { return security.manager.encryptionStopped(handle) }
+            security.change(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
         case .encryptionKeyRefreshComplete(let status, let handle):
-            secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
+            security.change(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
         case .longTermKeyRequest(let handle, let random, let diversifier):
             guard sinks.faults?.endsLink(handle, random, diversifier, of: self) != true else { return }
-            secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
+            security.change(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
         case .remoteParameterRequest, .connectionUpdateComplete: channels.handle(event)
         case .readRemoteFeaturesComplete(let status, let handle):
             // A peripheral without this request answers with Unsupported Remote Feature.
@@ -31,9 +31,9 @@ extension LinkDriver {
     }
 
     private func began(_ connection: LEConnection) {
-        guard table.index(of: connection.handle) == nil else { return }
-        let identity = security.identity(of: connection.peer)
-        let request = access.linkBegan(connection, identity: identity)
+        guard acl.table.index(of: connection.handle) == nil else { return }
+        let identity = security.manager.identity(of: connection.peer)
+        let request = access.linkBegan(connection, identity: identity, security.bonds)
         let canReadFeatures = controller.session.profile.supportedCommands.allows(.leReadRemoteFeatures)
         let context = LinkTable.Context(
             request: request, identity: identity, canReadFeatures: canReadFeatures, now: environment.now())
@@ -44,7 +44,7 @@ extension LinkDriver {
         // Also of a link that nobody wanted, which is not in the table.
         controller.drive { $0.linkEnded(at: $1, &$2) }
         change { $0.ended(handle, reason, &$1) }
-        if table.isEmpty { stopWaitingForEnd() }
+        if acl.table.isEmpty { stopWaitingForEnd() }
         sendData()
     }
 
@@ -53,26 +53,32 @@ extension LinkDriver {
         change { $0.heard(handle, &$1) }
     }
 
-    /// A request for a connection was given up: the link that it asked for ends, if it has begun.
-    func giveUp(_ number: UInt64) {
+    /// Cancels a request for a connection: the link that it asked for ends, if it has begun.
+    func cancel(_ request: GenericAccess.Request) {
+        guard let number = access.cancel(request, security.bonds) else { return }
         change { $0.giveUp(number, &$1) }
+    }
+
+    /// Gives up a request for a connection that has timed out, and ends the link that it asked for.
+    func overdue(_ number: UInt64) {
+        if access.overdue(number, security.bonds) { change { $0.giveUp(number, &$1) } }
     }
 
     /// The controller refused a command about a link.
     func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
-        guard table[handle]?.peer.id == peer else { return }
+        guard acl.table[handle]?.peer.id == peer else { return }
         switch command {
         // The controller's reports of the link are trusted.
         case .readFeatures: heard(handle)
         case .encrypt:
-            secure(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
+            security.change(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
         }
     }
 
     /// Changes the state of the links, and carries out their actions.
     func change(_ body: (inout LinkTable, inout [LinkTable.Action]) -> Void) {
         var actions: [LinkTable.Action] = []
-        body(&table, &actions)
+        body(&acl.table, &actions)
         for action in actions { carryOut(action) }
     }
 
@@ -83,7 +89,7 @@ extension LinkDriver {
         case .shared(let link, let request):
             sinks.connected(link.peer, .central, mtu: server.mtu(of: link.handle))
             if let request { access.ended(request.number, .success(link.peer)) }
-        case .askToEncrypt(let link): secure(link) { $0.askSubscriberToEncrypt(link, at: $1, &$2) }
+        case .askToEncrypt(let link): security.change(link) { $0.askSubscriberToEncrypt(link, at: $1, &$2) }
         case .readFeatures(let link, let peer):
             controller.send(.readFeatures, of: link, peer, HCICommand(.leReadRemoteFeatures, handle: link))
         case .exchangeMTU(let link):
@@ -97,7 +103,7 @@ extension LinkDriver {
         case .end(let link): end(link)
         case .removed(let link): removed(link)
         case .disconnected(let peer, let halves, let error): sinks.disconnected(peer, halves, error)
-        case .connectAgain(let request): access.connectAgain(request)
+        case .connectAgain(let request): access.connectAgain(request, security.bonds)
         case .connectionFailed(let request, let error): access.ended(request.number, .failure(error))
         }
     }
@@ -105,7 +111,7 @@ extension LinkDriver {
     private func added(_ link: Link, _ onAir: DeviceAddress) {
         let own = controller.ownAddress ?? onAir
         let identity = controller.session.address.identity ?? own
-        security.linkBegan(
+        security.manager.linkBegan(
             link.handle, link.role, to: link.peer, .init(own: own, peer: onAir, identity: identity))
         server.addLink(link.handle, to: link.peer)
         client.addLink(link.handle)
@@ -114,11 +120,11 @@ extension LinkDriver {
 
     private func removed(_ link: Link) {
         controller.meter.ended(link, at: environment.now())
-        outbound.linkEnded(link.handle)
+        acl.outbound.linkEnded(link.handle)
         client.end(link.handle)
         timer[.confirmation(link.handle)] = nil
         timer[.request(link.handle)] = nil
-        secure(link.handle) { $0.linkEnded(link.handle, &$2) }
+        security.change(link.handle) { $0.linkEnded(link.handle, &$2) }
         channels.ended(link.handle)
         // A bonded client's subscriptions come back with it.
         for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
@@ -127,7 +133,7 @@ extension LinkDriver {
     // MARK: Requests of the user
 
     /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
-    func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }
+    func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { acl.table.stage(ofPeripheral: address) }
 
     /// Asks for the end of a link, and does not wait for it.
     func end(_ link: ConnectionHandle) {
@@ -136,7 +142,7 @@ extension LinkDriver {
 
     /// Ends a link, to a central or to a peripheral.
     func disconnect(_ peer: Peer.ID, _ reason: HCIStatus = .remoteUserTerminatedConnection) async {
-        guard let handle = try? table.handle(of: peer) else { return }
+        guard let handle = try? acl.table.handle(of: peer) else { return }
         do throws(RadioError) {
             try await controller.command(.disconnect(handle, reason), "ending a link")
         } catch {
@@ -146,7 +152,7 @@ extension LinkDriver {
 
     /// The strength of the peer's signal now, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
-        let command = HCICommand(.readRSSI, handle: try table.handle(of: peer))
+        let command = HCICommand(.readRSSI, handle: try acl.table.handle(of: peer))
         let answer = try await controller.command(command, "reading the RSSI of a link")
         guard answer.count >= 3, let rssi = SignalStrength.dBm(answer[2]) else {
             throw RadioError(.protocolViolation, "the controller returned no RSSI")

@@ -42,7 +42,7 @@ extension LinkDriver {
     ) throws(Failure) -> Result {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
-        let result = try body(&server, &outbound, &actions)
+        let result = try body(&server, &acl.outbound, &actions)
         // Actions that follow at once are added to the list. Recursion, with a call for each value of
         // one request, could overflow the stack.
         var next = 0
@@ -64,13 +64,13 @@ extension LinkDriver {
         case .remember(let link): remember(link)
         case .ask(let link, let request):
             guard let outcome = outcome(of: sinks.ask(request), link) else { return }
-            server.answered(outcome, link, security[link], at: environment.now(), &outbound, &actions)
+            server.answered(outcome, link, security[link], at: environment.now(), &acl.outbound, &actions)
         case .signedWrite(let link, let pdu, let request):
-            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.ask(.write(request)) }
+            if security.change(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.ask(.write(request)) }
         case .mtuChanged(let link, let mtu):
-            guard let index = table.index(of: link) else { return }
+            guard let index = acl.table.index(of: link) else { return }
             client.agreed(on: mtu, link)
-            sinks.tell(mtu: mtu, of: table[at: index])
+            sinks.tell(mtu: mtu, of: acl.table[at: index])
         }
     }
 
@@ -82,7 +82,7 @@ extension LinkDriver {
         case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
         case .answer(let outcome): return outcome
         case .later(let pending):
-            guard let peer = table[link]?.peer.id else { return nil }
+            guard let peer = acl.table[link]?.peer.id else { return nil }
             pending.whenAnswered { [weak radio] outcome in
                 radio?.perform { $0.answered(outcome, link, by: peer) }
             }
@@ -92,13 +92,13 @@ extension LinkDriver {
 
     /// Handles an answer that came later, when another link may have the handle.
     private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
-        guard table[link]?.peer.id == peer else { return }
+        guard acl.table[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }
     }
 
     /// Keeps a bonded client's configuration, and whether it knows the current services.
     private func remember(_ handle: ConnectionHandle) {
-        secure { security, _, actions in
+        security.change { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }
         }
     }

@@ -3,8 +3,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the links: passes received frames to the server, the client, the security manager and L2CAP, and
-/// carries out the actions that they return.
+/// Drives the links: passes received frames to the server, the client, the security driver and the channel
+/// driver, and carries out the actions that they return.
 ///
 /// The driver is confined to the radio's executor.
 final class LinkDriver {
@@ -16,63 +16,54 @@ final class LinkDriver {
     let sinks: RadioSinks
     let controller: ControllerDriver
     let access: GenericAccess
+    let acl: ACLDriver
+    let security: SecurityDriver
+    let channels: ChannelDriver
     /// The actor that it belongs to, for answers that come later.
     weak var radio: HostRadio?
-    /// Calls that wait for a link to be secured, by number.
-    var pairings: [UInt64: CheckedContinuation<Result<Void, RadioError>, Never>] = [:]
-    var lastPairing: UInt64 = 0
     /// Calls that wait for all links to end.
     private(set) var linksEnded: [CheckedContinuation<Void, Never>] = []
-    var outbound: Outbound
-    var table = LinkTable()
     var server: GATTServer
     /// Empty, with room for actions, so that a request costs no array.
     var serverActions: [GATTServer.Action] = []
-    var security: SecurityManager
     var client: GATTClient
-    /// L2CAP on the links.
-    private(set) lazy var channels = ChannelDriver(environment, timer, sinks, controller, of: self)
 
     init(
         _ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks, _ controller: ControllerDriver,
-        _ access: GenericAccess
+        _ access: GenericAccess, _ acl: ACLDriver, _ security: SecurityDriver, _ channels: ChannelDriver
     ) {
         self.environment = environment
         self.timer = timer
         self.sinks = sinks
         self.controller = controller
         self.access = access
-        let options = environment.options
-        outbound = Outbound(limit: options.queueLimit)
-        server = GATTServer(timeout: options.transactionTimeout)
-        security = SecurityManager(
-            .init(
-                isPairable: options.isPairable, hasSecureConnections: options.hasSecureConnections,
-                file: options.bonds?.path),
-            random: environment.random)
-        client = GATTClient(timeout: options.transactionTimeout)
+        self.acl = acl
+        self.security = security
+        self.channels = channels
+        server = GATTServer(timeout: environment.options.transactionTimeout)
+        client = GATTClient(timeout: environment.options.transactionTimeout)
     }
 
     // MARK: Beginning and end
 
     /// Begins to serve a device that publishes nothing yet.
     func begin(as identity: DeviceIdentity) {
-        security.ioCapability = identity.ioCapability
+        security.manager.ioCapability = identity.ioCapability
         server.begin(as: identity)
         channels.begin(as: identity)
     }
 
     /// Configures the links for the buffers and capabilities of the controller.
     func configure(on profile: ControllerProfile) {
-        outbound.configure(profile.buffers)
+        acl.outbound.configure(profile.buffers)
         channels.configure(on: profile)
     }
 
     /// Ends every link and waits until they are gone: without that the other sides wait for their supervision
     /// timeouts.
     func endAll() async {
-        for handle in table.handles { end(handle) }
-        guard controller.isAttached, !table.isEmpty else { return }
+        for handle in acl.table.handles { end(handle) }
+        guard controller.isAttached, !acl.table.isEmpty else { return }
         await withCheckedContinuation { continuation in
             linksEnded.append(continuation)
             timer[.linksEnd] = environment.now() + Self.endTimeout
@@ -90,15 +81,31 @@ final class LinkDriver {
     /// Clears links, services and waiting calls when the radio stops.
     func reset() {
         loseAll(controller.loss)
-        outbound = Outbound(limit: environment.options.queueLimit)
+        acl.reset()
         server = GATTServer(timeout: environment.options.transactionTimeout)
         channels.reset()
+    }
+
+    /// Carries out an action of the security driver.
+    func carryOut(_ action: SecurityDriver.Action) {
+        switch action {
+        case .sendData: sendData()
+        case .peerChanged(let peer, let link): server.peerChanged(peer, on: link)
+        case .secured(let link, let bond): clientSecured(link, by: bond)
+        case .restore(let bond, let link):
+            serve { $0.restore(bond, link, at: environment.now(), &$1, &$2) }
+        case .bonded(let link):
+            security.manager.update(link) {
+                server.remember(link, in: &$0)
+                $0.serviceChanged = client.serviceChanged(of: link)
+            }
+        }
     }
 
     /// Removes all links, because the controller is gone; `error` ends calls for connections.
     func controllerLost(_ error: RadioError) {
         loseAll(error)
-        outbound.controllerEnded()
+        acl.outbound.controllerEnded()
     }
 
     private func loseAll(_ error: RadioError) {
@@ -110,9 +117,9 @@ final class LinkDriver {
 
     /// Receives a packet of ACL data.
     func receive(_ packet: [UInt8]) {
-        guard let (index, frame) = table.receive(packet) else { return }
-        let handle = table[at: index].handle
-        if table[at: index].isUnheard { heard(handle) }
+        guard let (index, frame) = acl.table.receive(packet) else { return }
+        let handle = acl.table[at: index].handle
+        if acl.table[at: index].isUnheard { heard(handle) }
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
@@ -123,45 +130,32 @@ final class LinkDriver {
                 }
             }
         case L2CAPFrame.Channel.securityManager:
-            secure(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }
+            security.change(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }
         case L2CAPFrame.Channel.signalling, L2CAPFrame.Channel.dynamic:
-            channels.receive(frame, on: handle)
+            channels.receive(frame, on: handle, security[handle])
         default: break
         }
     }
 
     /// The controller has sent packets, and has room for others.
     func completed(_ packets: [HCIEventContent.CompletedPackets]) {
-        for entry in packets { outbound.completed(entry.handle, entry.count) }
+        for entry in packets { acl.outbound.completed(entry.handle, entry.count) }
         sendData()
     }
 
-    /// The L2CAP channel of the PDU whose first packets a link has received, or `nil` if there is none.
-    func channel(of handle: ConnectionHandle) -> UInt16? { table[handle]?.reassembler.channel }
-
     func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
-        if !outbound.send(frame, to: handle) {
-            environment.logger.debug(
-                "dropped, because too many PDUs wait for the link", metadata: ["link": "\(handle)"])
-        }
+        acl.queue(frame, to: handle)
         sendData()
     }
 
     /// Sends the PDUs that the controller has room for, and reports room to those that were refused.
     func sendData() {
-        var isMore = true
-        while isMore {
-            while let packet = outbound.takeNext() {
-                table.sent(packet)
-                controller.transmit(packet)
-            }
-            isMore = channels.hasChannels && channels.fill()
-        }
+        channels.sendData()
         reportRoom()
     }
 
     /// Reports that there is room again after a refused value.
     func reportRoom() {
-        sinks.tell(outbound.takeReady { server.takesIndications($0) }, of: table)
+        sinks.tell(acl.outbound.takeReady { server.takesIndications($0) }, of: acl.table)
     }
 }

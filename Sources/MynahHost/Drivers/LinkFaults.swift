@@ -36,7 +36,7 @@ final class LinkFaults {
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
         guard isArmed || !held.isEmpty || !silent.isEmpty, let opcode = pdu.first,
             !ATTOpcode.isCommand(opcode), opcode != ATTOpcode.handleValueConfirmation,
-            let entry = links.table[link],
+            let entry = links.acl.table[link],
             entry.role == .peripheral
         else { return false }
         let central = entry.peer.id
@@ -50,7 +50,8 @@ final class LinkFaults {
 
     /// Decides about the request that is held up.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
-        guard let pdu = held.removeValue(forKey: central), let link = try? links.table.handle(of: central),
+        guard let pdu = held.removeValue(forKey: central),
+            let link = try? links.acl.table.handle(of: central),
             !apply(verdict, to: pdu, on: link, of: links)
         else { return }
         links.serve {
@@ -62,7 +63,7 @@ final class LinkFaults {
     private func apply(
         _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
     ) -> Bool {
-        guard let central = links.table[link]?.peer.id, let opcode = pdu.first else { return true }
+        guard let central = links.acl.table[link]?.peer.id, let opcode = pdu.first else { return true }
         switch verdict {
         case .proceed:
             if opcode == ATTOpcode.exchangeMTURequest {
@@ -93,18 +94,20 @@ final class LinkFaults {
 
     /// Deletes the bond of a central, or all if it is `nil`, and ends the subscriptions of its link.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {
-        var bonds = links.bonds.bonds
+        var bonds = links.security.bonds.bonds
         if let central {
-            let address = (try? links.table.handle(of: central)).flatMap { links.table[$0]?.peer.address }
-            bonds = address.flatMap { links.bonds[$0] }.map { [$0] } ?? []
+            let address = (try? links.acl.table.handle(of: central)).flatMap {
+                links.acl.table[$0]?.peer.address
+            }
+            bonds = address.flatMap { links.security.bonds[$0] }.map { [$0] } ?? []
         }
         for bond in bonds {
             lost.removeAll { $0.isOfSamePeer(as: bond) }
             if way == .disconnect { lost.append(bond) }
             if lost.count > Self.lostLimit { lost.removeFirst() }
-            _ = links.forgetBond(with: bond.identity)
-            for link in links.table.handles where links.table[link]?.peer.address == bond.identity {
-                guard let peer = links.table[link]?.peer.id else { continue }
+            _ = links.security.forgetBond(with: bond.identity)
+            for link in links.acl.table.handles where links.acl.table[link]?.peer.address == bond.identity {
+                guard let peer = links.acl.table[link]?.peer.id else { continue }
                 for key in links.server.forgetConfigurations(link) {
                     links.sinks.tell(.unsubscribed(key, peer))
                 }
@@ -117,14 +120,15 @@ final class LinkFaults {
     func endsLink(
         _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver
     ) -> Bool {
-        guard !lost.isEmpty, let entry = links.security.entries[link], entry.role == .peripheral else {
+        guard !lost.isEmpty, let entry = links.security.manager.entries[link], entry.role == .peripheral
+        else {
             return false
         }
         var reader = ByteReader(random)
         // The key of a pairing that is under way is not the lost one.
         let isPairing = entry.machine?.longTermKey(ediv: diversifier, rand: reader.readUInt64() ?? 0) != nil
         let address = entry.addresses.peer
-        guard !isPairing, links.bonds[address] == nil,
+        guard !isPairing, links.security.bonds[address] == nil,
             lost.contains(where: { $0.isKnown(as: address) || $0.identity == entry.peer.address })
         else { return false }
         links.controller.send(.disconnect(link, .authenticationFailure), "ending a link with a lost bond")

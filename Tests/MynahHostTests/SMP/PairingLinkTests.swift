@@ -58,7 +58,7 @@ import Testing
         try await rig.controller.wait("the host sends the security request") { $0.sent().last == "6:0B09" }
         try await until("the wait for pairing is given up") {
             rig.clock.advance(by: .seconds(1))
-            return await rig.radio.look { $0.pairings.isEmpty }
+            return await rig.radio.look { $0.security.pairings.isEmpty }
         }
         let first = await #expect(throws: RadioError.self) { try await asking.value }
         #expect(first?.message.hasSuffix("the central did not answer within 30 s") == true)

@@ -247,7 +247,7 @@ extension HostRadio {
     func handle(of characteristic: CharacteristicDefinition) -> AttributeHandle? {
         links.server.database.handle(of: characteristic.key)
     }
-    var onlyLink: Link? { links.table.values.first }
-    var onlySecurity: LinkSecurity? { links.table.handles.first.map { links.security[$0] } }
-    var bonds: BondStore { links.bonds }
+    var onlyLink: Link? { links.acl.table.values.first }
+    var onlySecurity: LinkSecurity? { links.acl.table.handles.first.map { links.security[$0] } }
+    var bonds: BondStore { links.security.bonds }
 }

@@ -2,77 +2,123 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-// Pairing, encryption and bonds.
-extension LinkDriver {
+/// Drives the Security Manager of every link: pairing, encryption and bonds.
+///
+/// The driver is confined to the radio's executor.
+final class SecurityDriver {
+    /// An action for the drivers of ATT and GATT.
+    enum Action {
+        /// A PDU was queued.
+        case sendData
+        /// The peer of a link has another identity.
+        case peerChanged(Peer, link: ConnectionHandle)
+        /// A link is encrypted, by a bond or by a pairing.
+        case secured(link: ConnectionHandle, Bond?)
+        /// A bonded client's configuration applies to its new link.
+        case restore(Bond, link: ConnectionHandle)
+        /// A bond was made, and is to keep the configuration of its link.
+        case bonded(link: ConnectionHandle)
+    }
+
+    private let environment: Environment
+    private let timer: HostTimer
+    private let sinks: RadioSinks
+    private let controller: ControllerDriver
+    private let acl: ACLDriver
+    /// Carries out an action for other drivers.
+    var act: (Action) -> Void = { _ in }
+    /// The actor that it belongs to, for answers that come later.
+    weak var radio: HostRadio?
+    var manager: SecurityManager
+    /// Calls that wait for a link to be secured, by number.
+    private(set) var pairings: [UInt64: CheckedContinuation<Result<Void, RadioError>, Never>] = [:]
+    private var lastPairing: UInt64 = 0
+
+    init(
+        _ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks, _ controller: ControllerDriver,
+        _ acl: ACLDriver
+    ) {
+        self.environment = environment
+        self.timer = timer
+        self.sinks = sinks
+        self.controller = controller
+        self.acl = acl
+        let options = environment.options
+        manager = SecurityManager(
+            .init(
+                isPairable: options.isPairable, hasSecureConnections: options.hasSecureConnections,
+                file: options.bonds?.path),
+            random: environment.random)
+    }
+
+    /// The security of a link.
+    subscript(link: ConnectionHandle) -> LinkSecurity { manager[link] }
+
     /// The keys of peers, and this side's own.
-    var bonds: BondStore { security.bonds }
+    var bonds: BondStore { manager.bonds }
 
     /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
     ///
     /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
     /// first.
     func pair(_ peer: Peer.ID) async throws(RadioError) {
-        let handle = try table.handle(of: peer)
+        let handle = try acl.table.handle(of: peer)
         let result = await withCheckedContinuation { continuation in
             lastPairing += 1
             pairings[lastPairing] = continuation
-            secure(handle) { $0.pair(handle, peer, waiter: lastPairing, at: $1, &$2) }
+            change(handle) { $0.pair(handle, peer, waiter: lastPairing, at: $1, &$2) }
         }
         try result.get()
     }
 
     /// Deletes the bond with a peer; returns whether there was one.
     func forgetBond(with address: DeviceAddress) -> Bool {
-        secure { $0.forgetBond(with: address, &$2) }
+        change { $0.forgetBond(with: address, &$2) }
     }
 
     /// The source of the radio's own address.
     func addressSource(_ publicAddress: DeviceAddress?) -> OwnAddress.Source {
         OwnAddress.Source(
             policy: environment.options.address, publicAddress: publicAddress,
-            staticAddress: { self.secure { $0.staticAddress(&$2) } },
-            resolvingKey: security.bonds.identityResolvingKey, random: security.random.split())
+            staticAddress: { self.change { $0.staticAddress(&$2) } },
+            resolvingKey: manager.bonds.identityResolvingKey, random: manager.random.split())
     }
 
     /// The other side, or the user, has taken too long.
     func pairingDue(_ link: ConnectionHandle) {
-        secure(link) { $0.expire(link, at: $1, &$2) }
+        change(link) { $0.expire(link, at: $1, &$2) }
     }
 
     /// Changes the state of the security manager, and carries out its actions.
     @discardableResult
-    func secure<Result>(
+    func change<Result>(
         _ link: ConnectionHandle? = nil,
         _ body: (inout SecurityManager, Duration, inout [SecurityManager.Action]) -> Result
     ) -> Result {
         var actions: [SecurityManager.Action] = []
-        let result = body(&security, environment.now(), &actions)
+        let result = body(&manager, environment.now(), &actions)
         for action in actions { carryOut(action) }
-        if let link { timer[.pairing(link)] = security.deadline(of: link) }
+        if let link { timer[.pairing(link)] = manager.deadline(of: link) }
         return result
     }
 
     private func carryOut(_ action: SecurityManager.Action) {
         switch action {
         case .send(let pdu, let link):
-            send(L2CAPFrame(channel: L2CAPFrame.Channel.securityManager, payload: pdu.bytes), to: link)
+            acl.queue(L2CAPFrame(channel: L2CAPFrame.Channel.securityManager, payload: pdu.bytes), to: link)
+            act(.sendData)
         case .encrypt(let link, let peer, let key):
             controller.send(.encrypt, of: link, peer, .enableEncryption(link, key))
         case .giveKey(let key, let link):
             controller.send(.longTermKeyReply(link, key), "answering a request for a long term key")
         case .ask(let question): ask(question)
         case .peerChanged(let peer, let link):
-            table[link]?.peer = peer
-            server.peerChanged(peer, on: link)
-        case .paired(let peer, let link): sinks.paired(peer, table[link]?.halves ?? [])
-        case .secured(let link, let bond): clientSecured(link, by: bond)
-        case .restore(let bond, let link):
-            serve { $0.restore(bond, link, at: environment.now(), &$1, &$2) }
-        case .bonded(let link):
-            security.update(link) {
-                server.remember(link, in: &$0)
-                $0.serviceChanged = client.serviceChanged(of: link)
-            }
+            acl.table[link]?.peer = peer
+            act(.peerChanged(peer, link: link))
+        case .paired(let peer, let link): sinks.paired(peer, acl.table[link]?.halves ?? [])
+        case .secured(let link, let bond): act(.secured(link: link, bond))
+        case .restore(let bond, let link): act(.restore(bond, link: link))
+        case .bonded(let link): act(.bonded(link: link))
         case .event(let event): sinks.tell(event)
         case .centralEvent(let event): sinks.tellCentral(event)
         case .warn(let warning): sinks.warn(warning)
@@ -95,7 +141,7 @@ extension LinkDriver {
         case .pairing(let answer): answered(question, answer)
         case .pairingLater(let pending):
             pending.whenAnswered { [weak radio] answer in
-                radio?.perform { $0.answered(question, answer) }
+                radio?.perform { $0.security.answered(question, answer) }
             }
         // That is the answer to a request.
         case .answer, .later: answered(question, .declined)
@@ -103,7 +149,7 @@ extension LinkDriver {
     }
 
     private func answered(_ question: SecurityManager.Question, _ answer: PairingAnswer?) {
-        secure(question.link) { $0.answered(question, answer, at: $1, &$2) }
+        change(question.link) { $0.answered(question, answer, at: $1, &$2) }
     }
 
     // MARK: The file of bonds
@@ -111,14 +157,14 @@ extension LinkDriver {
     /// Reads the bonds that were kept.
     func loadBonds() {
         guard let file = environment.options.bonds else { return }
-        secure { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
+        change { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
     }
 
     /// Requests that the bonds are written.
     ///
     /// Later reports can wait until they are.
     private func saveBonds() {
-        environment.options.bonds?.save(security.bonds) { [weak radio] problem in
+        environment.options.bonds?.save(manager.bonds) { [weak radio] problem in
             let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")
             radio?.perform { $0.sinks.warn(warning) }
         }
