@@ -31,7 +31,7 @@ final class PhoneMeter {
         guard let accounts else { return }
         let holdings = holdings(on: phone)
         guard holdings != accounts.holdings, let use = use(of: phone) else { return }
-        self.accounts?.take(holdings, use)
+        self.accounts?.change(holdings, use)
     }
 
     /// Returns what was used since the report before, or `nil` if nothing is counted.

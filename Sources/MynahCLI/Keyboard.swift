@@ -129,7 +129,7 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// Reads no more, and gives the terminal its settings back.
+    /// Stops reading, and restores the settings of the terminal.
     func end() {
         endReading()
         giveBack()
@@ -176,11 +176,11 @@ final class Keyboard: Sendable {
             return
         }
         if let onInput = state.withLock({ $0.onInput }) { return onInput(Array(buffer[..<count])) }
-        for key in Self.plainKeys(buffer[..<count]) { take(key)?() }
+        for key in Self.plainKeys(buffer[..<count]) { press(key)?() }
         state.withLock { $0.onKey }?()
     }
 
-    private func take(_ key: UInt8) -> (@Sendable () -> Void)? {
+    private func press(_ key: UInt8) -> (@Sendable () -> Void)? {
         let isNumberAsked = state.withLock { $0.passkeys }.isNumberAsked
         return state.withLock { state in
             switch state.typed.type(key, isNumberAsked: isNumberAsked) {
@@ -194,8 +194,8 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// Without arrows, function keys and what Alt is held to, whose sequences have letters and digits in
-    /// them.
+    /// The typed keys without escape sequences, such as those of arrows and function keys: they contain
+    /// letters and digits.
     private static func plainKeys(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var rest = bytes
         var keys: [UInt8] = []

@@ -28,11 +28,11 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         resizes.activate()
         keyboard.onKey { [weak self] in self?.hurry() }
         StandardError.divert { [weak self] in self?.note($0) }
-        take()
+        enterScreen()
     }
 
     /// Changes the model, and draws it soon.
-    func take(_ change: @Sendable (inout Model) -> Void) {
+    func change(_ change: @Sendable (inout Model) -> Void) {
         plan(
             state.withLock { state in
                 change(&state.model)
@@ -70,14 +70,18 @@ final class LiveScreen<Model: LiveModel>: Sendable {
 
     private static var leaving: String { "\u{1B}[?25h\u{1B}[?1049l" }
 
-    private func take() {
+    private func enterScreen() {
         guard let first = state.withLock({ $0.turns.enterScreen() }) else { return }
         write("\u{1B}[?1049h\u{1B}[?25l")
         plan(first)
     }
 
     private func takeAgain() {
-        if keyboard.takeAgain() { take() } else { state.withLock { $0.turns.continueWithoutTerminal() } }
+        if keyboard.takeAgain() {
+            enterScreen()
+        } else {
+            state.withLock { $0.turns.continueWithoutTerminal() }
+        }
     }
 
     /// Puts the terminal back as it was found.
@@ -112,7 +116,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     private func draw(_ turn: Int) {
         let (width, height) = Self.size
         let due = state.withLock { $0.turns.due(turn) }
-        if due == .look, keyboard.takeAgain() { take() }
+        if due == .look, keyboard.takeAgain() { enterScreen() }
         guard due == .draw else { return }
         let drawing: (lines: [String], next: ScreenTurns.Plan?)? = state.withLock { state in
             guard state.turns.isShown else { return nil }

@@ -14,7 +14,7 @@ final class RunOutput: RunObserver, RunKeys {
         case off
     }
 
-    /// The call that says that nobody reads any more.
+    /// The call that reports that no reader is left.
     private struct Closing: Sendable {
         var call: @Sendable () -> Void
     }
@@ -22,7 +22,7 @@ final class RunOutput: RunObserver, RunKeys {
     /// The phones that the keys are for.
     private struct Keys {
         var apps: AppKeys
-        /// Takes what is typed for each emulator.
+        /// Receives what is typed for each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
@@ -83,11 +83,11 @@ final class RunOutput: RunObserver, RunKeys {
 
     var takesEvents: Bool { if case .off = kind { false } else { true } }
 
-    func begin(closed: @escaping @Sendable () -> Void) {
+    func onClose(_ closed: @escaping @Sendable () -> Void) {
         self.closed.withLock { $0.call = closed }
     }
 
-    func take(_ event: DeviceEvent, of device: String?) {
+    func observe(_ event: DeviceEvent, of device: String?) {
         let name = namesDevices ? device : nil
         switch kind {
         case .off: break
@@ -101,18 +101,18 @@ final class RunOutput: RunObserver, RunKeys {
             Self.tellDropped(output, event.time) { Array((EventText.line(of: $0) + "\n").utf8) }
             let line = name.map { EventText.line(of: event, device: $0) } ?? EventText.line(of: event)
             output.write(Array((line + "\n").utf8))
-        case .screen(let screen): screen.take { $0.note(event.named(name)) }
+        case .screen(let screen): screen.change { $0.note(event.named(name)) }
         }
     }
 
     func beginAnew() {
-        if case .screen(let screen) = kind { screen.take { $0.beginAnew() } }
+        if case .screen(let screen) = kind { screen.change { $0.beginAnew() } }
     }
 
-    func take(_ time: WallTime) {
+    func timeMoved(to time: WallTime) {
         guard case .screen(let screen) = kind else { return }
         let name = clock.withLock { $0.name }
-        screen.take { $0.setTime(time, of: name) }
+        screen.change { $0.setTime(time, of: name) }
     }
 
     private static func tellDropped(
@@ -143,7 +143,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
         if emulator.playsApps {
             change(emulator, apps: apps)
-            keyboard.onAppKey { [weak self] in self?.take($0) }
+            keyboard.onAppKey { [weak self] in self?.press($0) }
         }
         return stream
     }
@@ -152,7 +152,7 @@ final class RunOutput: RunObserver, RunKeys {
         keys.withLock { $0.apps.set(apps, of: ObjectIdentifier(emulator)) }
     }
 
-    private func take(_ key: AppKey) {
+    private func press(_ key: AppKey) {
         let (outcome, asked, chosen) = keys.withLock { keys in
             let outcome = keys.apps.press(key)
             let phone: ObjectIdentifier? = if case .action(_, _, let phone) = outcome { phone } else { nil }
@@ -165,7 +165,7 @@ final class RunOutput: RunObserver, RunKeys {
             surroundings.say(
                 "this run has \(phones) phones: press the number of an app first, and then a key for it")
         }
-        if case .screen(let screen) = kind, let chosen { screen.take { $0.choose(chosen) } }
+        if case .screen(let screen) = kind, let chosen { screen.change { $0.choose(chosen) } }
     }
 
     func detach(_ emulator: Emulator) {

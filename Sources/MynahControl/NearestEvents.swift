@@ -25,13 +25,13 @@ package struct NearestEvents: Sendable {
         nearest.candidates.map { Candidate(entry: $0.item, differs: $0.differs) }
     }
 
-    /// The nearest events to a match, of those that it takes.
+    /// The nearest events to a match, of the compared ones.
     package init(to match: EventMatch) {
         nearest = NearestMatches(to: match, limit: 3)
     }
 
     /// Adds an event that is later than those before.
-    package mutating func add(_ entry: Journal.Entry) { nearest.take(entry, entry.event) }
+    package mutating func add(_ entry: Journal.Entry) { nearest.compare(entry, entry.event) }
 
     /// The events as a list.
     package var json: JSON { .array(candidates.map(\.json)) }

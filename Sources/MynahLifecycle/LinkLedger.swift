@@ -264,7 +264,7 @@ package struct LinkLedger: Sendable {
 
     // MARK: Events of the radio
 
-    /// A link to a device began; one that nobody waits for is ended.
+    /// A link to a device began; a link that no request waits for is ended.
     ///
     /// With `isShared` the device made it; such a link is not ended.
     package mutating func linkUp(
@@ -274,8 +274,8 @@ package struct LinkLedger: Sendable {
         addresses[peer] = address
         if isShared { shared.insert(peer) }
         switch links[address] {
-        case .wanted(let claims)?: take(peer, address, claims, into: &actions)
-        case .ending(_, let claims)? where !claims.isEmpty: take(peer, address, claims, into: &actions)
+        case .wanted(let claims)?: attach(peer, address, claims, into: &actions)
+        case .ending(_, let claims)? where !claims.isEmpty: attach(peer, address, claims, into: &actions)
         case .up? where isShared, .ending? where isShared, nil where isShared:
             leave(peer, address, into: &actions)
         case .up?: actions.append(.endLink(peer))
@@ -285,7 +285,7 @@ package struct LinkLedger: Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func attach(
         _ peer: Peer.ID, _ address: DeviceAddress, _ claims: [Claim], into actions: inout [LinkAction]
     ) {
         links[address] = .up(peer, heldBy: claims.map { Claim(held: $0) })
@@ -305,7 +305,7 @@ package struct LinkLedger: Sendable {
 
     /// A link ended; `error` is `nil` if it was ended from here.
     ///
-    /// With the radio gone, nobody waits for the device again.
+    /// With the radio gone, no request waits for the device again.
     package mutating func linkDown(
         _ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]
     ) {

@@ -40,8 +40,8 @@ package struct RadioAccounts: Sendable {
         last = use
     }
 
-    /// From now on the holders are these; the use until now is for the earlier holders.
-    package mutating func take(_ new: [UInt64: Holding], _ use: RadioUse) {
+    /// Changes the holders; the use until now is for the earlier ones.
+    package mutating func change(_ new: [UInt64: Holding], _ use: RadioUse) {
         settle(use)
         holdings = new
     }

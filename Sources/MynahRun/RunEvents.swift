@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Hands the events of a run to everything that takes them.
+/// Passes the events of a run to its observers.
 final class RunEvents: Sendable {
     private let outputs: RunOutputs
     /// The outputs, and then what the run itself needs of the events.
@@ -24,10 +24,10 @@ final class RunEvents: Sendable {
         self.journal = journal
         self.clock = clock
         observers = outputs.observers + [watch] + (journal.map { [JournalKeeper(journal: $0)] } ?? [])
-        for observer in outputs.observers { observer.begin { watch.outputClosed() } }
+        for observer in outputs.observers { observer.onClose { watch.outputClosed() } }
     }
 
-    /// Takes a device's events, or `nil` if they are not wanted.
+    /// The observer of a device's events, or `nil` if no output shows events.
     ///
     /// An event waits until the files that its effect is kept in are in place, and those after it wait too.
     func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
@@ -51,7 +51,7 @@ final class RunEvents: Sendable {
         order.withLock { order in
             var event = event
             event.time = order.time(of: event.time)
-            for observer in observers where observer.takesEvents { observer.take(event, of: device) }
+            for observer in observers where observer.takesEvents { observer.observe(event, of: device) }
         }
     }
 
@@ -77,7 +77,7 @@ final class RunEvents: Sendable {
     func clockMoved() {
         guard clock.manual != nil else { return }
         let now = WallTime.now(clock)
-        for observer in outputs.observers { observer.take(now) }
+        for observer in outputs.observers { observer.timeMoved(to: now) }
         journal?.noteChange()
     }
 
@@ -134,5 +134,5 @@ struct EventOrder {
 private struct JournalKeeper: RunObserver {
     let journal: Journal
 
-    func take(_ event: DeviceEvent, of device: String?) { journal.append(event, of: device) }
+    func observe(_ event: DeviceEvent, of device: String?) { journal.append(event, of: device) }
 }

@@ -1,21 +1,21 @@
 package import MynahEmulator
 
-/// Takes what happens in a run, and shows or keeps it.
+/// Shows or keeps the events of a run.
 package protocol RunObserver: Sendable {
-    /// `true` if the observer wants events; if nobody does, none are made.
+    /// `true` if the observer wants events; if no observer does, none are made.
     var takesEvents: Bool { get }
 
-    /// The run exists: `closed` is to be called when nobody reads any more, which ends the run.
-    func begin(closed: @escaping @Sendable () -> Void)
+    /// Calls `closed` when no reader is left, which ends the run.
+    func onClose(_ closed: @escaping @Sendable () -> Void)
 
-    /// Takes an event of a device, or of the run itself if `device` is `nil`.
-    func take(_ event: DeviceEvent, of device: String?)
+    /// Observes an event of a device, or of the run itself if `device` is `nil`.
+    func observe(_ event: DeviceEvent, of device: String?)
 
     /// The run begins anew, at its first instant: what it has shown is over.
     func beginAnew()
 
     /// The time of the run has moved, without any event; only a clock of `manual` reports it.
-    func take(_ time: WallTime)
+    func timeMoved(to time: WallTime)
 
     /// Returns when everything is written.
     func end()
@@ -24,11 +24,11 @@ package protocol RunObserver: Sendable {
 extension RunObserver {
     package var takesEvents: Bool { true }
 
-    package func begin(closed: @escaping @Sendable () -> Void) {}
+    package func onClose(_ closed: @escaping @Sendable () -> Void) {}
 
     package func beginAnew() {}
 
-    package func take(_ time: WallTime) {}
+    package func timeMoved(to time: WallTime) {}
 
     package func end() {}
 }
@@ -41,7 +41,7 @@ package protocol RunKeys: Sendable {
     /// The phone that an emulator plays has these apps from now on.
     func change(_ emulator: Emulator, apps: [String])
 
-    /// Gives keys and numbers no more to devices that have been removed.
+    /// Stops giving keys and numbers to devices that have been removed.
     func detach(_ emulator: Emulator)
 }
 
@@ -56,9 +56,9 @@ package enum KeyedAction: Sendable {
 /// Where a run reports, and from where it is controlled by hand.
 package struct RunOutputs: Sendable {
     package var observers: [any RunObserver]
-    /// `nil` if there is no terminal to type on.
+    /// The keys of the terminal, or `nil` if there is no terminal.
     package var keys: (any RunKeys)?
-    /// Takes messages for the user that are no events.
+    /// Prints a message for the user that is not an event.
     package var print: @Sendable (String) -> Void
 
     /// Outputs to observers, which take events in this order.

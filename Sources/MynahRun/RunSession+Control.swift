@@ -11,7 +11,7 @@ extension RunSession: ControlledRun {
     package var requestNumbers: RequestNumbers? { maker.requestNumbers }
 
     package var devices: [ControlledDevice] {
-        played.flatMap { playing in
+        playedRadios.all.flatMap { playing in
             zip(playing.run.devices, playing.run.profiles).map { device, profile in
                 var names = DeviceNames.Device(profile, label: device.label)
                 names.file = profile.file.withoutDirectory
@@ -23,9 +23,9 @@ extension RunSession: ControlledRun {
     package func add(_ source: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String {
         let profile = try load(source)
         guard profile.app != nil else { return try await addRadio(profile, seed) }
-        await phoneTurns.begin()
+        await phoneTurns.wait()
         defer { phoneTurns.end() }
-        guard let phone = played.first(where: { $0.run.isPhone(of: profile) }) else {
+        guard let phone = playedRadios.all.first(where: { $0.run.isPhone(of: profile) }) else {
             return try await addRadio(profile, seed)
         }
         return try await addApp(profile, to: phone, seed)
@@ -34,16 +34,16 @@ extension RunSession: ControlledRun {
     package func remove(_ device: ControlledDevice) async throws(ControlProblem) {
         // The last app takes its phone along.
         let turns = device.emulator.playsApps ? phoneTurns : nil
-        await turns?.begin()
+        await turns?.wait()
         defer { turns?.end() }
         let label = device.names.label
         // Another request may have removed it meanwhile: the phone's other apps go on.
-        guard let playing = played.first(where: { $0.emulator === device.emulator }),
+        guard let playing = playedRadios.all.first(where: { $0.emulator === device.emulator }),
             playing.run.devices.contains(where: { $0.label == label })
         else { return }
         guard playing.run.devices.count > 1 else {
             playing.isLeaving.withLock { $0 = true }
-            await stopTurns.begin()
+            await stopTurns.wait()
             defer { stopTurns.end() }
             await playing.emulator.removeLast(label)
             return drop(playing)
@@ -53,7 +53,7 @@ extension RunSession: ControlledRun {
         } catch {
             throw ControlProblem(409, error.description)
         }
-        _ = change(playing.index) { run, _ in run.forget(label) }
+        _ = playedRadios.change(playing.index) { run, _ in run.forget(label) }
         changeKeys(of: playing)
     }
 
@@ -95,14 +95,14 @@ extension RunSession: ControlledRun {
         }
         let issues = RunGroups(apps + [profile]).issues
         // It could be played if other apps were not.
-        guard issues.isEmpty else { throw Self.problem(issues, status: 409) }
+        guard issues.isEmpty else { throw ControlProblem(issues, status: 409) }
         guard phone.run.phone != nil || profile.phone?.services.isEmpty != false else {
             throw ControlProblem(
                 409,
                 "the phone plays already, and without services of its own: phone.services has to be in a "
                     + "profile that it begins with")
         }
-        let device = change(phone.index) { [maker] run, labels in
+        let device = playedRadios.change(phone.index) { [maker] run, labels in
             let label = DeviceLabels.next(profile.name, after: labels)
             let device = maker.device(profile, label: label, seed: seed)
             run.devices.append(device)
@@ -116,7 +116,7 @@ extension RunSession: ControlledRun {
                 try check.check([profile], capabilities, phone.emulator.faultSupport)
             }
         } catch {
-            _ = change(phone.index) { run, _ in run.forget(device.label) }
+            _ = playedRadios.change(phone.index) { run, _ in run.forget(device.label) }
             throw Self.problem(error, check)
         }
         changeKeys(of: phone)
@@ -125,7 +125,7 @@ extension RunSession: ControlledRun {
 
     /// The apps of a phone have changed: the keys of the terminal are for those that it has now.
     private func changeKeys(of phone: Playing) {
-        guard let now = played.first(where: { $0.index == phone.index }) else { return }
+        guard let now = playedRadios.all.first(where: { $0.index == phone.index }) else { return }
         outputs.keys?.change(now.emulator, apps: now.run.apps)
     }
 
@@ -139,7 +139,7 @@ extension RunSession: ControlledRun {
             case .file(let path): profile = try ProfileLoader.load(regularFile: path)
             }
         } catch {
-            throw Self.problem(error.issues)
+            throw ControlProblem(error.issues)
         }
         profile.file = profile.file.withoutDirectory
         return profile
@@ -149,32 +149,30 @@ extension RunSession: ControlledRun {
     private static func problem(_ error: RadioError, _ check: RadioCheck) -> ControlProblem {
         let shortcomings = check.shortcomings
         guard !shortcomings.isEmpty else { return ControlProblem(409, error.description) }
-        return problem(shortcomings, status: 409)
+        return ControlProblem(shortcomings, status: 409)
     }
+}
 
-    private static func problem(_ issues: [ProfileIssue], status: Int = 400) -> ControlProblem {
-        ControlProblem(
+extension ControlProblem {
+    /// The problem of a profile that is not played because of its issues.
+    fileprivate init(_ issues: [ProfileIssue], status: Int = 400) {
+        self.init(
             status,
             "the profile cannot be played: \(issues.first { $0.severity == .error }?.message ?? "")",
-            [
-                .init(
-                    "issues",
-                    .array(
-                        issues.map { issue in
-                            .object(
-                                [
-                                    .init("severity", .string(issue.severity.rawValue)),
-                                    .init("message", .string(issue.message)),
-                                ]
-                                    + (issue.path.map { [.init("path", .string($0))] } ?? [])
-                                    + (issue.mark.map {
-                                        [
-                                            .init("line", .integer($0.line)),
-                                            .init("column", .integer($0.column)),
-                                        ]
-                                    } ?? []))
-                        }))
-            ])
+            [.init("issues", .array(issues.map(\.problemMember)))])
+    }
+}
+
+extension ProfileIssue {
+    fileprivate var problemMember: JSON {
+        var members: [JSON.Member] = [
+            .init("severity", .string(severity.rawValue)), .init("message", .string(message)),
+        ]
+        if let path { members.append(.init("path", .string(path))) }
+        if let mark {
+            members += [.init("line", .integer(mark.line)), .init("column", .integer(mark.column))]
+        }
+        return .object(members)
     }
 }
 

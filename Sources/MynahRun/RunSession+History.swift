@@ -25,7 +25,8 @@ extension RunSession {
     /// Ends the history and begins another; returns why that did not work.
     private func restart(seed: UInt64?) async -> ControlProblem? {
         let ending = ControlProblem(409, "the run is starting or ending; try again")
-        guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }), let played = takePlayed()
+        guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }),
+            let played = playedRadios.clear()
         else { return ending }
         watch.pause()
         await stop(played, forgetting: true)

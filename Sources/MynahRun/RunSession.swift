@@ -26,14 +26,14 @@ package final class RunSession: Sendable {
         /// The services that the phone of its apps has by itself.
         var phone: EmulatedDevice?
         var profiles: [Profile]
-        /// For the identifiers of peripherals; `nil` if they are random.
+        /// The seed for identifiers of peripherals, or `nil` if they are random.
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
         /// The names of its apps, as in events.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
-        /// Without a device, which is not played any more.
+        /// Removes a device, which is not played any more.
         mutating func forget(_ label: String) {
             guard let index = devices.firstIndex(where: { $0.label == label }) else { return }
             devices.remove(at: index)
@@ -64,10 +64,8 @@ package final class RunSession: Sendable {
     let phoneTurns = TurnQueue()
     /// Devices stop one after the other: the end of the run waits for those that a request stops.
     let stopTurns = TurnQueue()
-    /// Those that have begun to start; `nil` if it is over, and no other begins.
-    private let playing = Lock<[Playing]?>([])
-    /// How many of the runs have begun to start.
-    let begun = Lock(0)
+    /// The devices that play, by radio.
+    let playedRadios = PlayedRadios()
 
     /// The devices that the run begins with, and the maker of those that are added later.
     struct Cast: Sendable {
@@ -161,7 +159,7 @@ package final class RunSession: Sendable {
             let radios = try await chooseRadios()
             radioMaker.withLock { $0 = radios }
             plan.stateDirectory?.takeWarning().map(events.warn)
-            try radios.begin()
+            try radios.check()
             if let address = try await control?.serve(self) {
                 events.served(at: address, isServer: plan.isServer)
             }
@@ -215,15 +213,11 @@ package final class RunSession: Sendable {
     }
 
     private func stop(forgetting: Bool) async {
-        let begun = playing.withLock { playing in
-            defer { playing = nil }
-            return playing ?? []
-        }
-        await stop(begun, forgetting: forgetting)
+        await stop(playedRadios.close(), forgetting: forgetting)
     }
 
     func stop(_ begun: [Playing], forgetting: Bool) async {
-        await stopTurns.begin()
+        await stopTurns.wait()
         defer { stopTurns.end() }
         // Before any link ends: a scenario that waits for that has not passed.
         for each in begun where each.run.profiles.contains(where: { !$0.scenarios.isEmpty }) {
@@ -240,12 +234,9 @@ package final class RunSession: Sendable {
 
     private func play(_ run: Run, _ index: Int, on radios: RadioMaker) async throws(RadioError) {
         let new = try Playing(index, run, on: radios, try maker.stateDirectory(of: run.profiles[0]), clock)
-        let isOver = playing.withLock { playing in
-            playing?.append(new)
-            begun.withLock { $0 += 1 }
-            return playing == nil
+        guard playedRadios.add(new) else {
+            throw RadioError(.invalidState, "it was stopped while it started")
         }
-        if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
         do throws(RadioError) {
             try await start(new, RadioCheck(print: outputs.print))
         } catch {
@@ -288,66 +279,29 @@ package final class RunSession: Sendable {
 
     private var runs: [Run] { cast.withLock { $0.runs } }
 
-    /// Takes all that play out of the run, so that it can begin anew; `nil` if it is over.
-    func takePlayed() -> [Playing]? {
-        playing.withLock { playing in
-            guard let all = playing else { return nil }
-            playing = []
-            begun.withLock { $0 = 0 }
-            return all
-        }
-    }
-
-    /// The radios whose devices play now.
-    var played: [Playing] { playing.withLock { $0 } ?? [] }
-
     /// The name of the radio, or `nil` before it is chosen.
     var radioName: String? { radioMaker.withLock { $0 }?.name }
 
-    /// Adds what plays on a radio of its own: `body` makes it from the number of the radio and the labels of
-    /// the devices that play.
-    ///
-    /// Returns `nil` if the run is over, or while devices of the command line wait for their radios and
-    /// names.
+    /// Adds devices on a new radio, as `PlayedRadios` does; returns `nil` before a radio is chosen.
     func append(
         _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
     ) throws(RadioError) -> Playing? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
-        return try playing.withLock { playing throws(RadioError) in
-            guard let others = playing, begun.withLock({ $0 }) == runs.count else { return nil }
-            let used = Set(others.map(\.index))
-            let index = (0...).first { !used.contains($0) } ?? 0
-            let new = try body(index, others.flatMap { $0.run.devices.map(\.label) }, radios)
-            playing?.append(new)
-            return new
-        }
-    }
-
-    /// Changes what plays on a radio; returns `nil` if that does not play.
-    func change<Value>(
-        _ index: Int, _ body: (inout Run, _ labels: [String]) -> sending Value
-    ) -> sending Value? {
-        playing.withLock { playing in
-            guard var all = playing, let place = all.firstIndex(where: { $0.index == index }) else {
-                return nil
-            }
-            let labels = all.flatMap { $0.run.devices.map(\.label) }
-            let value = body(&all[place].run, labels)
-            playing = all
-            return value
+        return try playedRadios.append(after: runs.count) { index, labels throws(RadioError) in
+            try body(index, labels, radios)
         }
     }
 
     /// Forgets what plays on a radio; others may use a radio of its number by now.
     func drop(_ gone: Playing) {
         outputs.keys?.detach(gone.emulator)
-        playing.withLock { $0?.removeAll { $0.emulator === gone.emulator } }
+        playedRadios.remove(gone)
     }
 
     /// Every device is ready: the run's time begins.
     private func begin() async {
-        watch.begin()
-        for emulator in (playing.withLock { $0 } ?? []).map(\.emulator) {
+        watch.devicesReady()
+        for emulator in playedRadios.all.map(\.emulator) {
             for planned in plan.planned {
                 guard case .action(let action) = planned.action.effect,
                     planned.action.isFor(phone: emulator.playsApps, ofRunWithPhone: plan.hasPhone)
@@ -373,7 +327,7 @@ package final class RunSession: Sendable {
         _ peripheral: String, of label: String, _ change: RangeChange, after delay: Duration
     ) async {
         guard let index = runs.firstIndex(where: { $0.apps.contains(label) }),
-            let emulator = playing.withLock({ $0 })?.first(where: { $0.index == index })?.emulator
+            let emulator = playedRadios.all.first(where: { $0.index == index })?.emulator
         else { return }
         await emulator.find(peripheral, of: label, after: delay) { [weak self] address in
             self?.radioMaker.withLock { $0 }?.move(index, change, from: address)

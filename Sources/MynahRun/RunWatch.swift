@@ -35,16 +35,16 @@ final class RunWatch: RunObserver {
         self.clock = clock
     }
 
-    /// Takes an event after it was written, so that it is there when the run ends.
+    /// Observes an event after it was written, so that it is there when the run ends.
     ///
     /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
     /// from the other.
-    func take(_ event: DeviceEvent, of device: String?) {
+    func observe(_ event: DeviceEvent, of device: String?) {
         guard !isPaused.withLock({ $0 }) else { return }
         let event = event.named(device)
-        if scenario?.take(event, isOver: interruption.isInterrupted) == true { interruption.interrupt() }
+        if scenario?.observe(event, isOver: interruption.isInterrupted) == true { interruption.interrupt() }
         guard takesEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
-        if goal.withLock({ $0.take(event) }) { interruption.interrupt() }
+        if goal.withLock({ $0.observe(event) }) { interruption.interrupt() }
     }
 
     private static func isAboutScreen(_ name: DeviceEvent.Name) -> Bool {
@@ -76,7 +76,7 @@ final class RunWatch: RunObserver {
     }
 
     /// Every device is ready, and the time of `--timeout` begins.
-    func begin() {
+    func devicesReady() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
         clock.after(timeout) { [self] in

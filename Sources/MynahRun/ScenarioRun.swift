@@ -32,10 +32,10 @@ final class ScenarioRun: Sendable {
     /// The run begins anew.
     func beginAnew() { state.withLock { $0 = State() } }
 
-    /// Takes an event of a device, which it names; `isOver` says whether the run ends already.
+    /// Observes an event of a device, which it names; `isOver` says whether the run ends already.
     ///
     /// Returns whether the run ends with it.
-    func take(_ event: DeviceEvent, isOver: Bool) -> Bool {
+    func observe(_ event: DeviceEvent, isOver: Bool) -> Bool {
         state.withLock { state in
             switch event.payload {
             case .ready where state.began == nil:

@@ -10,7 +10,7 @@ final class TurnQueue: Sendable {
     private let state = Lock(State())
 
     /// Waits for its turn, which lasts until `end()`.
-    func begin() async {
+    func wait() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.isTaken {

@@ -14,7 +14,7 @@ import Testing
             #expect(stage == makeStage(.done))
             #expect(!stage.needsPublishing)
             #expect(stage.beginPublishing() == nil)
-            stage.take(before)
+            stage.published(before)
             #expect(stage.beginPublishing() == before)
         }
     }
@@ -34,7 +34,7 @@ import Testing
     @Test func `a run that has ended neither starts again nor publishes`() {
         var stage = DeviceStage.stopped
         stage.started()
-        stage.take(.missing)
+        stage.published(.missing)
         #expect(stage == .stopped)
         #expect(!stage.isRunning && !stage.needsPublishing)
         #expect(stage.beginPublishing() == nil)

@@ -181,7 +181,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RunGoalTests {
     /// Gives a goal events and says whether each ended it.
     private func take(_ events: [DeviceEvent], _ goal: inout RunGoal) -> [Bool] {
-        events.map { goal.take($0) }
+        events.map { goal.observe($0) }
     }
 
     @Test func `a run ends when every event has come, in any order, and once`() throws {

@@ -43,10 +43,10 @@ import Testing
         let outputs: [ScenarioMachine.Output]
         switch input {
         case "begin": outputs = machine.begin()
-        case "read": outputs = machine.take(event(.read, "01"))
-        case "write": outputs = machine.take(event(.write, "01"))
-        case "other": outputs = machine.take(event(.write, "02"))
-        case "sub": outputs = machine.take(event(.subscribed))
+        case "read": outputs = machine.observe(event(.read, "01"))
+        case "write": outputs = machine.observe(event(.write, "01"))
+        case "other": outputs = machine.observe(event(.write, "02"))
+        case "sub": outputs = machine.observe(event(.subscribed))
         case "time": outputs = machine.timePassed()
         case "done": outputs = machine.done()
         case "failed": outputs = machine.done("it is not there")

@@ -162,7 +162,7 @@ import Testing
     // MARK: Robust caching (Vol 3, Part G, 2.5.2.1)
 
     mutating func change() {
-        rig.server.clientFeatures = 1
+        rig.server.client.features = 1
         rig.server.databaseChanged()
     }
 
@@ -174,7 +174,7 @@ import Testing
         change()
         #expect(rig.exchange(hex)?.hasSuffix("12") == true)
         #expect(rig.receive(hex).first == .becameAware)
-        #expect(rig.server.awareness == .aware)
+        #expect(rig.server.client.awareness == .aware)
     }
 
     @Test(arguments: [
@@ -184,7 +184,7 @@ import Testing
     mutating func `discovery requests are always answered`(hex: String) {
         change()
         #expect(!(rig.exchange(hex) ?? "").hasSuffix("12"))
-        #expect(rig.server.awareness == .unaware)
+        #expect(rig.server.client.awareness == .unaware)
     }
 
     @Test mutating func `a client without the feature is never out of sync, and its queue is gone`() {

@@ -298,7 +298,7 @@ struct ATTRig {
         #expect(rig.exchange("18 01") == "011809000D")
         _ = rig.receive("16 0900 0500 01")
         #expect(rig.exchange("18 01") == "0118090007")
-        for _ in 0..<ATTServer.prepareLimit { _ = rig.receive("16 0900 0000 01") }
+        for _ in 0..<PrepareQueue.limit { _ = rig.receive("16 0900 0000 01") }
         #expect(rig.exchange("16 0900 0000 01") == "0116090009")
         #expect(rig.exchange("18 02") == "0118000004")
     }
@@ -320,7 +320,7 @@ struct ATTRig {
                 rig.receive("18 01") == [
                     .write([.init(attribute: rig.control.key, value: [1])], wantsResponse: true)
                 ])
-            #expect(rig.server.configurations.isEmpty)
+            #expect(rig.server.client.configurations.isEmpty)
             #expect(
                 rig.server.answered(
                     isAccepted ? .success([]) : .failure(.unlikelyError), rig.database, rig.security)
@@ -338,7 +338,7 @@ struct ATTRig {
         _ = rig.receive("16 0900 0000 01")
         _ = rig.receive(hex)
         #expect(rig.exchange("18 01") == answer)
-        #expect(rig.server.configurations.isEmpty)
+        #expect(rig.server.client.configurations.isEmpty)
     }
 
     // MARK: Configuration
@@ -396,7 +396,7 @@ struct ATTRig {
     }
 
     @Test mutating func `a client with robust caching is told once that its database is old`() {
-        rig.server.clientFeatures = 1
+        rig.server.client.features = 1
         rig.server.databaseChanged()
         #expect(rig.receive("52 0900 01").isEmpty)
         #expect(rig.exchange("10 0100 FFFF 0028")?.hasPrefix("11") == true)
@@ -439,6 +439,6 @@ struct ATTRig {
                 }
             }
         }
-        #expect(rig.server.prepared.count <= ATTServer.prepareLimit)
+        #expect(rig.server.prepared.entries.count <= PrepareQueue.limit)
     }
 }

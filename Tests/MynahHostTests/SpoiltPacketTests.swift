@@ -198,7 +198,7 @@ private struct AnsweringSink: RadioSink {
                 sent += 1
                 if pdu.isEmpty || pdu.count > rig.server.mtu { Issue.record("a PDU of \(pdu.count) bytes") }
             }
-            if rig.server.prepared.count > ATTServer.prepareLimit { Issue.record("the queue has no end") }
+            if rig.server.prepared.entries.count > PrepareQueue.limit { Issue.record("the queue has no end") }
         }
         #expect(sent > 20_000)
     }

@@ -34,7 +34,7 @@ import Testing
             $0.scans = true
             $0.links = [Self.link]
         }
-        accounts.take([1: both, 2: both, 3: .init()], Self.totals(0))
+        accounts.change([1: both, 2: both, 3: .init()], Self.totals(0))
         let report = accounts.report(Self.totals(60))
         for app in [UInt64(1), 2] {
             #expect(report[app]?.scanning == .seconds(45) && report[app]?.linked == .seconds(60))
@@ -46,21 +46,21 @@ import Testing
     @Test func `an app that begins or ceases to hold a link has the use in between`() {
         var accounts = RadioAccounts(from: RadioUse())
         let held = Self.holding { $0.links = [Self.link] }
-        accounts.take([1: held, 2: .init()], Self.totals(0))
-        accounts.take([1: held, 2: held], Self.totals(10))
-        accounts.take([1: .init(), 2: held], Self.totals(25))
+        accounts.change([1: held, 2: .init()], Self.totals(0))
+        accounts.change([1: held, 2: held], Self.totals(10))
+        accounts.change([1: .init(), 2: held], Self.totals(25))
         let report = accounts.report(Self.totals(60))
         #expect(report[1]?.linked == .seconds(25) && report[2]?.linked == .seconds(50))
         // It ended a second later, and nothing is counted twice.
-        accounts.take([1: .init(), 2: .init()], Self.totals(61))
+        accounts.change([1: .init(), 2: .init()], Self.totals(61))
         let last = accounts.report(Self.totals(70, link: 61))
         #expect(last[1] == AirUse() && last[2]?.linked == .seconds(1) && last[2]?.packetsSent == 1)
     }
 
     @Test func `the first who hold a link have used it from its beginning`() {
         var accounts = RadioAccounts(from: RadioUse())
-        accounts.take([1: Self.holding { $0.scans = true }], Self.totals(2))
-        accounts.take([1: Self.holding { $0.links = [Self.link] }], Self.totals(3))
+        accounts.change([1: Self.holding { $0.scans = true }], Self.totals(2))
+        accounts.change([1: Self.holding { $0.links = [Self.link] }], Self.totals(3))
         #expect(accounts.report(Self.totals(4))[1]?.linked == .seconds(4))
     }
 
@@ -77,7 +77,7 @@ import Testing
     ) {
         var accounts = RadioAccounts(from: RadioUse())
         var isHeld = false
-        accounts.take([1: .init()], RadioUse())
+        accounts.change([1: .init()], RadioUse())
         for second in stride(from: 5, through: 655, by: 5) {
             if row.changes.contains(second) { isHeld.toggle() }
             // Something else changes each time.
@@ -85,7 +85,7 @@ import Testing
                 $0.advertises = second % 2 == 0
                 if isHeld { $0.links = [Self.link] }
             }
-            accounts.take([1: holding], Self.totals(second))
+            accounts.change([1: holding], Self.totals(second))
         }
         #expect(accounts.report(Self.totals(660))[1]?.linked == .seconds(row.linked))
     }
@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: [1, 64, 65, 1000])
     func `an accessory has every link that ended between two reports`(count: Int) {
         var (accounts, meter) = (RadioAccounts(from: RadioUse()), RadioMeter())
-        accounts.take([0: .whole], RadioUse())
+        accounts.change([0: .whole], RadioUse())
         var own = AirUse()
         (own.linked, own.packetsSent) = (.seconds(2), 3)
         for minute in 0..<3 {
@@ -106,7 +106,7 @@ import Testing
 
     @Test func `no report has less than no airtime, and the sum of all is right`() {
         var accounts = RadioAccounts(from: RadioUse())
-        accounts.take([0: .whole], RadioUse())
+        accounts.change([0: .whole], RadioUse())
         var airtime: [Duration?] = []
         for total in [5, 3, 4, 9] {
             var use = RadioUse()
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `an accessory has all of its radio`() {
         var accounts = RadioAccounts(from: RadioUse())
-        accounts.take([0: .whole], RadioUse())
+        accounts.change([0: .whole], RadioUse())
         let use = accounts.report(Self.totals(4))[0]
         #expect(use?.scanning == .seconds(3) && use?.linked == .seconds(4) && use?.advertisingEvents == 4)
         #expect(use?.airtime == .milliseconds(4))
@@ -128,7 +128,7 @@ import Testing
     @Test func `an app that waits for a connection has the longer of the scan and the initiating`() {
         var accounts = RadioAccounts(from: RadioUse())
         let waits = Self.holding { $0.waits = true }
-        accounts.take([1: waits, 2: Self.holding { $0.scans = true }], RadioUse())
+        accounts.change([1: waits, 2: Self.holding { $0.scans = true }], RadioUse())
         let report = accounts.report(Self.totals(4, initiating: 4))
         #expect(report[1]?.scanning == .seconds(4) && report[2]?.scanning == .seconds(3))
         #expect(accounts.report(Self.totals(8, initiating: 4))[1]?.scanning == .seconds(3))
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `advertising events come whole, and no part of one is lost`() {
         var accounts = RadioAccounts(from: RadioUse())
-        accounts.take([1: Self.holding { $0.advertises = true }], RadioUse())
+        accounts.change([1: Self.holding { $0.advertises = true }], RadioUse())
         var whole: [Double] = []
         for minute in 1...4 {
             var use = RadioUse()
@@ -149,8 +149,8 @@ import Testing
 
     @Test func `an app that is gone is reported once more`() {
         var accounts = RadioAccounts(from: RadioUse())
-        accounts.take([1: Self.holding { $0.scans = true }], RadioUse())
-        accounts.take([:], Self.totals(4))
+        accounts.change([1: Self.holding { $0.scans = true }], RadioUse())
+        accounts.change([:], Self.totals(4))
         #expect(accounts.report(Self.totals(8))[1]?.scanning == .seconds(3))
     }
 }

@@ -41,7 +41,7 @@ import Testing
 
         var all: [String] { words.withLock { $0 } }
 
-        func take(_ report: ConnectReport, at time: WallTime) {
+        func observe(_ report: ConnectReport, at time: WallTime) {
             let word: String? =
                 switch report {
                 case .connected: "connected"

@@ -13,7 +13,7 @@ import Testing
         var search = DeviceSearch(text)
         for (index, name) in names.enumerated() {
             let data = [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
-            search.take(
+            search.add(
                 Sighting(
                     ScanReport(address: try address(UInt8(index + 1)), kind: .connectable, data: data),
                     advertisement: AdvertisementData(data), data: data, scanResponse: [],
@@ -41,7 +41,7 @@ import Testing
         report.resolvedAddress = DeviceAddress("4A:00:00:00:00:07", kind: .random)
         for text in ["c0:00:00:00:00:01", "4A:00:00:00:00:07"] {
             var search = DeviceSearch(text)
-            search.take(
+            search.add(
                 Sighting(
                     report, advertisement: AdvertisementData([]), data: [], scanResponse: [],
                     isConnectable: true))
@@ -53,7 +53,7 @@ import Testing
         var search = try search("Strap", ["Strap"], isConnectable: false)
         #expect(search.outcome == .nothing)
         #expect(search.heard.isEmpty)
-        guard case .failed(let error) = search.take(.overdue) else {
+        guard case .failed(let error) = search.advance(.overdue) else {
             Issue.record("the search goes on")
             return
         }
@@ -81,7 +81,7 @@ import Testing
     private func play(_ text: String, _ steps: [DeviceSearch.Step]) -> [String] {
         var search = DeviceSearch(text)
         return steps.map { step in
-            switch search.take(step) {
+            switch search.advance(step) {
             case .wait: "wait"
             case .settle: "settle"
             case .found(let address): "found \(address)"

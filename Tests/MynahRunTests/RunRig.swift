@@ -20,11 +20,11 @@ final class RunLog: RunObserver {
 
     private let state = Lock(State())
 
-    func begin(closed: @escaping @Sendable () -> Void) {
+    func onClose(_ closed: @escaping @Sendable () -> Void) {
         state.withLock { $0.closed = closed }
     }
 
-    func take(_ event: DeviceEvent, of device: String?) {
+    func observe(_ event: DeviceEvent, of device: String?) {
         state.withLock { $0.events.append(event.named(device)) }
     }
 

@@ -210,7 +210,7 @@ import Testing
     /// An output that takes no events.
     private struct Silence: RunObserver {
         var takesEvents: Bool { false }
-        func take(_ event: DeviceEvent, of device: String?) {}
+        func observe(_ event: DeviceEvent, of device: String?) {}
     }
 
     @Test func `without an output of events, warnings of the run are messages`() async throws {

@@ -107,7 +107,7 @@ struct ConnectCommand: StagedCommand {
             questions: terminal, observer: output, clock: time.clock, until: surroundings.interruption)
         let end = await session.play()
         if let failure = end.failure, format == .json {
-            output.take(.problem(failure.description), at: .now(time.clock))
+            output.observe(.problem(failure.description), at: .now(time.clock))
         }
         output.end()
         terminal?.end()

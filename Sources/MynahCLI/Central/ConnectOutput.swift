@@ -39,7 +39,7 @@ final class ConnectOutput: ConnectObserver {
         }
     }
 
-    func take(_ report: ConnectReport, at time: WallTime) { held.report(ConnectEvent(report, at: time)) }
+    func observe(_ report: ConnectReport, at time: WallTime) { held.report(ConnectEvent(report, at: time)) }
 
     private static func tell(_ event: ConnectEvent, _ kind: Kind, _ surroundings: Surroundings) {
         switch kind {

@@ -48,7 +48,7 @@ final class LineTerminal: QuestionAsker {
             self?.print(lines.map { PrintableText.of(String($0)) }.joined(separator: "\n"))
         }
         if isPlain { lines.onEmpty { [weak self] in self?.prompt() } }
-        keyboard.onInput({ [weak self] in self?.take($0) }, onEnd: { [weak self] in self?.finish() })
+        keyboard.onInput({ [weak self] in self?.type($0) }, onEnd: { [weak self] in self?.finish() })
     }
 
     /// Shows the prompt from now on; `complete` returns what the last word before the cursor may become.
@@ -57,7 +57,7 @@ final class LineTerminal: QuestionAsker {
             state.prompt = PrintableText.of(prompt) + "> "
             state.complete = complete
             defer { state.early = [] }
-            return take(state.early, &state)
+            return type(state.early, &state)
         }
         for each in work { each() }
     }
@@ -139,20 +139,20 @@ final class LineTerminal: QuestionAsker {
         keyboard.end()
     }
 
-    private func take(_ bytes: [UInt8]) {
+    private func type(_ bytes: [UInt8]) {
         let work: [@Sendable () -> Void] = state.withLock { state in
             guard !state.isEnded else { return [] }
             guard !state.prompt.isEmpty || state.question != nil else {
                 if state.early.count < 4096 { state.early += bytes }
                 return []
             }
-            return take(bytes, &state)
+            return type(bytes, &state)
         }
         for each in work { each() }
     }
 
     /// Returns the work to do outside the lock.
-    private func take(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
+    private func type(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
         var work: [@Sendable () -> Void] = []
         for byte in bytes {
             switch state.buffer.handle(byte) {

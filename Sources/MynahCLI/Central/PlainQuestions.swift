@@ -49,7 +49,7 @@ final class PlainQuestions: QuestionAsker {
             defer { state.isReading = true }
             return (state.isReading, state.isAtEnd)
         }
-        if isAtEnd { return take("no") }
+        if isAtEnd { return reply("no") }
         if !isReading { queue.async { self.answer() } }
     }
 
@@ -59,12 +59,12 @@ final class PlainQuestions: QuestionAsker {
 
     /// Answers with the lines of standard input; at their end with a no, since nobody can answer.
     private func answer() {
-        while let line = readLine() { take(line) }
+        while let line = readLine() { reply(line) }
         state.withLock { $0.isAtEnd = true }
-        take("no")
+        reply("no")
     }
 
-    private func take(_ line: String) {
+    private func reply(_ line: String) {
         let (answer, hint): ((@Sendable () -> Void)?, String?) = state.withLock { state in
             guard let question = state.question else { return (nil, nil) }
             guard let answer = question.read(line) else { return (nil, question.hint) }

@@ -158,7 +158,7 @@ struct RecordCommand: StagedCommand {
 private struct RecordMessages: ConnectObserver {
     let surroundings: Surroundings
 
-    func take(_ report: ConnectReport, at time: WallTime) {
+    func observe(_ report: ConnectReport, at time: WallTime) {
         surroundings.say(ConnectEvent(report, at: time).text())
     }
 

@@ -52,11 +52,11 @@ final class ScanOutput: CentralManagerSink {
         switch event {
         case .discovered(let discovery):
             heardAny.withLock { $0 = true }
-            take(discovery)
+            show(discovery)
         case .lost(let error):
             surroundings.say("warning: \(error); Mynah waits for it to come back")
         case .stateChanged(.poweredOn):
-            if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
+            if case .screen(let screen) = kind { screen.change { $0.waiting = nil } }
         case .warning(let warning): warn(warning)
         default: break
         }
@@ -66,17 +66,17 @@ final class ScanOutput: CentralManagerSink {
     /// Shows what the radio waits for in the title of a screen, and everything else on standard error.
     func warn(_ warning: RadioWarning) {
         if warning.isWait, case .screen(let screen) = kind {
-            screen.take { $0.waiting = warning.message }
+            screen.change { $0.waiting = warning.message }
         } else {
             surroundings.say(warning)
         }
     }
 
-    private func take(_ discovery: Discovery) {
+    private func show(_ discovery: Discovery) {
         let time = WallTime.now(clock)
         switch kind {
         case .screen(let screen):
-            screen.take { model in
+            screen.change { model in
                 _ = model.note(Sighting(discovery), at: time)
             }
         case .lines(let output, let model):

@@ -4,7 +4,7 @@ import MynahCore
 extension Doctor {
     var kernel: Finding {
         let id = "kernel"
-        guard let kernel = facts.kernel.value else { return unknown(id, facts.kernel.reason ?? "") }
+        guard let kernel = facts.kernel.value else { return .unknown(id, facts.kernel.reason ?? "") }
         // bluetoothd has an adapter, wherever it runs.
         if facts.bluez.adapter != nil, !usesUserChannel { return advertisingData(kernel) }
         switch kernel.bluetooth {
@@ -65,7 +65,7 @@ extension Doctor {
 
     var container: Finding {
         let id = "container"
-        guard let container = facts.container.value else { return unknown(id, facts.container.reason ?? "") }
+        guard let container = facts.container.value else { return .unknown(id, facts.container.reason ?? "") }
         let name = container.kind.map { "\($0) container" } ?? "no container"
         guard container.hasUserNamespace else { return Finding(id, .fine, name) }
         if usesUserChannel {
@@ -87,12 +87,12 @@ extension Doctor {
 
     var rfkill: Finding {
         let id = "rfkill"
-        guard let switches = facts.switches.value else { return unknown(id, facts.switches.reason ?? "") }
+        guard let switches = facts.switches.value else { return .unknown(id, facts.switches.reason ?? "") }
         let adapter = adapterName
         // A switch of the machine turns every adapter off, and may take it off its bus.
         let own = switches.filter { $0.name == adapter || !$0.name.hasPrefix("hci") }
         if let error = own.lazy.compactMap(\.error).first {
-            var finding = stop(id, error)
+            var finding = Finding.stop(id, error)
             let isCommand = finding.remedy?.hasPrefix("sudo rfkill ") == true
             if isCommand, !facts.hasRFKill {
                 finding.remedy = "sudo apt install rfkill && " + (error.remedy ?? "")
@@ -126,7 +126,7 @@ extension Doctor {
                 remedy: "sudo btmgmt --index \(name) le on")
         }
         guard controller != nil else {
-            return unknown(id, facts.controllers.reason ?? "the kernel does not list \(name)")
+            return .unknown(id, facts.controllers.reason ?? "the kernel does not list \(name)")
         }
         return Finding(id, .fine, usesUserChannel ? "\(name) has LE" : "\(name) has LE, and it is on")
     }

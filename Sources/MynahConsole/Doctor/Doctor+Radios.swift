@@ -19,15 +19,15 @@ extension Doctor {
 
     var virtualAir: Finding {
         let id = "virtualAir"
-        guard let air = facts.air.value else { return unknown(id, facts.air.reason ?? "") }
-        return air.error.map { stop(id, $0) } ?? Finding(id, .fine, air.directory)
+        guard let air = facts.air.value else { return .unknown(id, facts.air.reason ?? "") }
+        return air.error.map { Finding.stop(id, $0) } ?? Finding(id, .fine, air.directory)
     }
 
     var controller: Finding {
         let id = "controller"
         switch facts.controllerError {
-        case .unknown(let reason): return unknown(id, reason)
-        case .found(let error?): return stop(id, error)
+        case .unknown(let reason): return .unknown(id, reason)
+        case .found(let error?): return .stop(id, error)
         case .found(nil):
             return Finding(
                 id, .fine, "it can be opened",

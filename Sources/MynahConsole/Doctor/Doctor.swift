@@ -31,11 +31,13 @@ package struct Doctor: Sendable {
     }
 
     private var ofBlueZ: [Finding] {
-        [
-            kernel, container, rfkill, bus, busPolicy, daemon, adapter, lowEnergy, peripheralRole,
-            advertisingSets, otherAdvertisers, mainConfiguration, experimental, reverseDiscovery,
-            attributeChannels, exchangeMTU,
-            privacy, services,
+        let daemon = BlueZChecks(facts)
+        let settings = SettingsChecks(facts)
+        return [
+            kernel, container, rfkill, daemon.bus, daemon.busPolicy, daemon.daemon, daemon.adapter, lowEnergy,
+            daemon.peripheralRole, daemon.advertisingSets, daemon.otherAdvertisers, settings.file,
+            daemon.skippedAdapter("experimental") ?? settings.experimental, settings.reverseDiscovery,
+            settings.attributeChannels, settings.exchangeMTU, settings.privacy, settings.services,
         ]
     }
 
@@ -117,15 +119,6 @@ package struct Doctor: Sendable {
         let version = facts.bluez.version.map { " \($0.text)" } ?? ""
         return "BlueZ\(version)" + (facts.bluez.adapter.map { " on \($0.name) (\($0.address))" } ?? "")
     }
-
-    // MARK: Parts of findings
-
-    /// The finding for an error of a run.
-    func stop(_ id: String, _ error: RadioError, meaning: String? = nil) -> Finding {
-        Finding(id, .stop, error.message, meaning: meaning, remedy: error.remedy)
-    }
-
-    func unknown(_ id: String, _ reason: String) -> Finding { Finding(id, .unknown, "not known: \(reason)") }
 
     /// The name of the adapter that a run would use, or `nil` if there is none.
     var adapterName: String? {

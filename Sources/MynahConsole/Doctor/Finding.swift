@@ -1,3 +1,5 @@
+import MynahCore
+
 /// The result of one check of `mynah doctor`.
 package struct Finding: Hashable, Sendable {
     /// The consequence for a run.
@@ -31,6 +33,18 @@ package struct Finding: Hashable, Sendable {
         self.found = found
         self.meaning = meaning
         self.remedy = remedy
+    }
+}
+
+extension Finding {
+    /// The finding for an error of a run.
+    static func stop(_ id: String, _ error: RadioError, meaning: String? = nil) -> Finding {
+        Finding(id, .stop, error.message, meaning: meaning, remedy: error.remedy)
+    }
+
+    /// The finding of a check that could not be made.
+    static func unknown(_ id: String, _ reason: String) -> Finding {
+        Finding(id, .unknown, "not known: \(reason)")
     }
 }
 

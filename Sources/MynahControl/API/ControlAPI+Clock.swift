@@ -9,7 +9,7 @@ extension ControlAPI {
         [.init("clock", .string(clock.name)), .init("now", .string(WallTime.now(clock).rfc3339))]
     }
 
-    func advanceClock(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func advanceClock(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let wanted = try Self.duration(try call.body())
         guard let time = clock.manual else {
             throw ControlProblem(

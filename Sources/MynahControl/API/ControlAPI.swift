@@ -4,10 +4,12 @@ package import MynahSupport
 ///
 /// The API has no sockets: a server or a test gives it requests.
 package final class ControlAPI: Sendable {
-    let run: any ControlledRun
-    let journal: Journal
-    let version: String
-    let profiles: ProfileDirectory
+    private let run: any ControlledRun
+    private let version: String
+    private let devices: DeviceRequests
+    private let actions: ActionRequests
+    private let faults: FaultRequests
+    private let events: EventRequests
     let clock: RunClock
     /// How long a request that moves the time may take on the machine's clock.
     let requestLimit: Duration
@@ -19,8 +21,10 @@ package final class ControlAPI: Sendable {
         requestLimit: Duration = .seconds(60)
     ) {
         self.run = run
-        self.journal = journal
-        self.profiles = profiles
+        devices = DeviceRequests(run: run, profiles: profiles)
+        actions = ActionRequests(run: run)
+        faults = FaultRequests(run: run, journal: journal)
+        events = EventRequests(run: run, journal: journal, clock: clock, requestLimit: requestLimit)
         self.clock = clock
         self.requestLimit = requestLimit
         self.version = version
@@ -44,7 +48,7 @@ package final class ControlAPI: Sendable {
         } catch {
             return HTTPResponse(error)
         }
-        let call = Call(route: route, request: request, parameters: parameters)
+        let call = APICall(route: route, request: request, parameters: parameters)
         guard let time = clock.manual, route.operation.takesPart else { return await answer(call) }
         return await time.carryOut(within: requestLimit) { [self] in
             // Its client may have gone while it waited for its turn, and takes it for failed.
@@ -69,7 +73,7 @@ package final class ControlAPI: Sendable {
         409,
         "virtual time is at its end, 290 years after its beginning; begin a new history: mynah ctl reset")
 
-    private func answer(_ call: Call) async -> HTTPResponse {
+    private func answer(_ call: APICall) async -> HTTPResponse {
         do throws(ControlProblem) {
             return try await carryOut(call)
         } catch {
@@ -110,22 +114,7 @@ package final class ControlAPI: Sendable {
         return .success(match)
     }
 
-    /// A request whose route is known.
-    struct Call: Sendable {
-        let route: Route
-        let request: HTTPRequest
-        let parameters: [String: [String]]
-
-        /// The members of the body.
-        func body() throws(ControlProblem) -> ControlBody {
-            try ControlBody(parsing: request.body, known: route.body?.members ?? [])
-        }
-
-        /// The text of a parameter of the path.
-        func parameter(_ name: String) -> String { parameters[name, default: []].joined(separator: "/") }
-    }
-
-    private func carryOut(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    private func carryOut(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         switch call.route.operation {
         case .getInstance: .json(instance)
         case .getClock: .json(.object(clockMembers))
@@ -133,33 +122,33 @@ package final class ControlAPI: Sendable {
         case .getHealth:
             .json(.object([.init("status", "ok"), .init("devices", .integer(run.devices.count))]))
         case .getOpenAPI: .json(OpenAPI.document(version: version))
-        case .getMetrics: metrics()
-        case .listDevices: try await listDevices()
-        case .addDevice: try await addDevice(call)
-        case .getDevice: try await response(for: try device(call))
-        case .removeDevice: try await removeDevice(call)
-        case .getLayout: try await getLayout(call)
-        case .getValue: try await getValue(call)
-        case .setValue: try await setValue(call)
-        case .setVariable: try await setVariable(call)
-        case .alert: try await alert(call)
-        case .disconnect: try await disconnect(call)
-        case .forget: try await forget(call)
-        case .advertise: try await advertise(call)
-        case .setAppState: try await setAppState(call)
-        case .enterPasskey: try await enterPasskey(call)
-        case .listFaults: try await listFaults(call)
-        case .addFault: try await addFault(call)
-        case .turnFault: try await turnFault(call)
-        case .removeFault: try await removeFault(call)
-        case .playScenario: try await playScenario(call)
-        case .answerRequest: try await answerRequest(call)
-        case .listEvents: try await listEvents(call)
-        case .mark: try mark(call)
-        case .wait: try await wait(call)
-        case .verify: try await verify(call)
-        case .reset: try await reset(call)
-        case .getReport: try await report(call)
+        case .getMetrics: events.metrics()
+        case .listDevices: try await devices.listDevices()
+        case .addDevice: try await devices.addDevice(call)
+        case .getDevice: try await devices.response(for: try devices.device(call))
+        case .removeDevice: try await devices.removeDevice(call)
+        case .getLayout: try await devices.getLayout(call)
+        case .getValue: try await devices.getValue(call)
+        case .setValue: try await devices.setValue(call)
+        case .setVariable: try await devices.setVariable(call)
+        case .alert: try await actions.alert(call)
+        case .disconnect: try await actions.disconnect(call)
+        case .forget: try await actions.forget(call)
+        case .advertise: try await actions.advertise(call)
+        case .setAppState: try await actions.setAppState(call)
+        case .enterPasskey: try await actions.enterPasskey(call)
+        case .listFaults: try await faults.listFaults(call)
+        case .addFault: try await faults.addFault(call)
+        case .turnFault: try await faults.turnFault(call)
+        case .removeFault: try await faults.removeFault(call)
+        case .playScenario: try await faults.playScenario(call)
+        case .answerRequest: try await actions.answerRequest(call)
+        case .listEvents: try await events.listEvents(call)
+        case .mark: try events.mark(call)
+        case .wait: try await events.wait(call)
+        case .verify: try await events.verify(call)
+        case .reset: try await events.reset(call)
+        case .getReport: try await events.report(call)
         }
     }
 

@@ -259,7 +259,7 @@ extension Route {
             """,
             body: Body(
                 schema: .object(
-                    ControlAPI.resetParts.map { .init($0, .bool) } + [.init("seed", seed)]),
+                    EventRequests.resetParts.map { .init($0, .bool) } + [.init("seed", seed)]),
                 example: .object([.init("values", .bool(true))]), isRequired: false),
             answers: [200: .empty]),
         Route(

@@ -122,7 +122,7 @@ struct PeripheralWork {
         report(name) { peripheral in
             var use = EventPayload.RemoteUse(peripheral, EventAttribute(characteristic))
             fill(&use)
-            use.take(failure)
+            use.set(failure)
             return .remote(use)
         }
     }

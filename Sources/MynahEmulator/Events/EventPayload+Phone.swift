@@ -33,8 +33,8 @@ extension EventPeripheral {
 }
 
 extension EventPayload.AttributeUse {
-    /// Takes the outcome of a read; `id` is its number if a test answered it.
-    mutating func take(
+    /// Sets the outcome of a read; `id` is its number if a test answered it.
+    mutating func set(
         _ read: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int?
     ) {
         self.id = id
@@ -45,15 +45,15 @@ extension EventPayload.AttributeUse {
         }
     }
 
-    /// Takes a part of a write; `id` is its number if a test answers it.
-    mutating func take(_ part: WriteRequest.Part, asked id: Int?) {
+    /// Sets a part of a write; `id` is its number if a test answers it.
+    mutating func set(_ part: WriteRequest.Part, asked id: Int?) {
         self.id = id
         offset = part.offset > 0 ? part.offset : nil
         value = part.value
     }
 
-    /// Takes why a request was refused.
-    mutating func take(_ refused: RefusedRequest) {
+    /// Sets why a request was refused.
+    mutating func set(_ refused: RefusedRequest) {
         access = refused.access
         error = refused.error
         reason = refused.reason.rawValue
@@ -61,9 +61,9 @@ extension EventPayload.AttributeUse {
 }
 
 extension EventPayload.RemoteUse {
-    /// Takes why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not
+    /// Sets why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not
     /// answer it.
-    mutating func take(_ failure: RequestError?) {
+    mutating func set(_ failure: RequestError?) {
         switch failure {
         case .refused(let answered)?: error = answered
         case .failed(let trouble)?:

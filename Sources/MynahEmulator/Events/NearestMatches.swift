@@ -15,14 +15,14 @@ package struct NearestMatches<Item: Sendable>: Sendable {
     /// The nearest items so far, the nearest first.
     package private(set) var candidates: [Candidate] = []
 
-    /// The nearest items to a match, at most `limit` of those that it takes.
+    /// The nearest items to a match, at most `limit` of the compared ones.
     package init(to match: EventMatch, limit: Int) {
         self.match = match
         self.limit = limit
     }
 
-    /// Takes an item whose event is later than those before.
-    package mutating func take(_ item: Item, _ event: DeviceEvent) {
+    /// Compares an item whose event is later than those before.
+    package mutating func compare(_ item: Item, _ event: DeviceEvent) {
         guard event.name == match.name else { return }
         let differs = match.differing(from: event)
         let index = candidates.firstIndex { $0.differs.count >= differs.count } ?? candidates.count

@@ -21,8 +21,8 @@ public struct RunGoal: Sendable {
         isAwaiting = !matches.isEmpty
     }
 
-    /// Takes an event, which may be what several matches wait for; returns whether the run ends with it.
-    public mutating func take(_ event: DeviceEvent) -> Bool {
+    /// Observes an event, for which several matches may wait; returns whether the run ends with it.
+    public mutating func observe(_ event: DeviceEvent) -> Bool {
         guard end == nil, isAwaiting else { return false }
         missing.removeAll { $0.matches(event) }
         guard missing.isEmpty else { return false }
@@ -30,14 +30,14 @@ public struct RunGoal: Sendable {
         return true
     }
 
-    /// Takes that the time is up; returns whether the run ends with it.
+    /// Notes that the time is up; returns whether the run ends with it.
     public mutating func timeIsUp() -> Bool {
         guard end == nil else { return false }
         end = .overdue
         return true
     }
 
-    /// Takes that the run ends for another reason, which is trouble if something is waited for.
+    /// Notes that the run ends for another reason, which is trouble if something is waited for.
     public mutating func cutShort() {
         if end == nil, isAwaiting { end = .cutShort }
     }

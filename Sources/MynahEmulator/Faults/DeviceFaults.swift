@@ -113,8 +113,8 @@ struct FaultOwners: Sendable {
     /// A connected central.
     func central(_ id: Central.ID) -> Central? { centrals[id] }
 
-    /// Takes what an event says of the connected centrals.
-    mutating func take(_ event: PhoneEvent) {
+    /// Notes an event about the connected centrals.
+    mutating func note(_ event: PhoneEvent) {
         switch event {
         case .connected(let central), .centralChanged(let central): centrals[central.id] = central
         case .disconnected(let central): centrals[central.id] = nil

@@ -78,7 +78,7 @@ final class FaultControl {
 
     /// Notes what an event says of the connected centrals, whose names the reports of faults have.
     func note(_ event: PhoneEvent) {
-        if faultyRadio != nil { faultOwners.take(event) }
+        if faultyRadio != nil { faultOwners.note(event) }
     }
 
     // MARK: A test's requests

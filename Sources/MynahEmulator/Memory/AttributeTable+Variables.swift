@@ -4,10 +4,10 @@ import MynahValues
 
 // The device's own state, and the values that read it.
 extension AttributeTable {
-    /// Takes other variables, and returns the attributes whose values read one that has changed.
+    /// Sets the variables, and returns the attributes whose values read one that has changed.
     ///
     /// Throws, and changes nothing, if a value cannot be made of them.
-    mutating func take(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {
+    mutating func setVariables(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {
         let changed = new.names.filter { new[$0] != variables[$0] }
         guard !changed.isEmpty else { return [] }
         var readers: [(key: AttributeKey, reader: any VariableReader, maximumLength: Int)] = []

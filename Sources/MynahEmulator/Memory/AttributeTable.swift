@@ -128,16 +128,16 @@ struct AttributeTable {
             value = begun
         } else {
             value = self.value(of: entry, request.attribute, at: elapsed)
-            if request.offset == 0 { begin(request, value) }
+            if request.offset == 0 { keep(value, of: request) }
         }
         guard (0...value.count).contains(request.offset) else { return .failure(.invalidOffset) }
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
     }
 
     /// A central may read on, unless the value fits the shortest response (Vol 3, Part F, 3.4.4.4).
-    private mutating func begin(_ request: ReadRequest, _ value: [UInt8]) {
+    private mutating func keep(_ value: [UInt8], of request: ReadRequest) {
         if value.count >= GATT.defaultMTU - 1 {
-            longReads.begin(request, value)
+            longReads.keep(value, of: request)
         } else {
             longReads.forget(request)
         }

@@ -30,7 +30,7 @@ final class DeviceMemory {
     var elapsed: Duration { since.map { $0.duration(to: clock.now) } ?? .zero }
 
     /// The device's time begins.
-    func begin() { since = clock.now }
+    func startTime() { since = clock.now }
 
     /// Whether the device may act by itself: an app acts only while it runs and is not throttled.
     var canAct: Bool {
@@ -58,7 +58,7 @@ final class DeviceMemory {
         _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome,
         asked id: Int? = nil
     ) {
-        report(.read, on: request.attribute, central) { $0.take(request, value, outcome, asked: id) }
+        report(.read, on: request.attribute, central) { $0.set(request, value, outcome, asked: id) }
     }
 
     /// Reports the parts of a write; `id` is its number if a test answered it.
@@ -67,7 +67,7 @@ final class DeviceMemory {
     ) {
         for part in write.parts {
             report(.write, on: part.attribute, central) {
-                $0.take(part, asked: id)
+                $0.set(part, asked: id)
                 $0.withResponse = write.wantsResponse
                 if case .failure(let error) = outcome { $0.error = error }
             }

@@ -24,23 +24,23 @@ final class PasskeyEntry: Sendable {
 
     /// Gives the number; returns `false` if none was asked for, or if it was asked for another peer.
     func enter(_ passkey: UInt32, for peer: Peer.ID? = nil) -> Bool {
-        guard let asked = take(where: { peer == nil || $0 == peer }) else { return false }
+        guard let asked = removeAsked(where: { peer == nil || $0 == peer }) else { return false }
         asked.reply.answer(.passkey(passkey))
         return true
     }
 
     /// The central's pairing is over.
     func end(for central: Peer.ID) {
-        _ = take { $0 == central }
+        _ = removeAsked { $0 == central }
     }
 
     /// Nothing is asked any more.
     func end() {
-        _ = take { _ in true }
+        _ = removeAsked { _ in true }
     }
 
     /// An answer that is dropped declines, which must not happen while the lock is held.
-    private func take(
+    private func removeAsked(
         where isIt: @Sendable (Peer.ID) -> Bool
     ) -> (central: Peer.ID, reply: PendingPairingReply)? {
         asked.withLock { asked in

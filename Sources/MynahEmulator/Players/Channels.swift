@@ -79,7 +79,7 @@ extension AppControl {
             // Another process of the app publishes a channel of its own.
             if manager === player.manager {
                 for read in player.appSide.channel.settle(psm) {
-                    read.reply.answer(player.pipeline.carryOut(read.request, read.central))
+                    read.reply.answer(player.pipeline.answer(read.request, read.central))
                 }
             }
         }

@@ -62,14 +62,14 @@ final class DevicePlayer {
 
     /// The device's time begins, before a central can read.
     func begin() {
-        memory.begin()
+        memory.startTime()
         forgetWrites()
     }
 
     /// Begins as the phone itself, whose services are published when the radio starts.
     func beginAsPhone() async {
         memory.manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
-        memory.stage.take(.done)
+        memory.stage.published(.done)
         begin()
     }
 
@@ -90,7 +90,7 @@ final class DevicePlayer {
         } catch {
             // Its process may have ended meanwhile, and another may publish.
             guard manager === self.manager else { return }
-            memory.stage.take(before)
+            memory.stage.published(before)
             throw error
         }
     }
@@ -173,7 +173,7 @@ final class DevicePlayer {
             link.publishChannel()
         case .poweredOff: break
         case .unknown, .resetting, .unsupported, .unauthorized:
-            memory.stage.take(.missing)
+            memory.stage.published(.missing)
             appSide.channel = ChannelPublication(isAwaited: device.app?.channel != nil)
         }
     }
@@ -191,11 +191,11 @@ final class DevicePlayer {
     /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
     func launched(_ manager: PeripheralManager?) {
         forgetWrites()
-        memory.stage.take(.missing)
+        memory.stage.published(.missing)
         memory.manager = manager
     }
 
-    /// Takes what the system preserved; what it cannot use is replaced when the Bluetooth state is known.
+    /// Restores the preserved state; what cannot be used is replaced when the Bluetooth state is known.
     private func restore(_ state: RestoredState) {
         events.report(
             .appRestored,
@@ -206,11 +206,11 @@ final class DevicePlayer {
             events.warn(
                 "restoredServicesDiffer",
                 "the restored services are not the profile's, and are published anew")
-            memory.stage.take(.foreign)
+            memory.stage.published(.foreign)
             return
         }
         rekey(mapping)
-        memory.stage.take(state.advertisement == device.requestedAdvertisement ? .done : .missing)
+        memory.stage.published(state.advertisement == device.requestedAdvertisement ? .done : .missing)
     }
 
     /// Replaces the keys of the attributes, whose names stay the same.
@@ -235,7 +235,7 @@ final class DevicePlayer {
         sender.answers.clear()
         appSide.channel = ChannelPublication()
         memory.manager = nil
-        memory.stage.take(.missing)
+        memory.stage.published(.missing)
     }
 
     // MARK: Reports
@@ -243,6 +243,6 @@ final class DevicePlayer {
     func report(_ refused: RefusedRequest, _ central: Central) {
         // A request that a test was asked has an event of its own when the app ends.
         if refused.reason == .ended, asks.hasRequest(of: central) { return }
-        memory.report(.requestRefused, on: refused.attribute, central) { $0.take(refused) }
+        memory.report(.requestRefused, on: refused.attribute, central) { $0.set(refused) }
     }
 }

@@ -33,8 +33,8 @@ enum DeviceStage: Equatable {
         if case .starting(let publication) = self { self = .running(publication) }
     }
 
-    /// Takes what the radio has of the device from now on; the end of the run is final.
-    mutating func take(_ publication: Publication) {
+    /// The radio has this of the device from now on; the end of the run is final.
+    mutating func published(_ publication: Publication) {
         switch self {
         case .starting: self = .starting(publication)
         case .running: self = .running(publication)
@@ -49,7 +49,7 @@ enum DeviceStage: Equatable {
         switch self {
         case .starting(let publication) where publication != .done,
             .running(let publication) where publication != .done:
-            take(.done)
+            published(.done)
             return publication
         case .starting, .running, .stopped: return nil
         }

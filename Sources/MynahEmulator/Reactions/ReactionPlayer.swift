@@ -122,7 +122,7 @@ final class ReactionPlayer {
     /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes
     /// nothing, if a value cannot be made of them.
     func setVariables(_ variables: Variables) throws(LayoutProblem) {
-        for key in try memory.table.take(variables) where memory.table.entries[key]?.every == nil {
+        for key in try memory.table.setVariables(variables) where memory.table.entries[key]?.every == nil {
             // A behavior sends its values itself.
             guard behaviors?.sends(key) != true,
                 let value = memory.table.value(of: key, at: memory.elapsed)

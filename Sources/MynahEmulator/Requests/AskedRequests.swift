@@ -70,7 +70,7 @@ struct AskedRequests<Instant: Comparable & Sendable> {
 
     /// A read was answered with a whole value: later parts of it are read without a new question.
     mutating func keep(_ value: [UInt8], for read: ReadRequest) {
-        longReads.begin(read, value)
+        longReads.keep(value, of: read)
     }
 
     /// The whole value of which a central reads on, or `nil` if it begins, or has read nothing before.

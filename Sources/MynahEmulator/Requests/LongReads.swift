@@ -14,8 +14,8 @@ struct LongReads {
 
     private var values: [Reading: [UInt8]] = [:]
 
-    /// A central begins to read a value, and may read on.
-    mutating func begin(_ read: ReadRequest, _ value: [UInt8]) {
+    /// Keeps a value that a central has begun to read, and may read on.
+    mutating func keep(_ value: [UInt8], of read: ReadRequest) {
         values[Reading(read)] = value
     }
 

@@ -24,13 +24,13 @@ final class RequestAnswerer {
         {
             return .later(pending)
         }
-        return .answer(pipeline.carryOut(request, central))
+        return .answer(pipeline.answer(request, central))
     }
 
     func write(_ request: WriteRequest, _ central: Central) -> RadioAnswer {
         for part in request.parts { memory.noteWake(part.attribute) }
         if memory.table.isAsking, let answer = asks.ask(request, central) { return answer }
-        let outcome = pipeline.carryOut(request, central)
+        let outcome = pipeline.answer(request, central)
         memory.reportWrite(request, central, outcome)
         return .answer(outcome)
     }

@@ -17,9 +17,9 @@ final class RequestAsker {
     /// How long an answer may take; the shortest limit of any radio, until it is known.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
-    /// Whether the device is being removed: nobody answers any more.
+    /// Whether the device is being removed: no request is answered any longer.
     private var isOver = false
-    /// Wakes for the next request that nobody answers.
+    /// Wakes when the next request has no answer in time.
     private var sleeping: Task<Void, Never>?
 
     init(of memory: DeviceMemory, _ pipeline: RequestPipeline, on phone: Phone, _ link: PlayerLink) {
@@ -29,7 +29,7 @@ final class RequestAsker {
         self.link = link
     }
 
-    /// Takes the limit of the radio, before a request can come; warns if nobody can answer.
+    /// Sets the limit of the radio, before the first request; warns if no test can answer.
     func prepare() async {
         guard memory.table.isAsking else { return }
         if let capabilities = await phone.capabilities { limit = capabilities.askLimit }
@@ -45,7 +45,7 @@ final class RequestAsker {
 
     // MARK: Requests
 
-    /// The numbers of new requests, or `nil` if nobody can answer one.
+    /// The numbers of new requests, or `nil` if no test can answer one.
     private var numbers: RequestNumbers? { isOver ? nil : memory.device.requestNumbers }
 
     /// Whether a request of a central waits for its answer.
@@ -87,7 +87,7 @@ final class RequestAsker {
         let id = numbers.next()
         for part in parts {
             memory.report(.requestAsked, on: part.attribute, central) {
-                $0.take(part, asked: id)
+                $0.set(part, asked: id)
                 $0.access = .write
             }
         }
@@ -126,7 +126,7 @@ final class RequestAsker {
             try check(value, for: read)
             outcome = Self.outcome(of: read, value)
             asked.keep(value, for: read)
-        case (.write(let write), .accept): outcome = pipeline.carryOut(write, request.central)
+        case (.write(let write), .accept): outcome = pipeline.answer(write, request.central)
         case (.read, .error(let error)):
             try check(.readError(error), capabilities)
             outcome = .failure(error)

@@ -17,7 +17,7 @@ final class RequestPipeline {
     }
 
     /// Carries out a read that nothing is waited for any more, and reports it.
-    func carryOut(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
+    func answer(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
         // Any other read copies neither the device nor its app's side.
         let isOfPSM = request.attribute == memory.device.responses.psm
         let outcome =
@@ -30,7 +30,7 @@ final class RequestPipeline {
     }
 
     /// Carries out a write that no test answers any more.
-    func carryOut(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
+    func answer(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         reactions.write(request, central)
             ?? ServicePlayer.carryOut(request, central, by: behaviors, in: memory)
     }

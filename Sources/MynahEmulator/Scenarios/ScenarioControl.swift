@@ -29,7 +29,7 @@ struct ScenarioControl {
 
     private func meet(_ event: DeviceEvent) {
         // The events of an app that was alone on its phone name no device, and those of the phone do then.
-        player.take(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
+        player.observe(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
     }
 
     /// Plays a scenario of a device from the moment when every device of the emulator is ready.

@@ -57,12 +57,12 @@ struct ScenarioMachine {
     }
 
     /// An event of the device happened.
-    mutating func take(_ event: DeviceEvent) -> [Output] {
+    mutating func observe(_ event: DeviceEvent) -> [Output] {
         guard let awaited, case .await(let match, let limit) = scenario.steps[awaited].action else {
             return []
         }
         guard match.matches(event) else {
-            nearest?.take(event, event)
+            nearest?.compare(event, event)
             return []
         }
         met = awaited

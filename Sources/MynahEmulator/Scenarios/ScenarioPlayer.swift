@@ -61,9 +61,10 @@ final class ScenarioPlayer {
         for each in played where label == nil || each.label == label { feed(each.number) { $0.cut(reason) } }
     }
 
-    /// Takes an event of a device or of its phone, after it was reported; `isOfAll` says that one without a
-    /// device is about all of them.
-    func take(_ event: DeviceEvent, isOfAll: Bool) {
+    /// Observes an event of a device or of its phone, after it was reported.
+    ///
+    /// With `isOfAll` an event without a device is about all of them.
+    func observe(_ event: DeviceEvent, isOfAll: Bool) {
         if event.name == .ready, let body = whenReady {
             whenReady = nil
             body()
@@ -72,7 +73,7 @@ final class ScenarioPlayer {
         for each in played where each.isAbout(event, isOfAll: isOfAll) {
             // An event at the end of a time comes too late.
             if let due = each.wait?.due, due <= clock.now { timePassed(each.number) }
-            feed(each.number) { $0.take(event) }
+            feed(each.number) { $0.observe(event) }
         }
     }
 

@@ -5,7 +5,7 @@ import MynahSupport
 extension ATTServer {
     /// Pairs of handle and type, all of one width.
     func findInformation(
-        _ range: ClosedRange<AttributeHandle>, _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
         let attributes = context.database[range]
         guard let first = attributes.first else { throw Denial(.attributeNotFound, at: range.lowerBound) }
@@ -22,7 +22,7 @@ extension ATTServer {
     }
 
     mutating func findByTypeValue(
-        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ value: [UInt8], _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ value: [UInt8], _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
         let handles = context.database[range].filter { $0.type == type }.map(\.handle)
         return try continueSearch(
@@ -32,14 +32,14 @@ extension ATTServer {
     /// Compares attributes until all are compared or the response is full.
     ///
     /// One that may not be read, or whose read fails, does not count (3.4.3.3).
-    mutating func continueSearch(_ search: ValueSearch, _ context: Context) throws(Denial) -> [ATTAction] {
+    mutating func continueSearch(_ search: ValueSearch, _ context: ATTContext) throws(Denial) -> [ATTAction] {
         var search = search
         while let handle = search.handles.first, 1 + 4 * (search.found.count + 1) <= mtu {
-            guard let attribute = try? readable(handle, context) else {
+            guard let attribute = try? context.readable(handle) else {
                 search.skip()
                 continue
             }
-            if let value = known(attribute, context) {
+            if let value = client.known(attribute, context.database) {
                 search.compared(attribute.isEqual(value, search.value), attribute.groupEnd)
             } else if case .value(let key, _) = attribute.content,
                 search.value.count <= attribute.access.maximumLength
@@ -62,7 +62,7 @@ extension ATTServer {
 
     /// Services with their ends, all with UUIDs of one width.
     func readByGroupType(
-        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
         guard type == AttributeType.primaryService || type == AttributeType.secondaryService else {
             throw Denial(.unsupportedGroupType, at: range.lowerBound)

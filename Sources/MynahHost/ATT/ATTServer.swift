@@ -33,10 +33,10 @@ struct ATTServer: Sendable {
     enum Pending: Hashable {
         case read(opcode: UInt8, handle: AttributeHandle)
         case multiple(opcode: UInt8, handles: [AttributeHandle], values: [[UInt8]])
-        case byType(range: ClosedRange<AttributeHandle>, handles: [AttributeHandle], found: [Found])
+        case byType(range: ClosedRange<AttributeHandle>, handles: [AttributeHandle], found: FoundAttributes)
         case write(opcode: UInt8, handle: AttributeHandle)
         /// The application's part of a queue that is carried out; the host's own follows.
-        case execute(handle: AttributeHandle, [OwnWrite])
+        case execute(handle: AttributeHandle, [PrepareQueue.OwnWrite])
         case valueSearch(ValueSearch)
 
         /// The access that the request needs, or `nil` if it compares values.
@@ -47,12 +47,6 @@ struct ATTServer: Sendable {
             case .valueSearch: nil
             }
         }
-    }
-
-    /// The prepared writes to one of the host's own attributes.
-    struct OwnWrite: Hashable {
-        var handle: AttributeHandle
-        var value: [UInt8]
     }
 
     /// A Find By Type Value request that is being answered.
@@ -75,39 +69,12 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// An attribute that a Read By Type response will hold.
-    struct Found: Hashable {
-        var handle: AttributeHandle
-        var value: [UInt8]
-    }
-
-    /// One entry of the prepare queue.
-    struct Prepared: Hashable {
-        var handle: AttributeHandle
-        var offset: UInt16
-        var value: [UInt8]
-    }
-
-    /// Whether the client is change-aware (Vol 3, Part G, 2.5.2.1).
-    enum Awareness: Hashable {
-        case aware
-        case unaware
-        /// The client got Database Out Of Sync or has read the hash: its next request makes it change-aware.
-        case informed
-    }
-
-    /// How many prepared writes wait at most.
-    static let prepareLimit = 128
-
     /// The largest MTU that this side takes.
     var ownMTU = 517
     private(set) var mtu = GATT.defaultMTU
     private(set) var pending: Pending?
-    var prepared: [Prepared] = []
-    /// The client's configuration of characteristics, by handle of the descriptor.
-    var configurations = SortedMap<AttributeHandle, UInt16>()
-    var clientFeatures: UInt8 = 0
-    var awareness = Awareness.aware
+    var prepared = PrepareQueue()
+    var client = ATTClientState()
     /// The handle of the indication that waits for its confirmation.
     private(set) var indicated: AttributeHandle?
 
@@ -130,22 +97,22 @@ struct ATTServer: Sendable {
         }
         if case .confirmation = request { return confirm() }
         if ATTOpcode.isCommand(opcode) {
-            guard awareness == .aware else { return [] }
+            guard client.awareness == .aware else { return [] }
             return command(request, bytes, database, security)
         }
         // One request at a time: a client that does not wait is not answered twice (Part F, 3.3.2).
         guard pending == nil else { return [] }
         var actions: [ATTAction] = []
-        if awareness == .informed {
-            awareness = .aware
+        if client.awareness == .informed {
+            client.awareness = .aware
             actions = [.becameAware]
         }
         do throws(Denial) {
-            if awareness == .unaware, request.needsAwareness {
-                awareness = .informed
+            if client.awareness == .unaware, request.needsAwareness {
+                client.awareness = .informed
                 throw Denial(.databaseOutOfSync, at: request.firstHandle)
             }
-            return actions + (try answer(request, opcode, Context(database: database, security: security)))
+            return actions + (try answer(request, opcode, ATTContext(database: database, security: security)))
         } catch {
             return actions + refusal(request.access, error, database)
                 + [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
@@ -170,12 +137,6 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// The state that a request is answered from.
-    struct Context {
-        var database: AttributeDatabase
-        var security: LinkSecurity
-    }
-
     /// A request is answered with this error.
     struct Denial: Error {
         var error: ATTError
@@ -188,7 +149,7 @@ struct ATTServer: Sendable {
     }
 
     private mutating func answer(
-        _ request: ATTRequest, _ opcode: UInt8, _ context: Context
+        _ request: ATTRequest, _ opcode: UInt8, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
         switch request {
         case .exchangeMTU(let theirs): return exchange(theirs)
@@ -217,7 +178,7 @@ struct ATTServer: Sendable {
     ) -> [ATTAction] {
         guard let pending else { return [] }
         self.pending = nil
-        let context = Context(database: database, security: security)
+        let context = ATTContext(database: database, security: security)
         do throws(Denial) {
             return try resume(pending, outcome, context)
         } catch {
@@ -229,7 +190,7 @@ struct ATTServer: Sendable {
     }
 
     private mutating func resume(
-        _ pending: Pending, _ outcome: PendingReply.Outcome, _ context: Context
+        _ pending: Pending, _ outcome: PendingReply.Outcome, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
         switch (pending, outcome) {
         case (.read(let opcode, _), .success(let value)):
@@ -247,14 +208,13 @@ struct ATTServer: Sendable {
         case (.multiple(_, let handles, _), .failure(let error)):
             throw Denial(error, at: handles.first ?? .none)
         case (.byType(let range, let handles, let found), .success(let value)):
-            return try continueByType(
-                range, Array(handles.dropFirst()),
-                found + [Found(handle: handles.first ?? .none, value: value)],
-                context)
+            var found = found
+            found.entries.append(.init(handle: handles.first ?? .none, value: value))
+            return try continueByType(range, Array(handles.dropFirst()), found, context)
         case (.byType(_, let handles, let found), .failure(let error)):
             // Values found before the error are sent. Only an error for the first attribute is sent itself
             // (Part F, 3.4.4.1).
-            guard found.isEmpty else { return [.send(byTypeResponse(found))] }
+            guard found.entries.isEmpty else { return [.send(found.response(mtu: mtu))] }
             throw Denial(error, at: handles.first ?? .none)
         case (.valueSearch(var search), .success(let value)):
             let handle = search.handles.first ?? .none
@@ -301,17 +261,13 @@ struct ATTServer: Sendable {
 
     /// The client has confirmed that services changed (Vol 3, Part G, 2.5.2.1).
     mutating func toldOfServices() {
-        awareness = .aware
+        client.awareness = .aware
     }
-
-    /// `true` if the client takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
-    var takesMultipleNotifications: Bool { clientFeatures & 4 != 0 }
 
     /// Notes that the client does not know the current database.
     mutating func databaseChanged() {
-        // Bit 0 of Client Supported Features: robust caching.
-        if clientFeatures & 1 != 0 { awareness = .unaware }
-        prepared = []
+        client.databaseChanged()
+        prepared = PrepareQueue()
     }
 }
 

@@ -20,7 +20,7 @@ struct GATTServer: Sendable {
         case ask(link: ConnectionHandle, RadioEvent)
         /// A write is carried out if its PDU has the signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
-        /// The client's end of the bearer, which is this side too, learns of the MTU.
+        /// The MTU changed; this side's client uses the same bearer.
         case mtuChanged(link: ConnectionHandle, Int)
     }
 
@@ -62,8 +62,8 @@ struct GATTServer: Sendable {
         ) -> Route {
             // A change-unaware client is sent only the Service Changed indication (Vol 3, Part
             // G, 2.5.2.1).
-            guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
-                let configuration = handle.next, let bits = att.configurations[configuration]
+            guard !isDead, att.client.awareness == .aware, centrals?.contains(peer.id) ?? true,
+                let configuration = handle.next, let bits = att.client.configurations[configuration]
             else { return .none }
             guard isCut || length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
             let isIndication =
@@ -72,7 +72,42 @@ struct GATTServer: Sendable {
                 case .notification, .asSubscribed: bits & 1 == 0
                 }
             return isIndication
-                ? .indication : .notification(mtu: att.mtu, takesMultiple: att.takesMultipleNotifications)
+                ? .indication
+                : .notification(mtu: att.mtu, takesMultiple: att.client.takesMultipleNotifications)
+        }
+
+        /// Refuses a value that is too long for the link: an error, or one warning if others carry it.
+        mutating func refuse(
+            _ value: [UInt8], isError: Bool, _ actions: inout [Action]
+        ) throws(RadioError) {
+            guard !isError else { throw RadioError(.valueTooLong, tooLong(value)) }
+            warnOnce(value, "it is sent to the others", &actions)
+        }
+
+        /// The part of an app's value that the link carries, as `updateValue(_:for:onSubscribedCentrals:)`
+        /// cuts it.
+        ///
+        /// The first cut causes a warning.
+        mutating func cut(_ value: [UInt8], _ actions: inout [Action]) -> [UInt8] {
+            let room = att.mtu - GATT.notificationHeaderLength
+            guard value.count > room else { return value }
+            warnOnce(value, "it is cut to that, as iOS does", &actions)
+            return Array(value.prefix(room))
+        }
+
+        private mutating func warnOnce(
+            _ value: [UInt8], _ consequence: String, _ actions: inout [Action]
+        ) {
+            guard !isToldTooShort else { return }
+            isToldTooShort = true
+            let message = "\(tooLong(value)): \(consequence)"
+            actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
+        }
+
+        private func tooLong(_ value: [UInt8]) -> String {
+            let peer = peer.address.map { "\($0)" } ?? "a central"
+            let room = att.mtu - GATT.notificationHeaderLength
+            return "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
         }
     }
 
@@ -163,8 +198,8 @@ struct GATTServer: Sendable {
         guard let publication = publications.removeValue(forKey: services) else { return }
         let range = publication.range
         for index in bearers.indices {
-            for handle in bearers[at: index].att.configurations.keys where range.contains(handle) {
-                bearers[at: index].att.configurations[handle] = nil
+            for handle in bearers[at: index].att.client.configurations.keys where range.contains(handle) {
+                bearers[at: index].att.client.configurations[handle] = nil
             }
             bearers[at: index].indications.removeAll { range.contains($0.handle) }
         }
@@ -208,7 +243,7 @@ struct GATTServer: Sendable {
         _ actions: inout [Action]
     ) {
         guard let key = serviceChanged, let handle = database.handle(of: key),
-            let index = bearers.index(of: link), bearers[at: index].att.configurations[handle + 1] == 2
+            let index = bearers.index(of: link), bearers[at: index].att.client.configurations[handle + 1] == 2
         else { return }
         var range = range
         if let waiting = bearers[at: index].indications.firstIndex(where: { $0.key == key }) {
@@ -243,8 +278,8 @@ struct GATTServer: Sendable {
     /// Removes the configuration of a client; returns the characteristics that it was subscribed to.
     mutating func forgetConfigurations(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let index = bearers.index(of: link) else { return [] }
-        defer { bearers[at: index].att.configurations = SortedMap() }
-        return bearers[at: index].att.configurations.keys.compactMap { handle in
+        defer { bearers[at: index].att.client.configurations = SortedMap() }
+        return bearers[at: index].att.client.configurations.keys.compactMap { handle in
             guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
                 return nil
             }
@@ -272,15 +307,17 @@ struct GATTServer: Sendable {
     }
 
     /// The writes that a client has prepared.
-    func prepared(_ link: ConnectionHandle) -> [ATTServer.Prepared] { bearers[link]?.att.prepared ?? [] }
+    func prepared(_ link: ConnectionHandle) -> [PrepareQueue.Entry] {
+        bearers[link]?.att.prepared.entries ?? []
+    }
 
     /// Forgets the writes that a client has prepared.
     mutating func forgetPrepared(_ link: ConnectionHandle) {
-        if let index = bearers.index(of: link) { bearers[at: index].att.prepared = [] }
+        if let index = bearers.index(of: link) { bearers[at: index].att.prepared = PrepareQueue() }
     }
 
     /// Whether the client of a link is change-aware (Vol 3, Part G, 2.5.2.1).
-    func isAware(_ link: ConnectionHandle) -> Bool { bearers[link]?.att.awareness == .aware }
+    func isAware(_ link: ConnectionHandle) -> Bool { bearers[link]?.att.client.awareness == .aware }
 
     // MARK: Requests
 
@@ -387,16 +424,16 @@ struct GATTServer: Sendable {
                 count += 1
             }
         }
-        for index in tooShort { try refuse(value, at: index, isError: count == 0, &actions) }
+        for index in tooShort { try bearers[at: index].refuse(value, isError: count == 0, &actions) }
         for index in bearers.indices where count > 0 {
             let link = bearers.keys[index]
             switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals, isCut: isCut) {
             case .none, .tooShort: continue
             case .notification(let mtu, let takesMultiple):
-                let value = isCut ? cut(value, at: index, &actions) : value
+                let value = isCut ? bearers[at: index].cut(value, &actions) : value
                 outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
             case .indication:
-                let value = isCut ? cut(value, at: index, &actions) : value
+                let value = isCut ? bearers[at: index].cut(value, &actions) : value
                 let indication = Indication(handle: handle, key: attribute, value: value)
                 indicate(indication, link, at: now(), &outbound, &actions)
             }
@@ -421,40 +458,6 @@ struct GATTServer: Sendable {
     /// Whether a link takes another indication, or has ended.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
-    }
-
-    /// A value that is too long for a link is an error, or a warning once for each link if other links carry
-    /// it.
-    private mutating func refuse(
-        _ value: [UInt8], at index: Int, isError: Bool, _ actions: inout [Action]
-    ) throws(RadioError) {
-        guard !isError else { throw RadioError(.valueTooLong, tooLong(value, at: index)) }
-        warnOnce(value, at: index, "it is sent to the others", &actions)
-    }
-
-    /// The part of an app's value that a link carries, as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
-    ///
-    /// The first cut on a link causes a warning.
-    private mutating func cut(_ value: [UInt8], at index: Int, _ actions: inout [Action]) -> [UInt8] {
-        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
-        guard value.count > room else { return value }
-        warnOnce(value, at: index, "it is cut to that, as iOS does", &actions)
-        return Array(value.prefix(room))
-    }
-
-    private mutating func warnOnce(
-        _ value: [UInt8], at index: Int, _ consequence: String, _ actions: inout [Action]
-    ) {
-        guard !bearers[at: index].isToldTooShort else { return }
-        bearers[at: index].isToldTooShort = true
-        let message = "\(tooLong(value, at: index)): \(consequence)"
-        actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
-    }
-
-    private mutating func tooLong(_ value: [UInt8], at index: Int) -> String {
-        let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
-        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
-        return "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
     }
 
     // MARK: Indications
@@ -527,13 +530,13 @@ struct GATTServer: Sendable {
     ) {
         guard let index = bearers.index(of: link) else { return }
         let isKnown = bond.databaseHash == database.hash
-        bearers[at: index].att.clientFeatures |= bond.clientFeatures.first ?? 0
+        bearers[at: index].att.client.features |= bond.clientFeatures.first ?? 0
         if !isKnown { bearers[at: index].att.databaseChanged() }
         for (handle, bits) in bond.configurations.sorted(by: { $0.key < $1.key }) {
             guard case .configuration(let key, _)? = database[handle]?.content,
-                bearers[at: index].att.configurations[handle] == nil, isKnown || key == serviceChanged
+                bearers[at: index].att.client.configurations[handle] == nil, isKnown || key == serviceChanged
             else { continue }
-            bearers[at: index].att.configurations[handle] = bits
+            bearers[at: index].att.client.configurations[handle] = bits
             let event = event(for: key, bits: bits, of: bearers[at: index].peer.id)
             if let event { actions.append(.event(event)) }
         }
@@ -546,9 +549,9 @@ struct GATTServer: Sendable {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att
         bond.configurations = Dictionary(
-            uniqueKeysWithValues: zip(att.configurations.keys, att.configurations.values))
-        bond.clientFeatures = att.clientFeatures == 0 ? [] : [att.clientFeatures]
-        guard att.awareness == .aware else { return }
+            uniqueKeysWithValues: zip(att.client.configurations.keys, att.client.configurations.values))
+        bond.clientFeatures = att.client.features == 0 ? [] : [att.client.features]
+        guard att.client.awareness == .aware else { return }
         if let key = serviceChanged {
             let isUnderWay = att.indicated != nil && att.indicated == database.handle(of: key)
             guard !isUnderWay, !bearers[at: index].indications.contains(where: { $0.key == key }) else {

@@ -38,13 +38,13 @@ package enum ConnectReport: Sendable {
     case help
 }
 
-/// Takes what a phone reports of its device.
+/// Shows the reports of a phone about its device.
 package protocol ConnectObserver: Sendable {
-    func take(_ report: ConnectReport, at time: WallTime)
+    func observe(_ report: ConnectReport, at time: WallTime)
 
-    /// Takes a warning, which stops nothing and is not part of a script's input.
+    /// Shows a warning, which stops nothing and is not part of a script's input.
     func warn(_ warning: RadioWarning)
 
-    /// Takes a message for people.
+    /// Shows a message.
     func say(_ text: String)
 }

@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahLifecycle
 import MynahSupport
 
-/// Takes the central manager's events for a session that connects.
+/// Handles the central manager's events for a session that connects.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
@@ -35,7 +35,7 @@ final class ConnectSink: CentralManagerSink {
     }
 
     private func tell(_ report: ConnectReport) {
-        state.withLock { $0.observer }?.take(report, at: .now(clock))
+        state.withLock { $0.observer }?.observe(report, at: .now(clock))
     }
 
     /// The number of times that the radio had room again for writes without response.

@@ -45,7 +45,7 @@ struct ConnectedDevice: Sendable {
     /// Whether the user has ended the session, which makes requests fail.
     var isEnding: Bool { interruption.isInterrupted }
 
-    func tell(_ report: ConnectReport) { observer.take(report, at: .now(clock)) }
+    func tell(_ report: ConnectReport) { observer.observe(report, at: .now(clock)) }
 
     /// Connects, discovers the services of the plan and reports them.
     func open() async throws(RequestError) {

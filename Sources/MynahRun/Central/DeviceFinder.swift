@@ -59,7 +59,7 @@ struct DeviceFinder: Sendable {
                 guard missing <= 0 else { continue }
                 return await self.found(found, manager)
             }
-            switch search.take(step) {
+            switch search.advance(step) {
             case .wait: continue
             case .settle: _ = clock.timer(Self.settling) { continuation.yield(.settled) }
             case .found(let address):

@@ -44,7 +44,7 @@ package struct DeviceSearch {
         wanted = text.lowercased()
     }
 
-    package mutating func take(_ sighting: Sighting) {
+    package mutating func add(_ sighting: Sighting) {
         let address = sighting.address
         let name = sighting.advertisement.localName ?? ""
         guard sighting.isConnectable else {
@@ -96,9 +96,9 @@ package struct DeviceSearch {
         case failed(RadioError)
     }
 
-    package mutating func take(_ step: Step) -> Action {
+    package mutating func advance(_ step: Step) -> Action {
         guard case .heard(let sighting) = step else { return end() }
-        take(sighting)
+        add(sighting)
         switch outcome {
         case .nothing: return .wait
         case .certain(let address): return .found(address)

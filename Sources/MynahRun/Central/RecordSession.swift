@@ -104,8 +104,10 @@ package struct RecordSession: Sendable {
                 observer.say("error: \(error)")
                 continuation.finish()
             case .warning(let warning): observer.warn(warning)
-            case .pairing(_, .display(let number)): observer.take(.passkey(.display, number), at: .now(clock))
-            case .pairing(_, .compare(let number)): observer.take(.passkey(.compare, number), at: .now(clock))
+            case .pairing(_, .display(let number)):
+                observer.observe(.passkey(.display, number), at: .now(clock))
+            case .pairing(_, .compare(let number)):
+                observer.observe(.passkey(.compare, number), at: .now(clock))
             default: break
             }
         }

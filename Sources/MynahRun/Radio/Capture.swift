@@ -55,7 +55,7 @@ package final class Capture: Sendable {
     }
 
     /// Creates the file; throws `captureFailed` if it cannot be opened.
-    func begin() throws(RadioError) { _ = try file() }
+    func createFile() throws(RadioError) { _ = try file() }
 
     /// The transport of a radio with these devices, recorded.
     func transport(_ inner: any HCITransport, of devices: [String]) throws(RadioError) -> any HCITransport {

@@ -9,7 +9,7 @@ package enum ChosenRadio: Equatable, Sendable {
     case netsim(NetsimPlace)
     case hci(HCITransportAddress)
 
-    /// For people.
+    /// The name for messages.
     package var name: String {
         switch self {
         case .bluez: "BlueZ"
@@ -46,7 +46,7 @@ package struct RadioChooser: Sendable {
     package func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         if playsCentrals {
-            return try take { AutoRadio.forPhone("a profile with central:", emulator: $0) }
+            return try choose { AutoRadio.forPhone("a profile with central:", emulator: $0) }
         }
         var trouble: RadioError?
         var probe = BlueZProbe()
@@ -59,16 +59,16 @@ package struct RadioChooser: Sendable {
             trouble = error
         }
         let needsBlueZ = !adapters.isEmpty || BlueZProbe.kernelHasAdapter
-        return try take { AutoRadio.forDevice(bluez: trouble, needsBlueZ: needsBlueZ, emulator: $0) }
+        return try choose { AutoRadio.forDevice(bluez: trouble, needsBlueZ: needsBlueZ, emulator: $0) }
     }
 
     /// The radio of a phone, which BlueZ does not serve.
     package func forPhone(_ command: String) throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
-        return try take { AutoRadio.forPhone(command, emulator: $0) }
+        return try choose { AutoRadio.forPhone(command, emulator: $0) }
     }
 
-    private func take(_ decide: (AutoRadio.Emulator) -> AutoRadio) throws(RadioError) -> ChosenRadio {
+    private func choose(_ decide: (AutoRadio.Emulator) -> AutoRadio) throws(RadioError) -> ChosenRadio {
         var place: NetsimPlace?
         let emulator: AutoRadio.Emulator
         do throws(NetsimSearch.Absence) {

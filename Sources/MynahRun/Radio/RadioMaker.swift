@@ -12,9 +12,9 @@ package final class RadioMaker: Sendable {
         package var choice: ChosenRadio
         /// BlueZ's, in order.
         var adapters: [String] = []
-        /// For BlueZ; `nil` if there is no limit.
+        /// The most notifications a second on BlueZ, or `nil` if there is no limit.
         var notificationRate: Int?
-        /// For BlueZ.
+        /// Whether subscribers are named on BlueZ.
         var namesSubscribers = false
         /// The directory for the bonds of Mynah's own host, unless a radio has one of its own; `nil` if they
         /// are in memory only.
@@ -25,7 +25,7 @@ package final class RadioMaker: Sendable {
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
-        /// Takes the packets of Mynah's own host, or `nil` if nobody wants them.
+        /// Receives the packets of Mynah's own host; `nil` without a receiver.
         package var tap: TappedTransport.Tap?
         /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
         var setsPower = false
@@ -33,7 +33,7 @@ package final class RadioMaker: Sendable {
         package var time = RunTime.real
         /// The air of virtual radios; `nil` for the one that this user's processes share.
         package var air: LiveAir?
-        /// Takes what the user should know and what stops no radio; called on any thread.
+        /// Reports a warning that stops no radio; called on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 
         /// The chosen radio, with nothing else chosen.
@@ -76,12 +76,12 @@ package final class RadioMaker: Sendable {
     private var choice: ChosenRadio { options.choice }
 
     /// Throws if no radio could be made: BlueZ is neither captured nor turned off.
-    func begin() throws(RadioError) {
+    func check() throws(RadioError) {
         if choice == .bluez {
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
             if options.setsPower { throw Self.noPowerOfBlueZ }
         }
-        try options.capture?.begin()
+        try options.capture?.createFile()
     }
 
     /// The radio of that number for an accessory, or for the apps of a phone: `labels` names them.

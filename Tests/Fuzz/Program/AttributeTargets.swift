@@ -49,8 +49,8 @@ extension FuzzTarget {
                 answers += 1
             }
             precondition(answers <= 1, "one PDU is answered by several")
-            precondition(server.prepared.count <= ATTServer.prepareLimit)
-            precondition(server.configurations.count <= database.attributes.count)
+            precondition(server.prepared.entries.count <= PrepareQueue.limit)
+            precondition(server.client.configurations.count <= database.attributes.count)
         }
     }
 

@@ -2,12 +2,18 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-// Past and future events.
-extension ControlAPI {
+/// Requests about past and future events.
+struct EventRequests: RunRequests {
+    let run: any ControlledRun
+    let journal: Journal
+    let clock: RunClock
+    /// How long a request that moves the time may take on the machine's clock.
+    let requestLimit: Duration
+
     /// How often a stream without events gets a comment, which shows whether the client still reads it.
     static let keepAliveTime = Duration.seconds(15)
 
-    func listEvents(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func listEvents(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         var query = try EventsQuery(call.request.query.map { ($0.name, $0.value) })
         query.match = query.match.map(resolved)
         let accepted = call.request.headers.list("Accept").joined(separator: ",")
@@ -60,7 +66,7 @@ extension ControlAPI {
         }
     }
 
-    func mark(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+    func mark(_ call: APICall) throws(ControlProblem) -> HTTPResponse {
         guard let name = try call.body().text("name"), !name.isEmpty else {
             throw ControlProblem(400, "\"name\" is missing: give the name of the mark")
         }
@@ -70,7 +76,7 @@ extension ControlAPI {
         return .json(.object([.init("seq", .integer(Int(clamping: journal.mark(name))))]))
     }
 
-    func wait(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func wait(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         var wait = try EventWait(parsing: call.request.body, on: clock)
         wait.match = resolved(wait.match)
         let found = try await wait.answer(from: journal, clock: clock) { [clock, requestLimit] in
@@ -80,7 +86,7 @@ extension ControlAPI {
         return .json(found.json)
     }
 
-    func verify(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func verify(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         var verification = try Verification(parsing: call.request.body)
         try verification.mapMatches { match throws(ControlProblem) in resolved(match) }
         return .json(try await verification.answer(from: journal).json)
@@ -94,7 +100,7 @@ extension ControlAPI {
         return match.naming(device.label)
     }
 
-    func reset(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func reset(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let body = try call.body()
         let names = Self.resetParts
         var (wanted, unwanted): (Set<String>, Set<String>) = ([], [])
@@ -169,7 +175,7 @@ extension ControlAPI {
         return .text(text, contentType: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    func report(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+    func report(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let report = await MarkReport(of: journal)
         switch call.request.query("format") {
         case nil, "json"?: return .json(report.json)

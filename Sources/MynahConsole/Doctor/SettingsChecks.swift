@@ -1,20 +1,30 @@
 import MynahCore
 
 /// The checks of bluetoothd's settings and plugins.
-extension Doctor {
+struct SettingsChecks {
+    private let bluez: BlueZFacts
+    private let profile: MachineFacts.Profile?
     /// The settings, or those of an empty file if they are not known.
-    var configuration: MainConfiguration {
-        facts.configuration.value ?? MainConfiguration(path: "/etc/bluetooth/main.conf", text: "")
+    private let configuration: MainConfiguration
+    /// Why the settings are not known, or `nil` if they are.
+    private let unknown: String?
+
+    init(_ facts: MachineFacts) {
+        bluez = facts.bluez
+        profile = facts.profile
+        configuration =
+            facts.configuration.value ?? MainConfiguration(path: "/etc/bluetooth/main.conf", text: "")
+        unknown = facts.configuration.reason
     }
 
     /// The finding if the settings are not known or not in use, else `nil`.
     private func unusable(_ id: String) -> Finding? {
-        guard facts.bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
-        return facts.configuration.reason.map { unknown(id, $0) }
+        guard bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
+        return unknown.map { Finding.unknown(id, $0) }
     }
 
     /// Whether bluetoothd can read its settings.
-    var mainConfiguration: Finding {
+    var file: Finding {
         let id = "mainConfiguration"
         if let finding = unusable(id) { return finding }
         guard let fault = configuration.fault else { return Finding(id, .fine, configuration.path) }
@@ -26,7 +36,7 @@ extension Doctor {
 
     /// Plugins that bluetoothd was started without (`-P`).
     private var missingPlugins: Set<String> {
-        guard let arguments = facts.bluez.arguments.value else { return [] }
+        guard let arguments = bluez.arguments.value else { return [] }
         var names: Set<String> = []
         for (index, argument) in arguments.enumerated() {
             var list: Substring?
@@ -40,6 +50,21 @@ extension Doctor {
             names.formUnion((list ?? "").split(separator: ",").map(String.init))
         }
         return names
+    }
+
+    /// Whether bluetoothd uses advertising intervals, which needs `--experimental` before 5.77.
+    var experimental: Finding {
+        let id = "experimental"
+        if bluez.adapter?.keepsInterval == true {
+            return Finding(id, .fine, "bluetoothd uses the intervals of profiles")
+        }
+        if profile?.setsInterval == false {
+            return Finding(id, .fine, "not in use, and the profile sets no advertising interval")
+        }
+        return Finding(
+            id, .loss, "bluetoothd runs without --experimental",
+            meaning: "Before 5.77 it then advertises every 1.28 s, and ignores the profile's interval.",
+            remedy: configuration.command("General", "Experimental", "true"))
     }
 
     /// Whether bluetoothd reads the services of phones that connect, as its battery plugin does.
@@ -66,7 +91,7 @@ extension Doctor {
         let id = "attributeChannels"
         if let finding = unusable(id) { return finding }
         let set = configuration["GATT", "Channels"].flatMap { Int($0) }
-        let isMany = set.map { $0 > 1 } ?? (facts.bluez.version?.offersManyChannels ?? false)
+        let isMany = set.map { $0 > 1 } ?? (bluez.version?.offersManyChannels ?? false)
         guard isMany else { return Finding(id, .fine, "one ATT channel") }
         return Finding(
             id, .loss, "\(set ?? 3) ATT channels (EATT)",
@@ -113,8 +138,8 @@ extension Doctor {
     /// Whether bluetoothd, or another program, publishes a service of the profile already.
     var services: Finding {
         let id = "services"
-        guard let adapter = facts.bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }
-        guard let profile = facts.profile else { return Finding(id, .skipped, "no profile was named") }
+        guard let adapter = bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }
+        guard let profile else { return Finding(id, .skipped, "no profile was named") }
         let twice = profile.services.reduce(into: [BluetoothUUID]()) { list, uuid in
             if adapter.services.contains(uuid), !list.contains(uuid) { list.append(uuid) }
         }

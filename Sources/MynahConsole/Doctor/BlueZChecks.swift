@@ -2,8 +2,17 @@ import MynahCore
 import MynahSupport
 
 /// The checks of the way to bluetoothd and of its reports.
-extension Doctor {
-    private var failure: BlueZFacts.Failure? { facts.bluez.failure }
+struct BlueZChecks {
+    private let bluez: BlueZFacts
+    /// The kind of the container that this is in, or `nil` outside of one.
+    private let container: String?
+
+    init(_ facts: MachineFacts) {
+        bluez = facts.bluez
+        container = facts.container.value?.kind
+    }
+
+    private var failure: BlueZFacts.Failure? { bluez.failure }
 
     /// The finding of a stage that was not reached, or `nil` if it was.
     private func skipped(_ id: String, _ stage: BlueZFacts.Stage) -> Finding? {
@@ -20,11 +29,11 @@ extension Doctor {
 
     var bus: Finding {
         let id = "bus"
-        guard let failure, failure.stage == .bus else { return Finding(id, .fine, facts.bluez.bus) }
-        guard facts.bluez.isBusMissing, let kind = facts.container.value?.kind else {
-            return stop(id, failure.error)
+        guard let failure, failure.stage == .bus else { return Finding(id, .fine, bluez.bus) }
+        guard bluez.isBusMissing, let kind = container else {
+            return .stop(id, failure.error)
         }
-        var finding = stop(id, failure.error, meaning: "The machine's bus is not in this container.")
+        var finding = Finding.stop(id, failure.error, meaning: "The machine's bus is not in this container.")
         let socket = "/run/dbus/system_bus_socket"
         finding.remedy =
             ["docker", "podman"].contains(kind)
@@ -36,20 +45,20 @@ extension Doctor {
         let id = "daemon"
         if let skipped = skipped(id, .daemon) { return skipped }
         let version =
-            facts.bluez.version.map { "bluetoothd \($0.text)" } ?? "bluetoothd, of an unknown version"
+            bluez.version.map { "bluetoothd \($0.text)" } ?? "bluetoothd, of an unknown version"
         if let failure, failure.stage == .daemon {
-            guard facts.bluez.isInstalled || facts.container.value?.kind != nil else {
+            guard bluez.isInstalled || container != nil else {
                 return Finding(
                     id, .stop, "bluetoothd is not installed", remedy: "sudo apt install bluez")
             }
-            guard facts.bluez.startsOnDemand else { return stop(id, failure.error) }
+            guard bluez.startsOnDemand else { return .stop(id, failure.error) }
             return Finding(
                 id, .loss, failure.error.message,
                 meaning:
                     "A run makes the bus start bluetoothd. Its settings and adapters were not checked.",
                 remedy: failure.error.remedy)
         }
-        guard let found = facts.bluez.version, !found.isSupported else { return Finding(id, .fine, version) }
+        guard let found = bluez.version, !found.isSupported else { return Finding(id, .fine, version) }
         return Finding(
             id, .loss, version, meaning: "Mynah is tested with \(found.oldest) and later.",
             remedy: "install BlueZ \(found.oldest) or later")
@@ -61,20 +70,23 @@ extension Doctor {
         if let skipped = skipped(id, .policy) { return skipped }
         // Without bluetoothd the bus's answer would not be its policy.
         if failure?.stage == .daemon { return Finding(id, .skipped, "bluetoothd does not answer") }
-        if let failure, failure.stage == .policy { return stop(id, failure.error) }
+        if let failure, failure.stage == .policy { return .stop(id, failure.error) }
         return Finding(id, .fine, "this user may talk to bluetoothd")
     }
 
     var adapter: Finding {
         let id = "adapter"
         if let skipped = skipped(id, .adapter) { return skipped }
-        guard let adapter = facts.bluez.adapter else {
-            guard let failure else { return unknown(id, "bluetoothd did not list its adapters") }
-            return stop(id, failure.error)
+        guard let adapter = bluez.adapter else {
+            guard let failure else { return .unknown(id, "bluetoothd did not list its adapters") }
+            return .stop(id, failure.error)
         }
         let power = adapter.isPowered ? "on" : "off; a run turns it on, and off at its end"
         return Finding(id, .fine, "\(adapter.name) (\(adapter.address)) is \(power)")
     }
+
+    /// The finding of a check of an adapter if there is none, else `nil`.
+    func skippedAdapter(_ id: String) -> Finding? { bluez.adapter == nil ? noAdapter(id) : nil }
 
     private func noAdapter(_ id: String) -> Finding {
         skipped(id, .adapter) ?? Finding(id, .skipped, "there is no adapter")
@@ -82,8 +94,8 @@ extension Doctor {
 
     var peripheralRole: Finding {
         let id = "peripheralRole"
-        guard let adapter = facts.bluez.adapter else { return noAdapter(id) }
-        guard let roles = adapter.roles else { return unknown(id, "bluetoothd reports no Roles") }
+        guard let adapter = bluez.adapter else { return noAdapter(id) }
+        guard let roles = adapter.roles else { return .unknown(id, "bluetoothd reports no Roles") }
         guard roles.contains("peripheral") else {
             let list = roles.isEmpty ? "no role" : roles.joined(separator: ", ")
             return Finding(
@@ -95,19 +107,19 @@ extension Doctor {
 
     var advertisingSets: Finding {
         let id = "advertisingSets"
-        guard let adapter = facts.bluez.adapter else { return noAdapter(id) }
+        guard let adapter = bluez.adapter else { return noAdapter(id) }
         guard let free = adapter.freeSets else {
-            return unknown(id, "bluetoothd reports no SupportedInstances")
+            return .unknown(id, "bluetoothd reports no SupportedInstances")
         }
-        if let error = adapter.setsError { return stop(id, error) }
+        if let error = adapter.setsError { return .stop(id, error) }
         return Finding(id, .fine, "\(free) of \((adapter.activeSets ?? 0) + free) are free")
     }
 
     var otherAdvertisers: Finding {
         let id = "otherAdvertisers"
-        guard let adapter = facts.bluez.adapter else { return noAdapter(id) }
+        guard let adapter = bluez.adapter else { return noAdapter(id) }
         guard let active = adapter.activeSets else {
-            return unknown(id, "bluetoothd reports no ActiveInstances")
+            return .unknown(id, "bluetoothd reports no ActiveInstances")
         }
         guard active > 0 else { return Finding(id, .fine, "none") }
         return Finding(
@@ -115,19 +127,5 @@ extension Doctor {
             active.counting("advertisement") + " of other programs on \(adapter.name)",
             meaning: "They share the radio's time and address with the device.",
             remedy: "end the other programs; `bluetoothctl show` counts the sets (ActiveInstances)")
-    }
-
-    /// Whether bluetoothd uses advertising intervals, which needs `--experimental` before 5.77.
-    var experimental: Finding {
-        let id = "experimental"
-        guard let adapter = facts.bluez.adapter else { return noAdapter(id) }
-        if adapter.keepsInterval { return Finding(id, .fine, "bluetoothd uses the intervals of profiles") }
-        if facts.profile?.setsInterval == false {
-            return Finding(id, .fine, "not in use, and the profile sets no advertising interval")
-        }
-        return Finding(
-            id, .loss, "bluetoothd runs without --experimental",
-            meaning: "Before 5.77 it then advertises every 1.28 s, and ignores the profile's interval.",
-            remedy: configuration.command("General", "Experimental", "true"))
     }
 }

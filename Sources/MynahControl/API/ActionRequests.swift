@@ -1,0 +1,253 @@
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+/// Requests that act on a device or its phone, as a user or a test does.
+struct ActionRequests: RunRequests {
+    let run: any ControlledRun
+
+    func disconnect(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let central = try body.text("central")
+        let reason = try Self.reason(body)
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.disconnect(central: central, reason: reason, from: device.label)
+        }
+        return .json(.object([]))
+    }
+
+    /// The error code of `reason`, such as `"0x15"`, or `nil` if it is missing.
+    private static func reason(_ body: ControlBody) throws(ControlProblem) -> UInt8? {
+        guard let text = try body.text("reason") else { return nil }
+        guard text.utf8.count == 4, text.hasPrefix("0x"), let bytes = Hex.decode(text.dropFirst(2)),
+            bytes.count == 1
+        else {
+            throw ControlProblem(
+                400,
+                "\"reason\" must be an error code, as in \"0x15\", not \(ControlProblem.shortened(text))")
+        }
+        return bytes[0]
+    }
+
+    func forget(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let (central, peripheral) = (try body.text("central"), try body.text("peripheral"))
+        guard central == nil || peripheral == nil else {
+            throw ControlProblem(400, "only one of \"central\" and \"peripheral\" is allowed")
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            if let peripheral {
+                try await device.emulator.forget(peripheral: peripheral, in: device.label)
+            } else {
+                try await device.emulator.forget(central: central, in: device.label)
+            }
+        }
+        return .json(.object([]))
+    }
+
+    func advertise(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        var change = AdvertisingChange()
+        change.isOn = try body.bool("on")
+        change.localName = try Self.localName(body)
+        change.serviceUUIDs = try Self.serviceUUIDs(body["serviceUUIDs"])
+        guard change != AdvertisingChange() else {
+            throw ControlProblem(400, "there is no change: give \"on\", \"localName\" or \"serviceUUIDs\"")
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            _ = try await device.emulator.advertise(change, for: device.label)
+        }
+        return try await response(for: device)
+    }
+
+    /// The name that is advertised, with the rules of a profile; an empty one advertises none.
+    private static func localName(_ body: ControlBody) throws(ControlProblem) -> String? {
+        guard let name = try body.text("localName"), !name.isEmpty else { return try body.text("localName") }
+        if let problem = PrintableText.problem(ofName: name) {
+            throw ControlProblem(400, "\"localName\" \(problem); \"\" advertises no name")
+        }
+        return name
+    }
+
+    private static func serviceUUIDs(_ member: JSON?) throws(ControlProblem) -> [BluetoothUUID]? {
+        guard let member else { return nil }
+        var uuids: [BluetoothUUID] = []
+        for item in member.arrayValue ?? [.null] {
+            let text = item.stringValue ?? ""
+            guard let uuid = BluetoothUUID(text) ?? AssignedNumbers.service(named: text) else {
+                throw ControlProblem(
+                    400,
+                    """
+                    "serviceUUIDs" must be a list of UUIDs or of the SIG's names, not \
+                    \(ControlProblem.shortened(member.text))
+                    """)
+            }
+            uuids.append(uuid)
+        }
+        return uuids
+    }
+
+    func setAppState(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let name = call.parameter("device")
+        let app = try phone(named: name)
+        let device = if let app { app } else { try device(named: name) }
+        let body = try call.body()
+        let (word, peripheral) = (try body.text("state") ?? "", try body.text("peripheral"))
+        guard let action = UserAction(word) else {
+            throw .unknown("state", word, among: UserAction.words)
+        }
+        guard app == nil || action.isForPhone else {
+            throw ControlProblem(
+                409, "\"\(name)\" is a phone, and \(word) is for an app on it, such as \"\(device.label)\"")
+        }
+        guard peripheral == nil || action.isOfPeripheral else {
+            let words = UserAction.wordsOfPeripherals.joined(separator: ", ")
+            throw ControlProblem(400, "\"peripheral\" is for \(words), and not for \(word)")
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.carryOut(action, of: device.label, peripheral: peripheral)
+        }
+        return try await response(for: device)
+    }
+
+    /// The first app of the phone with a name; `nil` if a device has that name, or no phone.
+    private func phone(named name: String) throws(ControlProblem) -> ControlledDevice? {
+        let devices = run.devices
+        let names = DeviceNames(devices.map(\.names))
+        guard names.phones.contains(where: { $0.phone == name }),
+            !devices.contains(where: { $0.label == name })
+        else { return nil }
+        do throws(DeviceNames.Problem) {
+            guard case .phone(let app) = try names.meaning(of: name) else { return nil }
+            return devices.first { $0.label == app.label }
+        } catch {
+            throw ControlProblem(409, error.message)
+        }
+    }
+
+    private static func isPasskey(_ text: String) -> Bool {
+        text.utf8.count == 6 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    func enterPasskey(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let passkey: UInt32
+        switch body["passkey"] {
+        case .integer(let number)? where (0...999_999).contains(number): passkey = UInt32(number)
+        case .string(let text)? where Self.isPasskey(text): passkey = UInt32(text) ?? 0
+        // The number is a secret, and is not repeated.
+        default: throw ControlProblem(400, "\"passkey\" is a number of six digits, as in \"042042\"")
+        }
+        guard let central = try body.text("central") else {
+            throw ControlProblem(400, "\"central\" is missing: the address or name in pairing.passkey")
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.enter(passkey: passkey, for: central, in: device.label)
+        }
+        return .json(.object([]))
+    }
+
+    // MARK: Alerts
+
+    /// An app, or the first app of the phone with a name.
+    private func app(_ call: APICall) throws(ControlProblem) -> ControlledDevice {
+        let name = call.parameter("device")
+        let devices = run.devices
+        guard case .phone(let first)? = try? DeviceNames(devices.map(\.names)).meaning(of: name),
+            let app = devices.first(where: { $0.label == first.label })
+        else { return try device(call) }
+        return app
+    }
+
+    func alert(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try app(call)
+        let body = try call.body()
+        let numbers = 0...Int(UInt32.max)
+        let replaced = try body.number("uid", in: numbers).map { UInt32($0) }
+        if let removed = try body.number("remove", in: numbers).map({ UInt32($0) }) {
+            guard body.keys == ["remove"] else {
+                throw ControlProblem(400, "\"remove\" is the UID of a notification, and goes alone")
+            }
+            try await refusing { () async throws(ControlRefusal) in
+                try await device.emulator.removeAlert(removed)
+            }
+            return Self.response(removed)
+        }
+        let notification = try notification(body, of: device.label)
+        let uid = try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.alert(notification, instead: replaced)
+        }
+        return Self.response(uid)
+    }
+
+    private static func response(_ uid: UInt32) -> HTTPResponse {
+        .json(.object([.init("uid", .integer(Int(uid)))]))
+    }
+
+    /// The notification of a body, which is written as in a profile; it is the app's unless it names another.
+    private func notification(
+        _ body: ControlBody, of app: String
+    ) throws(ControlProblem) -> Profile.PhoneNotification {
+        var members = body.keys.filter { $0 != "uid" }.compactMap { key in
+            body[key].map { JSON.Member(key, $0) }
+        }
+        guard body["message"] != nil || body["title"] != nil else {
+            throw ControlProblem(400, "there is no text: give \"message\", \"title\" or \"remove\"")
+        }
+        if body["app"] == nil {
+            let usual = Profile.PhoneNotification.ofApp(app)
+            members.append(.init("app", .string(usual.app)))
+            if body["appName"] == nil { members.append(.init("appName", .string(usual.displayName))) }
+        }
+        do throws(ProfileIssues) {
+            return try ProfileLoader.notification(.object(members), name: "notification")
+        } catch {
+            throw ControlProblem(
+                400,
+                error.issues.first { $0.severity == .error }?.message ?? "the notification cannot be read")
+        }
+    }
+
+    // MARK: Requests that a test answers
+
+    func answerRequest(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let answer = try answer(try call.body())
+        let name = call.parameter("id")
+        let unknown = ControlProblem(404, "there is no request \(ControlProblem.shortened(name))")
+        // A number has one spelling, as the document says.
+        guard let id = Int(name), id >= 1, String(id) == name else { throw unknown }
+        var asked: [ControlledDevice] = []
+        for device in run.devices where !asked.contains(where: { $0.emulator === device.emulator }) {
+            asked.append(device)
+            let isAnswered = try await refusing { () async throws(ControlRefusal) in
+                try await device.emulator.answer(id, answer)
+            }
+            if isAnswered { return .json(.object([])) }
+        }
+        // It may have ended, and its device be gone.
+        throw run.requestNumbers?.refusal(of: id).map { ControlProblem($0) } ?? unknown
+    }
+
+    private func answer(_ body: ControlBody) throws(ControlProblem) -> RequestAnswer {
+        let hasValue = ["hex", "text", "fields"].contains { body[$0] != nil }
+        guard let text = try body.text("error") else {
+            return hasValue ? .value(try body.writtenValue()) : .accept
+        }
+        guard !hasValue else {
+            throw ControlProblem(400, "\"error\" excludes \"hex\", \"text\" and \"fields\"")
+        }
+        if let error = ATTError(named: text) { return .error(error) }
+        let near = NearestName.of(text, among: ATTError.names).map { "; did you mean \"\($0)\"?" } ?? ""
+        throw ControlProblem(
+            400,
+            """
+            "error" must be an ATT error, as in "0x80" or "insufficientAuthorization", not \
+            \(ControlProblem.shortened(text))\(near)
+            """)
+    }
+}

@@ -1,0 +1,81 @@
+import MynahCore
+import MynahSupport
+
+/// The state of a client that its bond keeps: its configuration of characteristics and of itself (Core
+/// Specification, Vol 3, Part G, 2.5.2, 3.3.3.3 and 7.2).
+struct ATTClientState: Sendable {
+    /// Whether the client is change-aware (Vol 3, Part G, 2.5.2.1).
+    enum Awareness: Hashable {
+        case aware
+        case unaware
+        /// The client got Database Out Of Sync or has read the hash: its next request makes it change-aware.
+        case informed
+    }
+
+    /// The client's configuration of characteristics, by handle of the descriptor.
+    var configurations = SortedMap<AttributeHandle, UInt16>()
+    /// The Client Supported Features.
+    var features: UInt8 = 0
+    var awareness = Awareness.aware
+
+    /// `true` if the client takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
+    var takesMultipleNotifications: Bool { features & 4 != 0 }
+
+    /// Notes that the client does not know the current database.
+    mutating func databaseChanged() {
+        // Bit 0 of Client Supported Features: robust caching.
+        if features & 1 != 0 { awareness = .unaware }
+    }
+
+    /// The value, if the host itself has it; `nil` if the application is asked for it.
+    func known(_ attribute: Attribute, _ database: AttributeDatabase) -> [UInt8]? {
+        switch attribute.content {
+        case .constant, .service: return attribute.constantValue
+        case .value(_, let fixed): return fixed
+        case .configuration:
+            let value = configurations[attribute.handle] ?? 0
+            return [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
+        case .clientFeatures: return [features]
+        case .databaseHash: return database.hash
+        }
+    }
+
+    /// Writes an attribute that is the client's own state.
+    mutating func write(_ value: [UInt8], to attribute: Attribute) throws(ATTServer.Denial) -> [ATTAction] {
+        switch attribute.content {
+        case .configuration(let key, let allowed):
+            return try configure(attribute.handle, key, allowed, value)
+        case .clientFeatures: return try setFeatures(attribute.handle, value)
+        case .value, .constant, .service, .databaseHash:
+            throw ATTServer.Denial(.writeNotPermitted, at: attribute.handle)
+        }
+    }
+
+    /// Writes a Client Characteristic Configuration: two bytes, with bits for the characteristic's properties
+    /// only (Vol 3, Part G, 3.3.3.3).
+    private mutating func configure(
+        _ handle: AttributeHandle, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
+    ) throws(ATTServer.Denial) -> [ATTAction] {
+        guard value.count == 2 else { throw ATTServer.Denial(.invalidAttributeValueLength, at: handle) }
+        let bits = UInt16(value[0]) | UInt16(value[1]) << 8
+        let known: UInt16 = (allowed.contains(.notify) ? 1 : 0) | (allowed.contains(.indicate) ? 2 : 0)
+        guard bits & ~3 == 0 else { throw ATTServer.Denial(.valueNotAllowed, at: handle) }
+        guard bits & ~known == 0 else { throw ATTServer.Denial(.cccdImproperlyConfigured, at: handle) }
+        let old = configurations[handle] ?? 0
+        guard bits != old else { return [] }
+        configurations[handle] = bits == 0 ? nil : bits
+        return [.configured(key, bits)]
+    }
+
+    /// A feature that was set cannot be taken back (Vol 3, Part G, 7.2).
+    private mutating func setFeatures(
+        _ handle: AttributeHandle, _ value: [UInt8]
+    ) throws(ATTServer.Denial) -> [ATTAction] {
+        guard let first = value.first else {
+            throw ATTServer.Denial(.invalidAttributeValueLength, at: handle)
+        }
+        guard features & ~first == 0 else { throw ATTServer.Denial(.valueNotAllowed, at: handle) }
+        features = first & 0x07
+        return [.clientFeatures(features)]
+    }
+}
