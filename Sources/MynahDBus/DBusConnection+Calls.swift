@@ -98,7 +98,7 @@ extension DBusConnection {
 
 /// Calls to the bus itself, and to the standard interfaces of every object.
 extension DBusConnection {
-    /// Takes a well-known name.
+    /// Requests a well-known name.
     ///
     /// Throws `failed` if another connection has it.
     public func requestName(_ name: String) async throws(DBusError) {

@@ -102,7 +102,7 @@ public final class DBusConnection: @unchecked Sendable {
         var isCancelled = false
     }
 
-    /// Takes our name out of the bus's greeting.
+    /// Reads our name from the bus's greeting.
     private func greeted(_ result: Result<DBusMessage, DBusError>) -> Result<DBusConnection, DBusError> {
         do throws(DBusError) {
             var reader = try result.get().reader()
@@ -193,7 +193,9 @@ public final class DBusConnection: @unchecked Sendable {
             }
             deliver(message)
         case .methodCall:
-            dispatch(MethodCall(message, on: self))
+            // A copy, because the object may export others while it answers.
+            let objects = objects
+            objects.dispatch(MethodCall(message, on: self))
         case .unknown:
             break
         }

@@ -1,6 +1,6 @@
 import MynahCDBus
 
-extension DBusConnection {
+extension ExportedObjects {
     /// The introspection data of a path, for tools like `busctl introspect`.
     func introspection(of object: (any DBusObject)?, at path: ObjectPath) -> String {
         var text = """
@@ -12,7 +12,7 @@ extension DBusConnection {
         for interface in (object?.interfaces ?? []) + standardInterfaces(of: object, at: path) {
             text += interface.introspection
         }
-        for child in objects.children(of: path) {
+        for child in children(of: path) {
             text += " <node name=\"\(child)\"/>\n"
         }
         return text + "</node>\n"
@@ -35,7 +35,7 @@ extension DBusConnection {
                     ],
                     signals: [.init("PropertiesChanged", "sa{sv}as")]))
         }
-        if objects.managers.contains(path) {
+        if managers.contains(path) {
             interfaces.append(
                 DBusInterface(
                     "org.freedesktop.DBus.ObjectManager",

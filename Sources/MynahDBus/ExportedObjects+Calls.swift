@@ -1,12 +1,13 @@
 import MynahCDBus
 
-extension DBusConnection {
+// The calls of peers.
+extension ExportedObjects {
     /// Passes a call to the object that declares the method, or answers it if the interface is a standard
     /// one.
     func dispatch(_ call: MethodCall) {
         let message = call.message
         let path = call.path
-        let object = objects[path]
+        let object = self[path]
         if let object, let method = object.interfaces.method(for: message) {
             guard message.hasSignature(method.arguments) else {
                 return call.fail(
@@ -19,23 +20,23 @@ extension DBusConnection {
         switch message.interface {
         case Standard.peer: return answerPeer(call)
         case Standard.introspectable
-        where object != nil || objects.managers.contains(path)
-            || !objects.children(of: path).isEmpty:
+        where object != nil || managers.contains(path)
+            || !children(of: path).isEmpty:
             guard message.isMember("Introspect") else { return unknownMethod(call) }
             let description = introspection(of: object, at: path)
             return call.reply { $0.append(description) }
-        case Standard.objectManager where objects.managers.contains(path):
+        case Standard.objectManager where managers.contains(path):
             return answerObjectManager(call)
         case Standard.properties where object != nil:
             if let object { answerProperties(call, object) }
             return
         case nil
-        where object == nil && objects.managers.contains(path) && message.isMember("GetManagedObjects"):
+        where object == nil && managers.contains(path) && message.isMember("GetManagedObjects"):
             return answerObjectManager(call)
         default:
             break
         }
-        guard object != nil || objects.managers.contains(path) else {
+        guard object != nil || managers.contains(path) else {
             return call.fail(DBusError(.unknownObject, "No such object path '\(path)'"))
         }
         unknownMethod(call)
@@ -72,7 +73,7 @@ extension DBusConnection {
         guard call.message.isMember("GetManagedObjects"), call.message.hasSignature("") else {
             return unknownMethod(call)
         }
-        let all = objects.below(call.path)
+        let all = below(call.path)
         call.reply { body in
             body.appendArray(of: "{oa{sa{sv}}}") { body in
                 for (path, object) in all {
