@@ -25,5 +25,5 @@ enum BusEvent: Sendable {
     case report(RadioEvent)
 }
 
-/// Takes an event on the executor.
+/// Handles an event on the executor.
 typealias BusEventHandler = @Sendable (BusEvent) -> Void

@@ -71,8 +71,9 @@ struct CentralTable {
 
     // MARK: Events
 
-    /// Updates a device with the properties that bluetoothd reports; `before` has the previous ones, or is
-    /// `nil` if the device is new.
+    /// Updates a device with the properties that bluetoothd reports.
+    ///
+    /// The previous ones are `before`, which is `nil` if the device is new.
     mutating func update(
         _ path: String, from before: BusObjects.Device?, to now: BusObjects.Device
     ) -> [Change] {

@@ -111,7 +111,7 @@ struct AirView {
         }
     }
 
-    /// As it is compared with others: `181.25 ms`.
+    /// The duration in milliseconds, so that it compares with others: `181.25 ms`.
     private static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return JSON.number(Double(seconds) * 1000 + Double(attoseconds) / 1e15).text + " ms"

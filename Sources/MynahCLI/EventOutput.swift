@@ -20,12 +20,12 @@ final class EventOutput: Sendable {
 
     /// Where the bytes go; returns the error number if that fails.
     private let target: @Sendable ([UInt8]) -> Int32?
-    /// `nil` if a write is done in its call.
+    /// The queue for writes, or `nil` if a write is done in its call.
     private let queue: DispatchQueue?
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
 
-    /// `whenGone` is called once, when nobody reads any more.
+    /// `whenGone` is called once, when no reader is left.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
         target = { Descriptor.write($0, to: descriptor) }
         queue = DispatchQueue(label: "mynah.events")
@@ -85,7 +85,7 @@ final class EventOutput: Sendable {
         if isNews { whenGone() }
     }
 
-    /// Returns when everything is written, or when nobody has read any of it for a second.
+    /// Returns when everything is written, or when none of it was read for a second.
     func flush() {
         guard let queue else { return }
         let isWritten = DispatchSemaphore(value: 0)

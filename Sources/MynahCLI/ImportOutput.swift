@@ -11,7 +11,7 @@ struct ImportOutput: Sendable {
     /// The file or the device that messages are about.
     let subject: String
     let surroundings: Surroundings
-    /// Whether a name that is taken gets a number, as in `polar-h10-2`: a recording cannot be made again.
+    /// Whether a name in use gets a number, as in `polar-h10-2`: a recording cannot be made again.
     var numbersNames = false
 
     private static let recordingSuffix = ".jsonl"

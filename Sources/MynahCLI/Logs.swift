@@ -7,7 +7,7 @@ struct Logs: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    /// From now on loggers write lines of this level and above, and standard error is queued.
+    /// Has loggers write lines of this level and above, and standard error is queued.
     static func begin(_ level: LogLevel) {
         StandardError.beginQueue()
         let level = level.level

@@ -15,7 +15,7 @@ enum StandardError {
 
     private static let state = Lock(State())
 
-    /// From now on text is queued and written later.
+    /// Has text queued from now on, and written later.
     static func beginQueue() {
         state.withLock { state in
             if state.queue == nil { state.queue = EventOutput(to: 2, limit: 1 << 20) {} }
@@ -56,7 +56,7 @@ enum StandardError {
         queue.write(Array(text.utf8), isUrgent: true)
     }
 
-    /// Returns when everything is written, or when nobody has read any of it for a second.
+    /// Returns when everything is written, or when none of it was read for a second.
     static func flush() {
         guard let queue = state.withLock({ $0.queue }) else { return }
         queue.flush()

@@ -8,9 +8,9 @@ import MynahSupport
 struct Surroundings: Sendable {
     /// Where the texts of a command go that has no process of its own.
     struct Texts: Sendable {
-        /// Takes what a process writes to standard output.
+        /// Receives what a process writes to standard output.
         var output: @Sendable (String) -> Void
-        /// Takes a message, which a process writes to standard error as lines.
+        /// Receives a message, which a process writes to standard error as lines.
         var error: @Sendable (String) -> Void
         /// Has what a process reads from standard input.
         var input = LineFeed()
@@ -78,12 +78,12 @@ struct Surroundings: Sendable {
         say(warning.isWait ? warning.message : "warning: \(warning.message)")
     }
 
-    /// Standard output for events; `whenGone` is called once, when nobody reads any more.
+    /// Standard output for events; `whenGone` is called once, when no reader is left.
     func eventOutput(whenGone: @escaping @Sendable () -> Void) -> EventOutput {
         texts.map { EventOutput(to: $0.output) } ?? EventOutput(whenGone: whenGone)
     }
 
-    /// Standard output for events; the command is interrupted when nobody reads any more.
+    /// Standard output for events; the command is interrupted when no reader is left.
     func eventOutput() -> EventOutput { eventOutput { [interruption] in interruption.interrupt() } }
 }
 

@@ -4,7 +4,7 @@ package enum Completion: Hashable, Sendable {
     case none
     /// A text to insert at the cursor.
     case insert(String)
-    /// Several candidates fit and have no more in common: they are listed.
+    /// Several candidates fit, and have nothing further in common: they are listed.
     case list([String])
 
     /// The completion of the text before the cursor by candidates for its last word.

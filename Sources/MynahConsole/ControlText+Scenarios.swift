@@ -10,7 +10,7 @@ extension ControlText {
         scenarios(device).contains { $0["name"]?.stringValue == name && $0["playing"]?.boolValue == true }
     }
 
-    /// The request that waits for the end of the scenario that an answer is about.
+    /// The body of the request that waits for the end of a scenario; `begun` is the answer to its start.
     package static func wait(forEndOf begun: JSON, within time: String) -> [JSON.Member] {
         let match = JSON.object([
             .init("event", "scenario.ended"), .init("device", begun["device"] ?? .null),

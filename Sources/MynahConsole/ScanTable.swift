@@ -22,7 +22,7 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// For a terminal of this width and these devices; without `ages` nothing in it depends on the time.
+    /// A table for a terminal of this width; without `ages` nothing in it depends on the time.
     init(width: Int, _ devices: [HeardDevice], ages: Bool = true) {
         let hasAddress = width >= 60
         let longest = devices.map { DisplayWidth.of(Self.name(of: $0, hasAddress)) }.max() ?? 0

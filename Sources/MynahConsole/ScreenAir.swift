@@ -5,7 +5,7 @@ import MynahSupport
 struct ScreenAir {
     private let data: [UInt8]
     private let scanResponse: [UInt8]
-    /// `nil` if the radio does not report it.
+    /// The advertising interval, or `nil` if the radio does not report it.
     let interval: String?
 
     init(_ report: AdvertisingReport) {

@@ -33,8 +33,8 @@ extension ScreenModel {
         }
     }
 
-    /// For a terminal that has no room for all of it: no empty lines, and each section says how many items
-    /// are hidden.
+    /// The lines for a terminal that has no room for all of them: no empty lines, and each section shows how
+    /// many items are hidden.
     private func tight(
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {

@@ -48,7 +48,7 @@ package struct ScreenModel: LiveModel {
     let hasApps: Bool
     /// Services whose bits are looked for in an overflow area.
     let known: [BluetoothUUID]
-    /// In the order of their first events; a device that is alone has no name.
+    /// The devices, in the order of their first events; the only device of a run has no name.
     private(set) var devices: [Device] = []
     /// The place of each in `devices`, by its name.
     private var places: [String: Int] = [:]

@@ -58,7 +58,7 @@ package struct ValueText: Hashable, Sendable {
         return bytes + (words.hasPrefix("\"") ? " " : "  ") + words
     }
 
-    /// For a narrow terminal: the words if there are any.
+    /// The text for a narrow terminal: the words, or the bytes if there are none.
     var brief: String { words ?? bytes }
 }
 

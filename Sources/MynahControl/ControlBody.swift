@@ -29,7 +29,7 @@ package struct ControlBody: Sendable {
         return json
     }
 
-    /// Takes an object with known members.
+    /// Parses an object with known members.
     package init(_ json: JSON, known: [String]) throws(ControlProblem) {
         guard case .object(let members) = json else {
             throw ControlProblem(400, "the body is not a JSON object")

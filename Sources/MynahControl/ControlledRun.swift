@@ -37,7 +37,7 @@ package protocol ControlledRun: Sendable {
     /// Adds a device, plays it, and returns its name in events.
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
 
-    /// Takes a device off the air.
+    /// Removes a device from the air.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
 
     /// Begins the run anew, at the first instant of its time and with another seed or its own.

@@ -6,7 +6,7 @@ struct EventRing {
     struct Element {
         let event: DeviceEvent
         let device: String?
-        /// The memory that it takes in bytes, as an estimate.
+        /// The memory of the entry in bytes, as an estimate.
         let memory: Int
 
         init(event: DeviceEvent, device: String?) {

@@ -41,7 +41,7 @@ struct EventSearch: Sendable {
         }
     }
 
-    /// Takes everything that a journal has from `position` on, until the search is complete.
+    /// Searches everything that a journal has from `position` on, until the search is complete.
     mutating func takeAll(of journal: Journal) async {
         guard !isComplete else { return }
         await journal.forEachSlice(from: position) { slice in

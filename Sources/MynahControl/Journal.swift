@@ -63,7 +63,7 @@ package final class Journal: Sendable {
         let seq: UInt64
         /// `true` if changes that are no events wake the waiter too.
         let noticesChanges: Bool
-        /// Takes whether there is an event with this number or a higher one.
+        /// Called with whether there is an event with this number or a higher one.
         let continuation: CheckedContinuation<Bool, Never>
     }
 

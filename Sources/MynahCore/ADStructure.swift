@@ -88,7 +88,7 @@ extension [ADStructure] {
         return writer.bytes
     }
 
-    /// Takes advertising data apart.
+    /// Parses advertising data.
     ///
     /// A length of zero ends it early, as the specification requires. A structure that is cut off by the
     /// end is left out. `rest` counts the bytes after the last whole structure.

@@ -79,7 +79,7 @@ package struct AttributeName: Hashable, Sendable {
 
     /// The possible types of the service in the name, or `nil` if it names no service.
     ///
-    /// The name is taken for that of a characteristic.
+    /// The name is read as that of a characteristic.
     package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids

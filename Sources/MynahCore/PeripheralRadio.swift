@@ -83,7 +83,7 @@ public protocol PeripheralRadio: Radio {
     /// Withdraws services and advertising, and restores the settings that it found.
     func stop() async
 
-    /// Takes everything off the air at once, from any thread, and then stops: its phone is gone.
+    /// Removes everything from the air at once, from any thread, and then stops: its phone is gone.
     nonisolated func close()
 
     /// Turns Bluetooth off or on, as a user does. Links end; services and the advertisement are kept.

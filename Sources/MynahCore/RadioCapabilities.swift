@@ -71,14 +71,14 @@ public struct RadioCapabilities: Hashable, Sendable {
         package var areRefusedBesideCommands = true
         /// `true` if the radio can protect write commands without also taking write requests.
         package var protectsCommandsAlone = true
-        /// The longest write that it takes, in bytes.
+        /// The longest write that the radio accepts, in bytes.
         package var maximumLength = GATT.maximumValueLength
-        /// The longest value that it takes by a long write, in prepared parts, in bytes.
+        /// The longest value that the radio accepts in a long write, in bytes.
         package var maximumLongLength = GATT.maximumValueLength
         /// The ATT errors that a handler can send as the answer to a write, by code.
         package var errors = ErrorCodes.all
 
-        /// A radio that takes every write that ATT allows.
+        /// A radio that accepts every write that ATT allows.
         package init() {}
     }
 

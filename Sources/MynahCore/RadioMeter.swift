@@ -133,7 +133,7 @@ package struct RadioMeter: Sendable {
         package var advertising: Advertising?
         /// The part of the time that a scan listens: its window over its interval.
         package var scanning = 0.0
-        /// The part of the time that it listens for a device to connect to.
+        /// The part of the time in which the radio listens as an initiator.
         package var initiating = 0.0
 
         /// No activity.

@@ -27,11 +27,11 @@ package enum RadioNeed: Hashable, Sendable {
     case writeError(ATTError)
     /// To answer a write with this error, which a behavior does if its control point is not subscribed to.
     case behaviorError(ATTError)
-    /// To answer write requests with an error although commands are taken too.
+    /// To answer write requests with an error although commands are accepted too.
     case refusalBesideCommands
-    /// To wait for an answer to write requests although commands are taken too.
+    /// To wait for an answer to write requests although commands are accepted too.
     case answersBesideCommands
-    /// To answer longer write requests than this with 0x0D although commands are taken too, in bytes.
+    /// To answer longer write requests than this with 0x0D although commands are accepted too, in bytes.
     case lengthLimitBesideCommands(Int)
     /// To take writes of up to this many bytes.
     case writes(Int)

@@ -16,7 +16,7 @@ extension Emulator {
         await control.actions.carryOut(action, on: target)
     }
 
-    /// Does this to the app that plays a device, or to its phone; `peripheral` names the one that is meant.
+    /// Does this to the app that plays a device, or to its phone; `peripheral` names that of the action.
     package func carryOut(
         _ action: UserAction, of label: String, peripheral: String? = nil
     ) async throws(ControlRefusal) {
@@ -80,7 +80,7 @@ extension Emulator {
     /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
     package func remove(_ label: String) async throws(RadioError) { try await control.apps.remove(label) }
 
-    /// Takes its only device off the air, and stops; also while it starts, which fails then.
+    /// Removes its only device, and stops; also while it starts, which fails then.
     package func removeLast(_ label: String) async {
         control.scenarios.player.end(of: label, "the device was removed")
         devices.player(called: label)?.asks.endForGood()

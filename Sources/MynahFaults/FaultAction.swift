@@ -6,7 +6,7 @@ enum FaultAction: Sendable {
     case report(FaultFiring)
     /// The sink gets an event.
     case pass(RadioEvent)
-    /// A step is taken at a time.
+    /// A step is carried out at a time.
     case wait(until: Duration, FaultStep)
     /// A job is done on the radio, after all that were added before.
     case work(FaultJob)

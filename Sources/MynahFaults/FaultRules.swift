@@ -258,7 +258,7 @@ package struct FaultRules: Sendable {
 
     // MARK: Times
 
-    /// Takes the faults that apply by now after their time, each once, in their order.
+    /// Removes and returns the faults whose time has come, each once, in their order.
     package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
         var due: [Fault] = []
         for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {

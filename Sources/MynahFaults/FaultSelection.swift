@@ -9,7 +9,7 @@ package struct FaultSelection: Hashable, Sendable {
     package enum Ordinals: Hashable, Sendable {
         /// All.
         case all
-        /// From one number to another: `3`, `1..2`.
+        /// The numbers of a range: `3`, `1..2`.
         case range(ClosedRange<Int>)
         /// Each whose number is a multiple of this: `every 4`.
         case every(Int)

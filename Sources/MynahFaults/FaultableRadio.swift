@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// A radio that carries out faults with the layer around it, and falls silent for one.
+/// A radio with a layer of faults around it, which a fault can make vanish from the air.
 package protocol VanishingRadio: ControllableRadio {
     /// The faults that it can carry out.
     nonisolated var faultSupport: FaultSupport { get }

@@ -165,7 +165,7 @@ package actor FaultyRadio: RadioLayer {
 
     var now: Duration { alarms.clock.now.offset }
 
-    /// Takes a step at a time.
+    /// Carries out a step at a time.
     func schedule(_ step: FaultStep, at due: Duration) {
         alarms.add(step, at: due) { [weak self] in await self?.wake($0) }
     }

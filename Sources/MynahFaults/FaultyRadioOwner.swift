@@ -2,7 +2,7 @@
 package struct FaultyRadioOwner: Sendable {
     /// Whether a condition of a fault holds now.
     package var holds: @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
-    /// Takes a fault that was applied.
+    /// Notes a fault that was applied.
     package var applied: @Sendable (FaultFiring) -> Void
 
     /// An owner; by default no condition holds, and firings are ignored.

@@ -8,7 +8,7 @@ import MynahSupport
 /// what it was sent until its link is given up, and the others do not wait for that. On one link,
 /// confirmations take turns with everything else, so that neither keeps the other waiting.
 struct DataQueue: Sendable {
-    /// How many packets of one link wait before no more are taken, and how many confirmations.
+    /// How many packets of one link wait before others are refused, and how many confirmations.
     static let limit = 1024
     /// The number of packets that may wait beyond the limit, so that requests of this side are not dropped:
     /// few of them can be under way at a time, and a dropped request would get no answer.

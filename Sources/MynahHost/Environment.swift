@@ -7,7 +7,7 @@ import MynahSupport
 struct Environment: Sendable {
     /// Runs the radio, its phone and its managers.
     let executor: RunExecutor
-    /// For tasks that go on where the radio's answers come.
+    /// The executor for tasks that go on where the radio's answers come.
     let tasks: RunTaskExecutor
     let transport: any HCITransport
     let options: HostRadioOptions

@@ -171,7 +171,7 @@ struct LinkTable {
         actions.append(.shared(self[at: index], request))
     }
 
-    /// The central's half uses a link no more that the device made.
+    /// The central's half stops using a link that the device made.
     mutating func leave(_ peer: Peer.ID) {
         for index in indices where self[at: index].peer.id == peer && self[at: index].role == .peripheral {
             links[at: index].halves.remove(.central)
@@ -256,7 +256,7 @@ struct LinkTable {
         }
     }
 
-    /// From now on, `removeAll` reports the links that end, as lost with the radio.
+    /// Has `removeAll` report the links that end from now on, as lost with the radio.
     ///
     /// New links are ended.
     mutating func leave() { isLeaving = true }

@@ -48,14 +48,14 @@ struct Outbound: Sendable {
 
     // MARK: Sending
 
-    /// Takes a PDU, after everything that was collected for the link; returns whether there was room for it.
+    /// Queues a PDU, after everything that was collected for the link; returns whether there was room for it.
     @discardableResult
     mutating func send(_ frame: L2CAPFrame, to link: ConnectionHandle) -> Bool {
         flush(link)
         return queue.add(frame, for: link)
     }
 
-    /// Takes a notification.
+    /// Queues a notification.
     ///
     /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3,
     /// Part F, 3.4.7.4).

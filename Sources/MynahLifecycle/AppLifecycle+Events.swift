@@ -1,7 +1,7 @@
 import MynahCore
 
 extension AppLifecycle {
-    /// Takes an event, and says what is to be done.
+    /// Handles an event; returns the actions that follow.
     package mutating func handle(_ event: AppEvent, at now: Instant) -> [AppAction] {
         switch event {
         case .transition(let transition): carryOut(transition, at: now)

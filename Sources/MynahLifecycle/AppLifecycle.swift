@@ -216,9 +216,9 @@ where Instant.Duration == Duration {
 public enum AdvertisingMode: String, Hashable, Sendable, CaseIterable {
     /// The app is not advertised.
     case off
-    /// With its name and service UUIDs.
+    /// The app advertises with its name and service UUIDs.
     case foreground
-    /// Without its name, with every UUID in the overflow area, and at a longer interval.
+    /// The app advertises without its name, with every UUID in the overflow area, and at a longer interval.
     case background
 }
 

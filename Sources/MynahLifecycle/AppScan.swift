@@ -2,7 +2,7 @@ package import MynahCore
 
 /// The scan of one central manager of an app (scanForPeripherals(withServices:options:)).
 package struct AppScan: Hashable, Sendable {
-    /// The services of which a device advertises at least one; every device is meant if it is empty.
+    /// The services of which a device advertises at least one; every device matches if it is empty.
     package var services: [BluetoothUUID]
     /// Services that a device may look for instead (CBCentralManagerScanOptionSolicitedServiceUUIDsKey).
     package var solicited: [BluetoothUUID]
@@ -11,7 +11,7 @@ package struct AppScan: Hashable, Sendable {
     /// Whether an advertisement is reported together with its scan response, which it waits for until the
     /// next one.
     ///
-    /// Without it each packet is taken alone, as a tool wants that shows what is on the air.
+    /// Without it each packet is reported by itself, as a tool needs that shows what is on the air.
     package var awaitsScanResponses = true
     /// How the phone scans for it now.
     package var mode: ScanMode

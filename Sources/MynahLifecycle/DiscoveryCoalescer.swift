@@ -83,7 +83,7 @@ package struct DiscoveryCoalescer: Sendable {
     }
     private var packetCount: UInt64 = 0
 
-    /// Scans for nothing.
+    /// A coalescer without a scan.
     package init() {}
 
     /// How many devices are remembered.
@@ -132,7 +132,7 @@ package struct DiscoveryCoalescer: Sendable {
 
     // MARK: Packets
 
-    /// Takes a packet that the phone heard.
+    /// Handles a packet that the phone heard.
     package mutating func heard(_ report: ScanReport, into discoveries: inout [Discovery]) {
         guard let scan, scan.isInForce else { return }
         packetCount += 1

@@ -16,7 +16,7 @@ package enum LinkAction: Hashable, Sendable {
 
     /// Ends a link.
     case endLink(Peer.ID)
-    /// Uses a link no more as a central; the device made it, and it goes on.
+    /// Stops using a link as a central; the device made the link, which goes on.
     case leaveLink(DeviceAddress, Peer.ID)
     /// An app released a link that these apps still use.
     case linkKept(DeviceAddress, heldBy: [UInt64])
@@ -41,7 +41,7 @@ public struct Disconnection: Hashable, Sendable {
     /// Whether the system connects again by itself.
     public var isReconnecting: Bool
 
-    /// By default, the end of a link that the app or the phone ended.
+    /// The end of a link; by default, one that the app or the phone ended.
     package init(
         error: RadioError? = nil, isLocal: Bool = false, wasPending: Bool = false,
         isReconnecting: Bool = false

@@ -4,9 +4,9 @@ package import MynahCore
 package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     /// Not now: a scan is paused, a connection is not listened for.
     case off
-    /// As asked for.
+    /// The app scans as it asked.
     case foreground
-    /// For named services alone, and without duplicates.
+    /// The app scans for named services only, and without duplicates.
     case background
 
     /// The mode of a manager's scan.

@@ -47,7 +47,7 @@ package struct SubscriptionLedger: Sendable {
     private enum Configuration: Sendable {
         case off
         case on
-        /// A write is under way, for the first request or, if it has nobody to answer, for none.
+        /// A write is under way, for the first request or for none, if no request waits for an answer.
         case writing(UInt64, isOn: Bool, isForRequest: Bool)
     }
 
@@ -163,7 +163,7 @@ package struct SubscriptionLedger: Sendable {
         }
     }
 
-    /// Answers requests until one needs a write, and clears a configuration that nobody needs.
+    /// Answers requests until one needs a write, and clears a configuration that no request needs.
     private mutating func settle(_ characteristic: Characteristic, into actions: inout [Action]) {
         guard var entry = entries[characteristic] else { return }
         defer { entries[characteristic] = entry.isIdle ? nil : entry }

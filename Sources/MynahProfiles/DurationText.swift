@@ -11,7 +11,7 @@ public enum DurationText {
         package init(message: String) { self.message = message }
     }
 
-    /// The longest that is taken: a year, so that sums of durations cannot overflow.
+    /// The longest accepted duration: a year, so that sums of durations cannot overflow.
     static let maximum: Duration = .seconds(366 * 24 * 3600)
 
     private static let tooLong = Problem(message: "is longer than a year; the maximum is \(maximum.text)")

@@ -143,7 +143,7 @@ extension Profile {
             package var artist = ""
             package var album = ""
             package var title = ""
-            /// `nil` if it is not known.
+            /// The duration, or `nil` if it is not known.
             package var duration: Duration?
 
             package init() {}

@@ -116,9 +116,9 @@ public struct Profile: Sendable {
 
     /// The rules of a characteristic.
     package struct Reactions: Hashable, Sendable {
-        /// For a write.
+        /// The reactions to a write.
         package var write: [Reaction] = []
-        /// For a subscription.
+        /// The reactions to a subscription.
         package var subscribe: [Reaction] = []
 
         package init() {}

@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Where the control API of a run is served, and to whom.
 package struct ControlPlan: Sendable {
-    /// `nil` if only this process reaches it.
+    /// The address of the server, or `nil` if only this process uses the API.
     package var address: ControlAddress?
     /// The token that clients must send; `nil` if they need none.
     package var token: String?

@@ -1,4 +1,4 @@
-/// Takes integers and runs of bytes off the front of a byte array, little-endian unless said; never reads
+/// Reads integers and runs of bytes from the front of a byte array, little-endian unless said; never reads
 /// past its end.
 public struct ByteReader: Sendable {
     @usableFromInline let bytes: ArraySlice<UInt8>

@@ -6,7 +6,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// No report is held.
         case passing
-        /// For a change; the number distinguishes one wait from another.
+        /// The reports wait for a change; the number distinguishes one wait from another.
         case waiting(Int)
         /// A thread passes on the held reports.
         case releasing

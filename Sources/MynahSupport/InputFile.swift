@@ -4,7 +4,7 @@ package import Glibc
 ///
 /// Opening never waits: a pipe that nobody writes to is empty.
 package struct InputFile: ~Copyable {
-    /// A kind of file, as far as readers tell them apart.
+    /// A kind of file that readers distinguish.
     package enum Kind: Hashable, Sendable {
         case regular, directory
         /// A pipe, a socket or a device.

@@ -4,7 +4,7 @@
 /// is found by halving, and changed in place. The order is the same in every process; a dictionary's is not.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
-    /// In the order of the keys.
+    /// The values, in the order of the keys.
     @usableFromInline var storedValues: [Value] = []
 
     /// An empty map.

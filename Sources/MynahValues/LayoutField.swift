@@ -30,7 +30,7 @@ package struct LayoutField: Hashable, Sendable {
     /// The number of its elements.
     package enum Count: Hashable, Sendable {
         case one
-        /// As many as there is room for, up to the end of the value.
+        /// All elements up to the end of the value.
         case rest
         /// The number that an earlier field has.
         case field(String)
@@ -122,7 +122,7 @@ package struct Resolution: Hashable, Sendable {
         (number * Double(denominator) / Double(numerator)).rounded()
     }
 
-    /// How many decimals tell two neighbours apart.
+    /// How many decimals distinguish two neighbouring values.
     var decimals: Int {
         var (digits, power) = (0, 1)
         while power < denominator, digits < 9 {

@@ -105,7 +105,7 @@ private struct FieldReader {
         return .list(values)
     }
 
-    /// Takes the text or the bytes of a field.
+    /// Decodes the text or the bytes of a field.
     private mutating func content(_ kind: LayoutField.Kind, _ bytes: ArraySlice<UInt8>) -> FieldValue? {
         rest = rest.dropFirst(bytes.count)
         guard kind == .utf8 else { return .bytes(Array(bytes)) }

@@ -38,7 +38,7 @@ struct CtlScenario: CtlVerb {
 
     private enum Outcome {
         case refused(ControlClient.Response)
-        /// With the event of its end.
+        /// The scenario ended, with this event.
         case ended(JSON)
         /// The scenario is not played any more, and its end is not in the journal.
         case lost

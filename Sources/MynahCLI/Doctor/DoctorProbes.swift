@@ -64,7 +64,7 @@ struct DoctorProbes: Sendable {
         }
     }
 
-    /// The adapter that is taken from the kernel, as `hci0`.
+    /// The adapter that the host takes from the kernel, as `hci0`.
     private var userChannel: String? {
         if case .hci(.userChannel(let index)) = radio { "hci\(index)" } else { nil }
     }

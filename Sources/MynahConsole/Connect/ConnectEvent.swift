@@ -43,7 +43,7 @@ package struct ConnectEvent: Sendable {
                 + payload.whole(EventTable.fields(of: name)))
     }
 
-    /// For people, with lines that fit a terminal of this width if that is possible; `nil` for a pipe.
+    /// The text, with lines that fit a terminal of this width if possible; `nil` for a pipe.
     package func text(width: Int? = nil) -> String {
         let width = width ?? .max
         return switch content {

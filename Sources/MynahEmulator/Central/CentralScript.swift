@@ -493,7 +493,7 @@ struct CentralScript {
 }
 
 extension Profile.Central.Match {
-    /// Whether a device is one that is meant.
+    /// Whether a device is one that the script connects to.
     func matches(_ heard: CentralScript.Heard) -> Bool {
         guard services.allSatisfy(heard.services.contains) else { return false }
         if let localName, localName != heard.localName { return false }

@@ -29,7 +29,7 @@ struct RepeatedWrites {
         timers[repetition] = timer
     }
 
-    /// A value waits no more.
+    /// Removes a value that waited.
     mutating func cancel(_ repetition: Repetition) { timers.removeValue(forKey: repetition)?.cancel() }
 
     /// The time of a value has come.

@@ -133,7 +133,7 @@ struct AccessoryControl {
 }
 
 extension Profile.Central.Match {
-    /// Whether a device that advertises this is meant; of its signal strength the picker knows nothing.
+    /// Whether a device that advertises this is picked; of its signal strength the picker knows nothing.
     fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
         services.allSatisfy(advertisement.serviceUUIDs.contains)
             && (localName == nil || localName == advertisement.localName)

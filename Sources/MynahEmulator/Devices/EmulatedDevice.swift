@@ -28,7 +28,7 @@ public struct EmulatedDevice: Sendable {
     package var scenarios: [Profile.Scenario] = []
     /// The seed of its generated values and of its faults.
     var seed: UInt64 = 0
-    /// Numbers the requests that a test answers; `nil` if nobody can answer them.
+    /// Numbers the requests that a test answers; `nil` if no test can.
     package var requestNumbers: RequestNumbers?
     /// The answers to centrals beside the table.
     var responses = Responses()

@@ -109,7 +109,7 @@ public struct DeviceEvent: Hashable, Sendable {
             fields: members.filter { !["seq", "time", "event", "differs"].contains($0.key) })
     }
 
-    /// The memory that it takes in bytes, as an estimate.
+    /// The memory of the event in bytes, as an estimate.
     package var memory: Int {
         MemoryLayout<DeviceEvent>.stride + payload.memory
             + others.reduce(0) { $0 + $1.value.text.utf8.count + MemoryLayout<JSON.Member>.stride }

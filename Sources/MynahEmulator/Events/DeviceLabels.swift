@@ -18,7 +18,7 @@ public enum DeviceLabels {
         }
     }
 
-    /// The label of a new device, different from those that are taken.
+    /// The label of a new device, different from those in use.
     package static func next(_ name: String, after taken: [String]) -> String {
         guard taken.contains(name) else { return name }
         var number = 2

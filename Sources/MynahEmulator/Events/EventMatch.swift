@@ -22,11 +22,11 @@ public struct EventMatch: Hashable, Sendable {
         case value(BytePattern)
         /// The event is about this attribute.
         case of(AttributeName)
-        /// The field of this key is a number that compares so with this one.
+        /// The comparison of the field of this key with this number holds.
         case compares(String, Comparison, ExactNumber)
         /// The value has a field of this name that equals this.
         case field(String, equals: String)
-        /// The value has a field of this name, a number that compares so with this one.
+        /// The comparison of the value's field of this name with this number holds.
         case fieldCompares(String, Comparison, ExactNumber)
         /// The value has fields.
         case hasFields

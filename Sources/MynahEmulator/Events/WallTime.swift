@@ -43,7 +43,7 @@ public struct WallTime: Hashable, Sendable {
         guard rfc3339 == text else { return nil }
     }
 
-    /// As RFC 3339 has it, in UTC: `2026-11-21T06:15:00.123456Z`.
+    /// The time in the form of RFC 3339, in UTC: `2026-11-21T06:15:00.123456Z`.
     public var rfc3339: String {
         let (seconds, fraction) = split
         var clock = time_t(seconds)

@@ -73,7 +73,7 @@ struct AppleMedia: ServiceBehavior {
         return changing(service) { _ = $0.perform(command, at: service.now) }
     }
 
-    /// Changes what is played, and tells the subscribed centrals.
+    /// Changes what is played, and notifies the subscribed centrals.
     private mutating func changing(
         _ service: some ServiceState, _ change: (inout MediaPlayer) -> Void
     ) -> [ServiceEffect] {

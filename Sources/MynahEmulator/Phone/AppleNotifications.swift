@@ -95,7 +95,7 @@ struct AppleNotifications: ServiceBehavior {
         return true
     }
 
-    /// Takes a notification away; returns `false` if the phone does not show it.
+    /// Removes a notification; returns `false` if the phone does not show it.
     mutating func remove(_ uid: UInt32) -> Bool {
         guard let place = notifications.firstIndex(where: { $0.uid == uid }) else { return false }
         let gone = notifications.remove(at: place)

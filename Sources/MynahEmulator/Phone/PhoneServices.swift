@@ -49,7 +49,7 @@ private struct PhoneCharacteristic {
     var uuid: BluetoothUUID
     var properties: CharacteristicProperties
     var permissions = AttributePermissions(read: .encrypted, write: .encrypted, notify: .encrypted)
-    /// `nil` if a behavior answers.
+    /// The value, or `nil` if a behavior answers.
     var value: Value?
 }
 

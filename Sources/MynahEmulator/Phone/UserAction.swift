@@ -107,7 +107,7 @@ package enum UserAction: Hashable, Sendable {
     /// Whether the user turns to an app on the screen.
     var opensApp: Bool { self == .transition(.enterForeground) || self == .openAlert }
 
-    /// `true` if the action is for a whole phone if there is one, rather than for one of its apps.
+    /// `true` if the action is for a whole phone rather than for one of its apps.
     package var isForPhone: Bool { isOfPhone || isAboutRadio }
 
     /// `true` if the action is about the phone rather than one of its apps.

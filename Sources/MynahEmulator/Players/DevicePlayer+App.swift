@@ -19,7 +19,7 @@ extension DevicePlayer {
         await app.enterForeground()
     }
 
-    /// From now on the system works for its app no more, as if its user had quit it; returns whether it did.
+    /// Stops the system from working for the app, as if its user had quit it; returns whether it did before.
     @discardableResult
     func forbidRelaunch(after cause: RelaunchCause) -> Bool {
         guard appSide.app?.access.forbidRelaunch() == true else { return false }

@@ -140,7 +140,7 @@ final class PlayedDevices {
         }
     }
 
-    /// Returns whether the emulator plays the device that is meant.
+    /// Returns whether the emulator plays the device.
     func concerns(_ target: AppTarget) -> Bool {
         switch target {
         case .named(let label), .phone(let label), .peripheral(_, let label): player(called: label) != nil

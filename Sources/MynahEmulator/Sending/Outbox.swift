@@ -9,7 +9,7 @@ struct Outbox {
         var central: Peer.ID?
     }
 
-    /// How many values wait for one central at most: a central that writes and never makes room gets no more.
+    /// The most values that wait for one central, which may write and never make room.
     static let limit = 64
 
     private(set) var values: [Value] = []

@@ -137,7 +137,7 @@ final class TickSender {
 
     // MARK: Reports
 
-    /// For everyone no value is dropped, so a radio that cannot keep up stays behind.
+    /// Warns that the radio cannot keep up: a value for everyone is never dropped, so it stays late.
     private func reportBehind() {
         memory.events.warn(
             "notificationsBehind",

@@ -123,8 +123,9 @@ final class UpdateSender {
         }
     }
 
-    /// The bytes of a value that a central receives, and the length of the whole if its link carries less;
-    /// `nil` if it receives nothing.
+    /// The bytes of a value that a central receives, and the length of the whole if its link carries less.
+    ///
+    /// Returns `nil` if it receives nothing.
     private func part(
         of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue]
     ) -> (central: Peer.ID, bytes: [UInt8], length: Int?)? {

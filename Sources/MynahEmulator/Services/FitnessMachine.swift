@@ -181,7 +181,7 @@ private struct RidingResistance {
     private static let mass = 85.0
     private static let gravity = 9.81
 
-    /// In m/s, from the front.
+    /// The speed of the head wind, in m/s.
     let wind: Double
     /// Of 1.
     let grade: Double

@@ -50,7 +50,7 @@ final class ServicePlayer {
         }
     }
 
-    /// Begins the behaviors anew, which tell their subscribers.
+    /// Restarts the behaviors, which send their new state to subscribers.
     func restart() {
         for index in services.indices {
             let state = state(of: index)

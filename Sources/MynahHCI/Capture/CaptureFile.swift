@@ -34,7 +34,7 @@ public final class CaptureFile: Sendable {
         /// The thread sleeps until it is woken.
         var isIdle = false
         var isEnding = false
-        /// `true` if the file accepts no more packets.
+        /// `true` if the file accepts no further packets.
         var isOver = false
         /// How many batches were written.
         var written = 0

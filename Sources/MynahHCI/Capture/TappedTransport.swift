@@ -2,7 +2,7 @@ package import MynahCore
 
 /// A transport that shows each packet to a closure before it passes it on.
 package struct TappedTransport: HCITransport {
-    /// Takes a packet, and whether the controller sends it.
+    /// Records a packet, and whether the controller sends it.
     package typealias Tap = @Sendable (_ packet: H4Packet, _ isFromController: Bool) -> Void
 
     private let inner: any HCITransport

@@ -10,7 +10,7 @@ package struct NetsimPlace: Hashable, Sendable, CustomStringConvertible {
     /// Each connection there is a new controller.
     package var address: HCITransportAddress { .tcpClient(host: HCITransportAddress.loopback, port: port) }
 
-    /// For people.
+    /// The name and the address for messages.
     package var description: String { "netsim instance \(instance), \(HCITransportAddress.loopback):\(port)" }
 
     /// The place where its file was searched, for messages.

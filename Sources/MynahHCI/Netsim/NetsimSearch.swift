@@ -30,7 +30,7 @@ package struct NetsimSearch: Sendable {
 
     /// Why `auto` takes no emulator.
     package struct Absence: Error, Hashable {
-        /// For people, to follow "because".
+        /// The reason for a message, to follow "because".
         package var reason: String
     }
 

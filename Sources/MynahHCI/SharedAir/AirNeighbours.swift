@@ -79,7 +79,7 @@ struct AirNeighbours: Sendable {
         audience.removeAll { $0 == connection }
     }
 
-    /// Takes a message.
+    /// Handles a message.
     mutating func received(_ bytes: [UInt8], on connection: Connection) -> [Action] {
         // In place: a copy of the neighbour would have its stations copied when one is added.
         guard let index = connections.index(forKey: connection) else { return [] }

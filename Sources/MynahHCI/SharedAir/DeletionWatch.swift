@@ -62,7 +62,7 @@ final class DeletionWatch: Sendable {
         }
     }
 
-    /// Calls the handler no more; a call that has begun may still be under way.
+    /// Stops calling the handler; a call that has begun may still be under way.
     func remove(_ follower: Follower) {
         state.withLock { state in
             guard let removed = state.followers.removeValue(forKey: follower.number),

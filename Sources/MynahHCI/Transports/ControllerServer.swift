@@ -57,7 +57,7 @@ package final class ControllerServer: Sendable {
         return listener.port
     }
 
-    /// Sends every host away, and listens no more.
+    /// Disconnects every host, and stops listening.
     package func close() {
         let guests = state.withLock { state in
             if let watch = state.watch { EventLoop.shared.remove(watch) }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Waits for a descriptor, once at a time, and can be told to wait no more.
+/// Waits for a descriptor, once at a time, and can be told to stop waiting.
 final class DescriptorWait: Sendable {
     enum Outcome: Sendable {
         case ready

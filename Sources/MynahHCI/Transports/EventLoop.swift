@@ -97,7 +97,7 @@ final class EventLoop: Sendable {
         change { state in state.watches[watch.number]?.interest = interest }
     }
 
-    /// Waits no more; a call that has begun on the loop's thread may still be under way.
+    /// Stops waiting; a call that has begun on the loop's thread may still be under way.
     func remove(_ watch: Watch) {
         change { state in state.watches[watch.number] = nil }
     }
@@ -124,7 +124,7 @@ final class EventLoop: Sendable {
         if isLate { wake() }
     }
 
-    /// Takes an alarm away.
+    /// Cancels an alarm.
     func remove(_ alarm: Alarm) {
         state.withLock { $0.alarms[alarm.number] = nil }
     }

@@ -82,8 +82,9 @@ package struct Air: Sendable {
     private var places: [Station: Place] = [:]
     /// The places of two stations relative to each other, which override the place of each.
     private var pairs: [Pair: Place] = [:]
-    /// The places of a station of this process relative to a device that is known by its address only, until
-    /// a packet of the device shows its station.
+    /// Places relative to a device of which only the address is known yet.
+    ///
+    /// They move to `pairs` with the first packet of the device, which shows its station.
     private var named: [NamedPair: Place] = [:]
     /// The pairs that are set for a device by its address.
     private var known: [Pair: Names] = [:]
@@ -221,7 +222,7 @@ package struct Air: Sendable {
         return drain()
     }
 
-    /// As `handle`, but leaves the outputs for `drain`.
+    /// Does the same as `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ packet: H4Packet, of station: Station) {
         guard let index = members.index(of: station) else { return }
         members[at: index].controller.receive(packet, at: now)
@@ -235,7 +236,7 @@ package struct Air: Sendable {
         return drain()
     }
 
-    /// As `handle`, but leaves the outputs for `drain`.
+    /// Does the same as `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ frame: AirFrame) {
         // A frame from outside must not come from one of our own stations.
         guard members.index(of: frame.from) == nil else { return }
@@ -251,7 +252,7 @@ package struct Air: Sendable {
         return drain()
     }
 
-    /// As `advance`, but leaves the outputs for `drain`.
+    /// Does the same as `advance`, but leaves the outputs for `drain`.
     mutating func pass(to time: AirTime) {
         while let first = heap.first, first.time <= time {
             heap.removeFirst()

@@ -5,7 +5,7 @@ import MynahSupport
 /// Between two stations the greater one applies, so it is enough to move an accessory and leave the
 /// phone in its place.
 public struct AirDistance: Hashable, Sendable, Comparable {
-    /// In centimetres, at least one.
+    /// The distance in centimetres, at least one.
     let centimetres: UInt32
 
     /// The longest, in centimetres: once around the Earth, long past where anything is heard.

@@ -149,7 +149,7 @@ public final class LiveAir: Sendable {
 
     // MARK: - Other processes
 
-    /// From now on, calls `elsewhere` with the messages for other processes; `nil` if there are none.
+    /// Has `elsewhere` called with the messages for other processes; `nil` if there are none.
     func share(_ elsewhere: (@Sendable (AirMessage) -> Void)?) {
         let isMine = state.withLock { state in
             state.elsewhere = elsewhere

@@ -129,7 +129,7 @@ package struct VirtualController: Sendable {
         connections.start(endpoints.handle, at: now, &outbox)
     }
 
-    /// Takes a connection request of another station.
+    /// Handles a connection request of another station.
     private mutating func accept(_ connect: AirConnect, from station: Station, rssi: Int8) {
         let peer = addresses.resolving.resolve(connect.initiator)
         let canConnect = connections.canAccept(connect, from: station, peer)

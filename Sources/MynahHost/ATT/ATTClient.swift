@@ -49,7 +49,7 @@ struct ATTClient {
     /// Any other is for the server, which answers an unknown request.
     static func takes(_ opcode: UInt8) -> Bool { ATTOpcode.isOfServer(opcode) }
 
-    /// Takes a procedure; `done` is called once, in the call in which it ends.
+    /// Queues a procedure; `done` is called once, in the call in which it ends.
     mutating func add<Procedure: GATTProcedure>(
         _ procedure: Procedure, into actions: inout [Action],
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void

@@ -27,7 +27,7 @@ package enum ATTRequest: Hashable, Sendable {
         package var handle = AttributeHandle.none
     }
 
-    /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an
+    /// Parses a PDU; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an
     /// unknown command nothing (3.3, 3.4.1.1).
     package init(_ bytes: [UInt8]) throws(Refusal) {
         var reader = ByteReader(bytes)

@@ -65,7 +65,7 @@ struct BringUp {
     /// Otherwise packets stay at 27 bytes unless the peer asks for more.
     private static let longestPackets: [UInt8] = [251, 0, 0x48, 0x08]
 
-    /// Takes the answer to the command under way: the status, and the return parameters after it.
+    /// Handles the answer to the command under way: the status, and the return parameters after it.
     mutating func finished(_ status: HCIStatus, _ parameters: [UInt8]) throws(Failure) {
         guard status == .success else { return try refused(status) }
         var reader = ByteReader(parameters)

@@ -22,7 +22,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
     /// The time by which that command must be answered.
     var deadline: Duration? { oldest?.deadline }
 
-    /// Takes a command, to be sent in its turn.
+    /// Queues a command.
     mutating func add(_ entry: Entry) {
         waiting.append(entry)
     }

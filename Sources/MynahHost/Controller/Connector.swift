@@ -57,7 +57,7 @@ struct Connector {
     private var isHeld = false
     private var lastNumber: UInt64 = 0
 
-    /// The addresses that are wanted.
+    /// The addresses of the requested connections.
     var addresses: [DeviceAddress] { requests.map(\.address) }
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool { underWay == nil && (controller == .idle || controller == .absent) }

@@ -104,7 +104,7 @@ struct ControllerSession: Sendable {
 
     /// The controller is gone.
     ///
-    /// Calls under way fail, and so do connections that are wanted. `error` says why, or is `nil` if the
+    /// Calls under way fail, and so do requested connections. `error` says why, or is `nil` if the
     /// transport gave no reason.
     mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
         stage = .absent
@@ -209,7 +209,8 @@ struct ControllerSession: Sendable {
         while let command = port.takeNext() { actions.append(.send(command)) }
     }
 
-    /// Takes the answer to a command: the return parameters after the status, or the status that refused it.
+    /// Handles the answer to a command: the return parameters after the status, or the status that refused
+    /// it.
     mutating func answered(
         _ opcode: HCIOpcode, credits: Int, _ status: HCIStatus, _ parameters: [UInt8], at now: Duration,
         _ actions: inout [Action]

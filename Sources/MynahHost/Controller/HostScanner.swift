@@ -166,7 +166,7 @@ struct HostScanner {
         }
     }
 
-    /// Takes the answer to the step under way.
+    /// Handles the answer to the step under way.
     mutating func finished(_ outcome: CommandOutcome) {
         guard let exchange = underWay else { return }
         underWay = nil

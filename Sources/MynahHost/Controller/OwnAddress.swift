@@ -111,7 +111,7 @@ struct OwnAddress {
         }
     }
 
-    /// Takes the controller's answer, and returns whether another address is on the air now.
+    /// Handles the controller's answer, and returns whether another address is on the air now.
     mutating func finished(_ outcome: CommandOutcome, at now: Duration) -> Bool {
         switch (stage, outcome) {
         case (.first(let address, _), .done): current = address

@@ -42,7 +42,7 @@ final class ChannelDriver {
     /// Whether any link has a channel.
     var hasChannels: Bool { l2cap.hasChannels }
 
-    /// Begins to take requests for connection parameters as a device does.
+    /// Accepts connection parameters by the rules of a device from now on.
     func begin(as identity: DeviceIdentity) { l2cap.rules = identity.parameterRules }
 
     /// Configures L2CAP for the capabilities of the controller.
@@ -90,7 +90,7 @@ final class ChannelDriver {
         return try l2cap.publish(isEncrypted: isEncrypted)
     }
 
-    /// Takes the PSM back, and closes the channels that were opened to it.
+    /// Withdraws the PSM, and closes the channels that were opened to it.
     func unpublish(_ psm: UInt16) {
         change { $0.unpublish(psm, &$1, &$2) }
     }

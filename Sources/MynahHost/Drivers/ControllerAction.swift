@@ -35,7 +35,7 @@ enum ControllerAction {
 struct ControllerInlet {
     /// Handles a packet of the transport that was opened at an epoch.
     var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
-    /// Takes the end of that transport.
+    /// Handles the end of that transport.
     var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
     /// Looks for a controller that was lost.
     var recover: @Sendable () async -> Void

@@ -138,7 +138,7 @@ final class ControllerDriver {
         inlet = nil
     }
 
-    /// Takes the end of the transport that was opened at an epoch.
+    /// Handles the end of the transport that was opened at an epoch.
     func transportEnded(_ error: RadioError?, _ epoch: Int) {
         guard epoch == self.epoch else { return }
         guard case .off = stage else { return lose(error ?? session.loss()) }

@@ -32,7 +32,7 @@ final class LinkFaults {
 
     // MARK: Requests
 
-    /// Takes a PDU of a client, unless the server is to have it.
+    /// Handles a PDU of a client; returns `false` if the server should receive it.
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
         guard isArmed || !held.isEmpty || !silent.isEmpty, let opcode = pdu.first,
             !ATTOpcode.isCommand(opcode), opcode != ATTOpcode.handleValueConfirmation,
@@ -115,8 +115,8 @@ final class LinkFaults {
         }
     }
 
-    /// Takes the request of a link's controller for a key; returns whether the link ends instead, because its
-    /// bond was lost.
+    /// Handles the request of a link's controller for a key; returns whether the link ends instead, because
+    /// its bond was lost.
     func endsLink(
         _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver
     ) -> Bool {

@@ -52,7 +52,7 @@ struct CreditChannel: Sendable {
     /// Whether there is a frame and a credit for it.
     var isReady: Bool { sendCredits > 0 && !frames.isEmpty }
 
-    /// Takes an SDU, cut into frames; returns `false` if it is longer than the peer takes.
+    /// Queues an SDU, cut into frames; returns `false` if it is longer than the peer accepts.
     mutating func add(_ sdu: [UInt8]) -> Bool {
         guard sdu.count <= peer.mtu, sdu.count <= 0xFFFF else { return false }
         var writer = ByteWriter(capacity: 2 + sdu.count)

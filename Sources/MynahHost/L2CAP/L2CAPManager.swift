@@ -95,7 +95,7 @@ struct L2CAPManager: Sendable {
         return psm
     }
 
-    /// Takes a number back, and closes the channels that were opened to it.
+    /// Withdraws a PSM, and closes the channels that were opened to it.
     mutating func unpublish(_ psm: UInt16, _ outbound: inout Outbound, _ actions: inout [Action]) {
         guard services.removeValue(forKey: psm) != nil else { return }
         for channel in links.values.flatMap(\.channels) where channel.service == psm {
@@ -170,7 +170,7 @@ struct L2CAPManager: Sendable {
         answered(nil, identifier, index, &actions)
     }
 
-    /// Takes the answer to a request, or `nil` if none came in time.
+    /// Handles the answer to a request, or `nil` if none came in time.
     private mutating func answered(
         _ answer: L2CAPSignal?, _ identifier: UInt8, _ index: Int, _ actions: inout [Action]
     ) {
@@ -271,7 +271,7 @@ struct L2CAPManager: Sendable {
 
     // MARK: Channels
 
-    /// Takes the answer to a request for a channel.
+    /// Handles the answer to a request for a channel.
     private mutating func opened(
         _ psm: UInt16, _ own: UInt16, _ answer: L2CAPSignal, _ index: Int
     ) -> Result<ChannelEnd, RadioError> {

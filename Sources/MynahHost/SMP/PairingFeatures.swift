@@ -45,7 +45,7 @@ struct KeyDistribution: OptionSet, Hashable, Sendable {
     static let identity = KeyDistribution(rawValue: 0x02)
     /// CSRK.
     static let signing = KeyDistribution(rawValue: 0x04)
-    /// For BR/EDR; never wanted here.
+    /// The link key of BR/EDR, which is never requested here.
     static let linkKey = KeyDistribution(rawValue: 0x08)
 
     static let all: KeyDistribution = [.encryption, .identity, .signing]

@@ -52,7 +52,7 @@ enum SMPPDU: Hashable, Sendable {
     case pairingDHKeyCheck([UInt8])
     case pairingKeypressNotification(UInt8)
 
-    /// Takes a PDU apart; nil for a code that is reserved, which is ignored (3.3).
+    /// Parses a PDU; `nil` if its code is reserved, which is ignored (3.3).
     static func decode(_ bytes: [UInt8]) throws(SMPReason) -> SMPPDU? {
         var reader = ByteReader(bytes)
         guard let first = reader.readUInt8(), let code = Code(rawValue: first) else { return nil }

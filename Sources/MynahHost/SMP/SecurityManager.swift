@@ -20,7 +20,7 @@ struct SecurityManager: Sendable {
         case ask(Question)
         /// The peer's name, address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
-        /// The halves that use the link learn that the peer has paired.
+        /// The peer has paired, which is reported to the halves that use the link.
         case paired(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
         case secured(link: ConnectionHandle, by: Bond?)

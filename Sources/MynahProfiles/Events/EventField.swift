@@ -5,7 +5,7 @@ package struct EventField: Sendable {
     package let key: String
     /// The value in JSON, or `nil` if the payload has none.
     package let json: @Sendable (EventPayload) -> JSON?
-    /// Takes a value from JSON; returns `false` if the field has no such value.
+    /// Sets a value from JSON; returns `false` if the field has no such value.
     package let take: @Sendable (inout EventPayload, JSON) -> Bool
 }
 

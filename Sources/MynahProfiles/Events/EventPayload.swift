@@ -79,7 +79,7 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The memory that it takes beside its own place in bytes, as an estimate.
+    /// The memory that the payload points to in bytes, as an estimate.
     package var memory: Int {
         switch self {
         case .none, .state: 0
@@ -280,7 +280,7 @@ extension EventPayload {
         package var services: [BluetoothUUID] = []
         package var solicited: [BluetoothUUID]?
         package var allowsDuplicates = false
-        /// `nil` if the radio does not scan for it.
+        /// The scan interval, or `nil` if the radio does not scan for the app.
         package var interval: Duration?
         package var window: Duration?
         package var omitted: [AdvertisingReport.Omission] = []

@@ -36,7 +36,7 @@ struct CharacteristicSection {
     private var result: Profile.Characteristic
     private let fields: Fields
     private var reader: FormatReader { fields.reader }
-    /// `nil` if it is missing or wrong.
+    /// The UUID, or `nil` if it is missing or invalid.
     private let uuid: BluetoothUUID?
 
     /// A characteristic, and its rules to be read when all attributes are known.

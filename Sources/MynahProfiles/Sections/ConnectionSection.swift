@@ -29,7 +29,7 @@ enum ConnectionSection {
         doc: "The longest interval.")
     static let intervals = Section("intervals", what: "an interval", [min, max])
 
-    /// `nil` if no device requests that, which is noted.
+    /// Reads a range of connection parameters; returns `nil`, and notes an issue, if no device requests it.
     static func read(
         _ node: YAMLNode, isApp: Bool, _ reader: FormatReader
     ) -> Profile.ParameterRequest? {

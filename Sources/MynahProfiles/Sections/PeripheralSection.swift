@@ -108,7 +108,7 @@ enum ConnectSection {
         "connect",
         [notifyOnConnection, notifyOnDisconnection, notifyOnNotification, startDelay, autoReconnect])
 
-    /// `nil` if it never connects.
+    /// Reads the options of the connection; returns `nil` for `never`.
     static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
         var connection = ConnectOptions()

@@ -8,7 +8,7 @@ struct FieldReader {
     let name: String
     let shape: FieldShape
 
-    /// `nil` if the layout has no field of the name.
+    /// A reader of a field of a layout, or `nil` if the layout has no field of this name.
     init?(_ name: String, in layout: ValueLayout, _ reader: FormatReader) {
         guard let shape = FieldShape(name, in: layout) else { return nil }
         self.reader = reader

@@ -31,7 +31,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The names that it takes its values from.
+        /// The names of the variables that the fields read.
         var names: Set<String> {
             switch self {
             case .constant, .generated: []

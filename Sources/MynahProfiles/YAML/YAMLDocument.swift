@@ -1,6 +1,6 @@
 /// The single document of a file as nodes with their positions, or the reason for which it is no document.
 struct YAMLDocument {
-    /// `nil` if nothing could be read.
+    /// The root node, or `nil` if nothing could be read.
     private(set) var root: YAMLNode?
     private(set) var problems: [YAMLProblem] = []
 

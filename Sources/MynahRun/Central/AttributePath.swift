@@ -12,7 +12,7 @@ package struct AttributePath: Hashable, Sendable {
     }
 
     private let name: AttributeName
-    /// As it was typed, safe for a terminal.
+    /// The text as it was typed, safe for a terminal.
     package let text: String
 
     init(parsing text: String) throws(ConnectRequest.Problem) {

@@ -24,7 +24,7 @@ package struct DeviceReader: Sendable {
 
     let manager: CentralManager
     let peripheral: Peripheral
-    /// Takes what it does now, for the user.
+    /// Shows the current step to the user.
     let say: @Sendable (String) -> Void
     private let state = Lock(Progress.began)
 

@@ -5,7 +5,7 @@ package import MynahSupport
 
 /// The devices that a phone listens for, and for how long.
 package struct ScanPlan: Sendable {
-    /// Only devices that advertise one of these; empty for all.
+    /// The services of which a reported device advertises one; empty for all devices.
     package var services: [BluetoothUUID] = []
     /// Whether scan responses are requested.
     package var isActive = true

@@ -18,7 +18,7 @@ package struct PlannedAction: Hashable, Sendable {
         case range(RangeChange)
     }
 
-    /// From the moment that every device of the run is ready.
+    /// The time from the moment at which every device of the run is ready.
     package let delay: Duration
     package let effect: Effect
     /// The device's name as it was written, or `nil` if there is none.

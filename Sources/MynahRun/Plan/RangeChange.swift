@@ -10,7 +10,7 @@ package enum RangeChange: Hashable, Sendable {
     /// The words for all of them.
     package static let words = ["outOfRange", "inRange", "distance 5 m"]
 
-    /// The farthest that is taken, in metres.
+    /// The largest accepted distance, in metres.
     private static let farthest = 1_000_000.0
 
     /// Reads one of the words; `nil` if the text is none of them.

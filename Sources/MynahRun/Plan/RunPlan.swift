@@ -29,7 +29,7 @@ package struct RunPlan: Sendable {
     package var timeout: Duration?
     /// The state that apps start in; `nil` if the profile's.
     package var state: RunState?
-    /// For generated values; `nil` if they are random.
+    /// The seed for generated values, or `nil` if they are random.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
     /// Leaves a note for phones that look for the run on the shared air; `nil` if the run is there.

@@ -46,7 +46,7 @@ package enum AutoRadio: Hashable, Sendable {
         }
     }
 
-    /// For a command that is a phone, which BlueZ does not serve.
+    /// The radio of a command that is a phone, which BlueZ does not serve.
     package static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
         switch emulator {
         case .alive(let name):

@@ -12,7 +12,7 @@ package struct RadioPlan: Sendable {
     package var capture: CaptureTarget?
     /// The most notifications a second that BlueZ gets, or 0 for no limit; `nil` for a usual limit.
     package var notificationRate: Int?
-    /// For BlueZ.
+    /// Whether subscribers are named on BlueZ.
     package var namesSubscribers = false
     /// The air of virtual radios; `nil` for the one that this user's processes share.
     package var air: LiveAir?

@@ -123,7 +123,7 @@ package struct DeadlineTimer: Sendable {
         return task == nil || wakeTime > time
     }
 
-    /// Wakes no more.
+    /// Stops waking.
     package mutating func stop() {
         task?.cancel()
         task = nil

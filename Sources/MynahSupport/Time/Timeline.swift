@@ -191,7 +191,8 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Takes the next step: a due entry, else the end or the start of a request, else the next deadline.
+    /// Carries out the next step: a due entry, else the end or the start of a request, else the next
+    /// deadline.
     func carryOutNext() {
         let step: Step? = state.withLock { state in
             state.prune()

@@ -2,7 +2,7 @@ import MynahSupport
 
 // The informational commands (Core Specification, Vol 4, Part E, 7.4 and 7.8).
 extension ControllerConfiguration {
-    /// The version that a controller tells its host and its peers: Bluetooth 5.2, or 4.2 if it is not
+    /// The version that a controller reports to its host and its peers: Bluetooth 5.2, or 4.2 if it is not
     /// extended (Assigned Numbers, 2.1).
     ///
     /// 0xFFFF is the company identifier that belongs to no company.

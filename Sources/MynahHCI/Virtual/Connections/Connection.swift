@@ -143,7 +143,7 @@ struct Connection: Sendable {
 
     // MARK: Receiving
 
-    /// Takes a frame of the peer, and answers it.
+    /// Handles a frame of the peer, and answers it.
     mutating func receive(
         _ frame: LinkFrame, rssi: Int8, _ settings: ConnectionSettings, at now: AirTime,
         _ outbox: inout ControllerOutbox

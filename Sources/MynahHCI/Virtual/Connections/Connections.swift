@@ -109,7 +109,7 @@ struct Connections: Sendable {
         removeIfOver(index)
     }
 
-    /// Takes a frame of another station, if it belongs to a connection.
+    /// Handles a frame of another station, if it belongs to a connection.
     mutating func receive(
         _ frame: LinkFrame, from station: Station, rssi: Int8, at now: AirTime,
         _ outbox: inout ControllerOutbox

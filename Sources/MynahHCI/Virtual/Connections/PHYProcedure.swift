@@ -48,7 +48,7 @@ struct PHYProcedure: Sendable {
         use(chosen, isRequested: false, endpoints, &actions)
     }
 
-    /// Takes the PHYs that the peer chose, as the peer sends and receives.
+    /// Sets the PHYs that the peer chose, as the peer sends and receives.
     mutating func receiveUpdate(
         _ chosen: LinkPHYs, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {

@@ -52,7 +52,7 @@ struct ParameterProcedure: Sendable {
 
     // MARK: The peer
 
-    /// Takes the parameters that the central chose.
+    /// Handles the parameters that the central chose.
     mutating func receiveUpdate(
         _ parameters: LEConnection.Parameters, as role: LEConnection.Role, _ actions: inout [ConnectionAction]
     ) {

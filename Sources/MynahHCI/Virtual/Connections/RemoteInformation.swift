@@ -31,7 +31,7 @@ struct VersionExchange: Sendable {
         actions.append(.begin(own.pdu(isAnswer: false)))
     }
 
-    /// Takes the peer's version, and answers with this side's unless it has been sent.
+    /// Notes the peer's version, and answers with this side's unless it has been sent.
     mutating func receive(
         _ version: LinkVersion, isAnswer: Bool, own: LinkVersion, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]

@@ -5,7 +5,7 @@ import MynahSupport
 struct ScanReport: Sendable {
     var advertisement: AirAdvertisement
     var identity: Identity
-    /// In dBm.
+    /// The RSSI, in dBm.
     var rssi: Int8
 
     init(_ advertisement: AirAdvertisement, _ identity: Identity, rssi: Int8) {

@@ -6,9 +6,9 @@ import MynahSupport
 struct Scanner: Sendable {
     struct Parameters: Sendable {
         var isActive = false
-        /// In microseconds.
+        /// The scan interval, in microseconds.
         var interval: Int64 = 10_000
-        /// In microseconds.
+        /// The scan window, in microseconds.
         var window: Int64 = 10_000
         var ownType: UInt8 = 0
         /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 lets targets through that
