@@ -26,7 +26,7 @@ struct Surroundings: Sendable {
     /// A process of the command's own.
     static var process: Surroundings { Surroundings(texts: nil, time: nil) }
 
-    /// Other commands, whose time and air it shares.
+    /// The surroundings of a command that shares time and air with others, such as a test stage.
     static func stage(_ time: RunTime, _ texts: Texts) -> Surroundings {
         Surroundings(texts: texts, time: time)
     }

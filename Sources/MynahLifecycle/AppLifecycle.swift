@@ -59,7 +59,7 @@ where Instant.Duration == Duration {
             grant(rules, at: now)
         }
 
-        /// An event grants it time anew; one that overran has had its chance, an assumption.
+        /// Gives the app time for an event, unless it overran its time before, which is an assumption.
         mutating func grant(_ rules: AppRules, at now: Instant) {
             guard !isThrottled else { return }
             let granted = now.advanced(by: rules.wakeAllowance)

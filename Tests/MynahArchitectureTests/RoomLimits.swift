@@ -28,7 +28,7 @@ enum RoomLimits {
 
     static let rooms = [
         Room(
-            type: "HostRadio", lines: Limit(500, goal: 500), properties: Limit(16, goal: 16),
+            type: "HostRadio", lines: Limit(410, goal: 410), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "ControllerDriver", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
@@ -37,10 +37,10 @@ enum RoomLimits {
             type: "GenericAccess", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "LinkDriver", lines: Limit(420, goal: 420), properties: Limit(16, goal: 16),
+            type: "LinkDriver", lines: Limit(410, goal: 410), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "ChannelDriver", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
+            type: "ChannelDriver", lines: Limit(190, goal: 190), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),

@@ -8,7 +8,7 @@ enum ConnectText {
     struct Row {
         var indent: String
         var text: String
-        /// The columns of the first text, for rows that are below each other.
+        /// The width of the first column, so that the second texts of several rows are aligned.
         var column: Int
         var rest = ""
     }

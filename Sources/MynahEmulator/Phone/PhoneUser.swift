@@ -132,7 +132,7 @@ final class PhoneUser {
             withAccessorySetup: app.description.usesAccessorySetup)
     }
 
-    /// The app of a player runs: nothing that happened before forbids to relaunch it.
+    /// Notes that the app of a player runs, which lifts any ban on relaunching it.
     func noteRuns(_ player: DevicePlayer) {
         guard let app = player.device.app else { return }
         changeLedger { $0.runs(app.description.name) }
