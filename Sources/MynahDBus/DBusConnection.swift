@@ -41,7 +41,7 @@ public final class DBusConnection: @unchecked Sendable {
         var isClosed = false
     }
 
-    private init(_ raw: OpaquePointer, logger: Logger) {
+    init(_ raw: OpaquePointer, logger: Logger) {
         source = ConnectionSource(raw)
         self.logger = logger
         isTracing = logger.logLevel <= .trace
@@ -66,67 +66,13 @@ public final class DBusConnection: @unchecked Sendable {
     public static func connect(
         to address: Address = .system, logger: Logger = Logger(label: "mynah.dbus")
     ) async throws(DBusError) -> DBusConnection {
-        let greeting = Lock(Greeting())
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                GLibExecutor.shared.run {
-                    // A bus closes a connection that does not send Hello within a few seconds.
-                    do throws(DBusError) {
-                        let connection = try open(address.resolved, logger: logger)
-                        try connection.send(Bus.name, Bus.path, Bus.interface, "Hello") { result in
-                            continuation.resume(returning: connection.greeted(result))
-                        }
-                        let isCancelled = greeting.withLock { greeting in
-                            greeting.connection = connection
-                            return greeting.isCancelled
-                        }
-                        if isCancelled { connection.lost() }
-                    } catch {
-                        continuation.resume(returning: .failure(error))
-                    }
-                }
-            }
-        } onCancel: {
-            let connection = greeting.withLock { greeting in
-                greeting.isCancelled = true
-                return greeting.connection
-            }
-            if let connection { GLibExecutor.shared.run { connection.lost() } }
-        }
-        return try result.get()
+        try await ConnectionGreeting().connect(to: address.resolved, logger: logger)
     }
 
-    /// Shared by `connect` and its cancellation, either of which may come first.
-    private struct Greeting {
-        weak var connection: DBusConnection?
-        var isCancelled = false
-    }
-
-    /// Reads our name from the bus's greeting.
-    private func greeted(_ result: Result<DBusMessage, DBusError>) -> Result<DBusConnection, DBusError> {
-        do throws(DBusError) {
-            var reader = try result.get().reader()
-            let name = try reader.readString()
-            shared.withLock { $0.uniqueName = name }
-            dbus_bus_set_unique_name(source.connection, name)
-            return .success(self)
-        } catch {
-            lost()
-            return .failure(error)
-        }
-    }
-
-    private static func open(_ address: String, logger: Logger) throws(DBusError) -> DBusConnection {
-        var error = MynahCDBus.DBusError()
-        dbus_error_init(&error)
-        guard Syntax.isText(address), let raw = dbus_connection_open_private(address, &error) else {
-            defer { dbus_error_free(&error) }
-            let name = error.name.map { String(cString: $0) } ?? DBusError.Name.noServer.rawValue
-            let text = error.message.map { String(cString: $0) } ?? "not a bus address"
-            throw DBusError(DBusError.Name(rawValue: name), text)
-        }
-        dbus_connection_set_exit_on_disconnect(raw, 0)
-        return DBusConnection(raw, logger: logger)
+    /// Notes our name, with which the bus has greeted the connection.
+    func greeted(as name: String) {
+        shared.withLock { $0.uniqueName = name }
+        dbus_bus_set_unique_name(source.connection, name)
     }
 
     /// Closes the connection.
@@ -217,7 +163,7 @@ public final class DBusConnection: @unchecked Sendable {
         }
     }
 
-    private func lost() {
+    func lost() {
         guard !source.isClosed else { return }
         shared.withLock { $0.isClosed = true }
         logger.debug("connection closed", metadata: ["name": "\(uniqueName)"])
@@ -238,15 +184,20 @@ public final class DBusConnection: @unchecked Sendable {
 
     private func trace(_ what: StaticString, _ message: DBusMessage) {
         guard isTracing else { return }
-        logger.trace(
-            "message",
-            metadata: [
-                "direction": "\(what)", "kind": "\(message.kind)", "serial": "\(message.serial)",
-                "replyTo": "\(message.replySerial)", "sender": "\(message.sender ?? "")",
-                "destination": "\(message.destination ?? "")", "path": "\(message.path?.string ?? "")",
-                "interface": "\(message.interface ?? "")", "member": "\(message.member ?? "")",
-                "error": "\(message.error?.description ?? "")", "signature": "\(message.signature)",
-            ])
+        logger.trace("message", metadata: message.metadata(direction: what))
+    }
+}
+
+extension DBusMessage {
+    /// The message for a log.
+    fileprivate func metadata(direction: StaticString) -> Logger.Metadata {
+        [
+            "direction": "\(direction)", "kind": "\(kind)", "serial": "\(serial)",
+            "replyTo": "\(replySerial)", "sender": "\(sender ?? "")",
+            "destination": "\(destination ?? "")", "path": "\(path?.string ?? "")",
+            "interface": "\(interface ?? "")", "member": "\(member ?? "")",
+            "error": "\(error?.description ?? "")", "signature": "\(signature)",
+        ]
     }
 }
 

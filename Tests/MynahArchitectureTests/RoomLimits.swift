@@ -112,7 +112,6 @@ enum RoomLimits {
         "MynahControl.PageFiles": 1197,
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
-        "MynahDBus.DBusConnection": 450,
         "MynahProfiles.Kind": 511,
         "MynahProfiles.ShippedProfiles": 786,
         "MynahValues.KnownLayouts": 517,
