@@ -14,7 +14,8 @@ struct ImportCommand: StagedCommand {
             PacketLogger. The profile has the attributes, the values that were read, the adverts, the \
             answers to writes, and comments about what the capture does not show.
 
-            Also reads the GATT servers that nRF Connect exports (XML).
+            Also reads what a sniffer heard on the air (pcap and pcapng with link type 251, 256 or 272), and \
+            the GATT servers and the macros that nRF Connect exports (XML).
 
             Exits with status 0, or with 1 if the file cannot be imported.
             """)
@@ -37,16 +38,44 @@ struct ImportCommand: StagedCommand {
             """, completion: .directory)
     var output: String?
 
+    @Option(
+        help: """
+            A file with the long-term keys (LTK) of the encrypted links that a sniffer heard: one a line, \
+            as 32 hexadecimal digits.
+            """, completion: .file())
+    var ltkFile: String?
+
+    @Flag(
+        help: """
+            Imports what the phone did with the device, as the script of an app with central: its reads, \
+            subscriptions, and writes with their times.
+            """)
+    var phone = false
+
     func play(in surroundings: Surroundings) throws {
         let destination = ImportOutput(folder: output, subject: file, surroundings: surroundings)
+        let keys = try keys(surroundings)
         do throws(ImportProblem) {
-            let result = try CaptureImport.profile(
-                from: CaptureInput.contents(of: file),
-                named: String(file.split(separator: "/").last ?? ""), device: device,
-                recordingFile: destination.recordingFile)
-            try destination.write(result)
+            let bytes = try CaptureInput.contents(of: file)
+            let name = String(file.split(separator: "/").last ?? "")
+            try destination.write(
+                phone
+                    ? CaptureImport.phone(from: bytes, named: name, device: device, keys: keys)
+                    : CaptureImport.profile(
+                        from: bytes, named: name, device: device, keys: keys,
+                        recordingFile: destination.recordingFile))
         } catch {
             destination.fail(error.description)
+            throw Exit.problems
+        }
+    }
+
+    private func keys(_ surroundings: Surroundings) throws -> LongTermKeys {
+        guard let ltkFile else { return LongTermKeys() }
+        do throws(ImportProblem) {
+            return try LongTermKeys(CaptureInput.contents(of: ltkFile))
+        } catch {
+            ImportOutput(folder: nil, subject: ltkFile, surroundings: surroundings).fail(error.description)
             throw Exit.problems
         }
     }

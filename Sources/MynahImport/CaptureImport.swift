@@ -21,26 +21,95 @@ package enum CaptureImport {
 
     /// Reads a capture or an export, and writes the profile of one device.
     ///
-    /// `source` is the file's name for a comment. `device` is an address, a name or the beginning of a name;
-    /// it is needed if the capture shows several. `recordingFile` makes the name of the recording from the
-    /// name of the device; without it, values that were sent become constant ones.
+    /// `source` is the file's name for a comment. `keys` are for the encrypted links of a sniffer. `device`
+    /// is an address, a name or the beginning of a name; it is needed if the capture shows several.
+    /// `recordingFile` makes the name of the recording from the name of the device; without it, values that
+    /// were sent become constant ones.
     package static func profile(
         from bytes: [UInt8], named source: String, device wanted: String? = nil,
-        recordingFile: ((String) -> String)? = nil
+        keys: LongTermKeys = LongTermKeys(), recordingFile: ((String) -> String)? = nil
     ) throws(ImportProblem) -> Result {
         if XMLElement.isLikely(bytes) {
-            let (imported, warnings) = try ServerExport.profile(of: bytes)
+            let root = try XMLElement.root(of: bytes)
+            if root.name == "macro" {
+                let (name, text, warnings) = try MacroExport.profile(root, from: .file(source))
+                return app(name, warnings: warnings) { _ in text }
+            }
+            let (imported, warnings) = try ServerExport.profile(of: root)
             return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
         }
-        var analysis = CaptureAnalysis()
-        let warnings = try withoutActuallyEscaping({ analysis.add($0) }) {
-            receive throws(ImportProblem) in try CaptureReader.read(bytes, receive: receive)
+        let (device, read) = try device(wanted, in: bytes, keys)
+        // A connection's number is no name of a device.
+        var imported = ImportedProfile(device.device, fallback: device.address ?? "Imported device")
+        if case .remote(let address) = device.device.key, let count = read.unreadable[address] {
+            imported.notes.append(
+                """
+                \(count.counting("encrypted packet")) could not be read; --ltk-file takes the key of the \
+                bond
+                """
+            )
         }
-        let device = try DeviceChoice(analysis.devices).choose(wanted)
-        let imported = ImportedProfile(device.device, fallback: device.label)
         return result(
             of: imported, from: .file(source), recordingFile: recordingFile,
-            warnings: warnings + imported.warnings)
+            warnings: read.warnings + imported.warnings)
+    }
+
+    /// Reads a capture, and writes what its central did with one device as the script of an app.
+    package static func phone(
+        from bytes: [UInt8], named source: String, device wanted: String? = nil,
+        keys: LongTermKeys = LongTermKeys()
+    ) throws(ImportProblem) -> Result {
+        guard !XMLElement.isLikely(bytes) else {
+            throw ImportProblem("an export of a server shows no phone; --phone takes a capture")
+        }
+        let (device, read) = try device(wanted, in: bytes, keys)
+        let name = device.name ?? device.address ?? "Imported device"
+        let phone = try ImportedPhone(device.device, name: name)
+        return app("App of " + name, warnings: read.warnings) { name in
+            ProfileText.text(of: phone, named: name, from: .file(source))
+        }
+    }
+
+    private static func app(
+        _ name: String, warnings: [String], _ text: (String) -> String
+    ) -> Result {
+        Result(
+            name: name, profile: text(name), recording: RecordingText(), recordingFile: nil, lostValues: 0,
+            warnings: warnings)
+    }
+
+    private static func device(
+        _ wanted: String?, in bytes: [UInt8], _ keys: LongTermKeys
+    ) throws(ImportProblem) -> (DeviceChoice.Candidate, CaptureReader.Outcome) {
+        var analysis = CaptureAnalysis()
+        let read = try withoutActuallyEscaping({ analysis.add($0) }) {
+            receive throws(ImportProblem) in try CaptureReader.read(bytes, keys: keys, receive: receive)
+        }
+        return (try choose(wanted, among: analysis.devices, read), read)
+    }
+
+    /// The wanted device; an encrypted link without a key is the reason if there is none.
+    private static func choose(
+        _ wanted: String?, among devices: [ObservedDevice], _ read: CaptureReader.Outcome
+    ) throws(ImportProblem) -> DeviceChoice.Candidate {
+        let isDiscovered = devices.contains { $0.server.isDiscovered }
+        do throws(ImportProblem) {
+            let candidate = try DeviceChoice(devices).choose(wanted)
+            if candidate.device.server.isDiscovered || wanted != nil || read.unreadable.isEmpty {
+                return candidate
+            }
+        } catch {
+            if isDiscovered || read.unreadable.isEmpty { throw error }
+        }
+        let count = read.unreadable.values.reduce(0, +)
+        let addresses = read.unreadable.keys.compactMap { $0?.description }.sorted()
+        let peers = addresses.isEmpty ? "a connection" : addresses.joined(separator: " and ")
+        throw ImportProblem(
+            """
+            \(count.counting("packet")) of \(peers) \
+            \(count == 1 ? "is" : "are") encrypted; write the long-term key (LTK) of the bond to a file, and \
+            name it with --ltk-file FILE
+            """)
     }
 
     static func result(

@@ -132,6 +132,9 @@ extension Profile {
             public var withResponse: Bool
             /// The time between two writes on a connection, or `nil` to write once.
             public var every: Duration?
+            /// The time after every read, subscription and write without a time; `nil` for the write's place
+            /// among the latter.
+            package var after: Duration?
 
             /// A value for a characteristic.
             package init(

@@ -142,6 +142,44 @@ import Testing
         rmdir(folder)
     }
 
+    @Test func `the use of a device by a phone is played again as an app`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        let phone = try await VirtualStage.play { stage in
+            _ = try await stage.devices()
+            let commands = ["subscribe 2A37", "wait 2 s", "write 2A39 01", "wait 3 s", "write 2A39 01"]
+            return await stage.phone(
+                ["connect", "Mynah HRM", "--quiet", "--capture", path]
+                    + commands.flatMap { ["--command", $0] })
+        }
+        #expect(phone.status == .exited(0), "\(phone.error)")
+        let result = try await VirtualStage.play("import", path, "--phone")
+        #expect(result.status == .exited(0), "\(result.error)")
+        try directory.write(result.output, to: "app.yaml")
+        let run = try await VirtualStage.play(
+            "run", directory.path + "/app.yaml", AirStage.heartRate, "--radio", "virtual", "--events", "json",
+            "--timeout", "20s")
+        let written = try run.output.split(separator: "\n").filter { $0.contains("\"value.written\"") }
+            .map { try JSON(parsing: Array($0.utf8)) }
+        #expect(written.map { $0["value"] } == [.string("01"), .string("01")], "\(result.output)")
+        let times = written.compactMap { $0["time"]?.stringValue?.dropLast().split(separator: ":").last }
+            .compactMap { Double($0) }
+        #expect(times.count == 2 && abs(times[1] - times[0] - 3) < 0.2, "\(times)")
+    }
+
+    @Test func `keys of a sniffer's links are read from a file`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("hello there, reader", to: "text")
+        try directory.write("12", to: "keys")
+        let keys = directory.path + "/keys"
+        let bad = try await VirtualStage.play("import", directory.path + "/text", "--ltk-file", keys)
+        #expect(bad.status == .exited(1))
+        #expect(bad.error.contains("keys: error: at line 1: a long-term key has 32 hexadecimal digits"))
+        try directory.write("00112233445566778899AABBCCDDEEFF", to: "keys")
+        let good = try await VirtualStage.play("import", directory.path + "/text", "--ltk-file", keys)
+        #expect(good.error.contains("text: error: at byte 0: this is no capture"))
+    }
+
     @Test func `a file that cannot be imported ends with 1 and the reason`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("hello there, reader", to: "text")

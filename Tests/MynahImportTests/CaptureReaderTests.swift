@@ -14,8 +14,8 @@ import Testing
         packets: [CapturedPacket], warnings: [String]
     ) {
         let found = Lock<[CapturedPacket]>([])
-        let warnings = try CaptureReader.read(bytes) { packet in found.withLock { $0.append(packet) } }
-        return (found.withLock { $0 }, warnings)
+        let read = try CaptureReader.read(bytes) { packet in found.withLock { $0.append(packet) } }
+        return (found.withLock { $0 }, read.warnings)
     }
 
     private static func problem(_ bytes: [UInt8]) -> String? {
@@ -82,7 +82,7 @@ import Testing
         (
             Pcapng.sectionHeader(application: "x") + Pcapng.interface(linkType: 256, name: "air")
                 + Pcapng.packet(interface: 0, microseconds: 0, data: [1, 2, 3]),
-            "it has only packets from the air, which are not imported; record HCI:"
+            "every packet that the sniffer heard is damaged; record again, nearer"
         ),
         (
             Pcapng.sectionHeader(application: "x") + Pcapng.interface(linkType: 1, name: "eth0")

@@ -90,8 +90,72 @@ import Testing
         #expect(profile.warnings.map(\.message) == [])
     }
 
+    @Test func `a text is a value, and a CCCD needs no UUID`() throws {
+        let text = """
+            <server-configuration name="Lamp"><service uuid="180A">
+            <characteristic uuid="2A29" value-string="Acme"><property name="READ"/></characteristic>
+            <characteristic uuid="2A19" value="4B"><property name="NOTIFY"/>
+            <descriptor configure="CCCD"><permission name="WRITE_ENCRYPTED"/></descriptor></characteristic>
+            </service></server-configuration>
+            """
+        let result = try CaptureImport.profile(from: Array(text.utf8), named: "test.xml")
+        #expect(result.profile.contains(#"value: {text: "Acme"}"#), "\(result.profile)")
+        #expect(result.profile.contains("permissions: {notify: encrypted}"))
+        #expect(result.warnings == [])
+    }
+
+    private static let macro = """
+        <macro name="Blink" icon="LED_ON">
+          <assert-service uuid="0000180f-0000-1000-8000-00805f9b34fb"/>
+          <write-descriptor uuid="2902" service-uuid="180F" characteristic-uuid="2A19" value="0100"/>
+          <write service-uuid="FFE0" characteristic-uuid="FFE1" value="01" type="WRITE_COMMAND"/>
+          <sleep timeout="2000"/>
+          <write service-uuid="FFE0" service-instance-id="1" characteristic-uuid="FFE1" value-string="A"/>
+          <wait-for-notification service-uuid="180F" characteristic-uuid="2A19">
+            <assert-value value="64"/>
+          </wait-for-notification>
+          <read service-uuid="180F" characteristic-uuid="2A19"/>
+          <read-rssi/>
+        </macro>
+        """
+
+    @Test func `a macro becomes an app's script and a scenario`() throws {
+        let result = try CaptureImport.profile(from: Array(Self.macro.utf8), named: "test.xml")
+        #expect(
+            result.profile.hasSuffix(
+                """
+                name: "Blink"
+
+                app: {backgroundModes: [bluetooth-central]}
+
+                central:
+                  scan: {}
+                  peripherals:
+                    - name: "Device"
+                      read: [180F/2A19]
+                      subscribe: [180F/2A19]
+                      write:
+                        - {to: FFE0/FFE1, value: {hex: 01}, withResponse: false, after: 50 ms}
+                        - {to: FFE0~2/FFE1, value: {hex: 41}, after: 2100 ms}
+
+                scenarios:
+                  - name: "Blink"
+                    steps:
+                      - {expect: value.read, of: 180F/2A19, within: 1 min}
+                      - {expect: value.written, of: FFE0/FFE1, value: "01", within: 1 min}
+                      - {expect: value.written, of: FFE0/FFE1, value: "41", within: 1 min}
+                      - {expect: value.updated, of: 180F/2A19, value: "64", within: 1 min}
+
+                """), "\(result.profile)")
+        #expect(result.name == "Blink" && result.warnings == ["line 11: <read-rssi> is left out"])
+        #expect(try ProfileLoader.load(text: result.profile, file: "test.yaml").scenarios.count == 1)
+    }
+
     static let bad: [(String, String)] = [
         ("<a/>", "at line 1: this is XML of <a>; of nRF Connect, <server-configuration> is imported"),
+        ("<macro/>", "at line 1: the macro has no operation"),
+        ("<macro>\n<sleep/></macro>", "at line 2: the timeout of a <sleep> is in milliseconds"),
+        ("<macro><write value='01'/></macro>", "at line 1: a <write> needs a service-uuid"),
         ("<server-configuration/>", "at line 1: it has no service"),
         ("<a>\n<b>\n</a>", "at line 3: </a> does not close <b>"),
         ("<a>\n", "at line 1: <a> is not closed"),
@@ -128,7 +192,7 @@ import Testing
     }
 
     @Test func `mutated exports are imported as a valid profile or refused`() throws {
-        var mutator = PacketMutator(seed: 3, [Array(Self.export.utf8)])
+        var mutator = PacketMutator(seed: 3, [Self.export, Self.macro].map { Array($0.utf8) })
         var imported = 0
         for _ in 0..<2000 {
             guard let result = try? CaptureImport.profile(from: mutator.next(), named: "test") else {

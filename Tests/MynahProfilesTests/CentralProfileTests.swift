@@ -20,7 +20,7 @@ import Testing
                 discover: all
                 read: [180F/2A19, body-sensor-location]
                 subscribe: [180D/2A37]
-                write: [{to: 2A39, value: {hex: 01}, withResponse: false, every: 30 s}]
+                write: [{to: 2A39, value: {hex: 01}, withResponse: false, every: 30 s, after: 5 s}]
                 onDisconnect: nothing
               - name: Other
                 connect: never
@@ -48,7 +48,7 @@ import Testing
         #expect(strap.read.map(\.text) == ["180F/2A19", "body-sensor-location"])
         #expect(strap.subscribe.map(\.text) == ["180D/2A37"])
         #expect(strap.writes.map(\.value) == [[1]] && strap.writes.first?.withResponse == false)
-        #expect(strap.writes.first?.every == .seconds(30))
+        #expect(strap.writes.first?.every == .seconds(30) && strap.writes.first?.after == .seconds(5))
         #expect(central.peripherals.last?.connection == nil)
         #expect(centrals.last?.scan == nil)
         #expect(centrals.last?.reconnect == [[.known], [.connected], [.scan]])

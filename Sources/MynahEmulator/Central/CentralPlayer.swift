@@ -438,16 +438,22 @@ final class CentralPlayer {
     // MARK: Writing again
 
     private func writeAgain(to device: PeripheralIdentifier, _ entry: Int) {
-        for write in central.peripherals[entry].writes.indices {
-            again(.init(device: device, entry: entry, write: write))
+        for (index, write) in central.peripherals[entry].writes.enumerated() {
+            let isDone = progress[device]?.done.contains(.write(index)) == true
+            again(
+                .init(device: device, entry: entry, write: index),
+                in: isDone ? write.every : write.after ?? write.every)
         }
     }
 
     private func again(_ repetition: RepeatedWrites.Repetition) {
-        let write = central.peripherals[repetition.entry].writes[repetition.write]
-        guard isBegun, let every = write.every else { return }
+        again(repetition, in: central.peripherals[repetition.entry].writes[repetition.write].every)
+    }
+
+    private func again(_ repetition: RepeatedWrites.Repetition, in time: Duration?) {
+        guard isBegun, let time else { return }
         writes.cancel(repetition)
-        let due = memory.clock.now.advanced(by: every)
+        let due = memory.clock.now.advanced(by: time)
         let timer = link.enqueue(at: due, on: memory.clock) { await $0.writeAgain(repetition) }
         writes.wait(for: repetition, timer)
     }
@@ -465,7 +471,9 @@ final class CentralPlayer {
             on: work.attribute(of: write.target), to: events)
         do throws(RequestError) {
             try await work.write(write)
-            if launch == self.launch { again(repetition) }
+            guard launch == self.launch else { return }
+            progress[repetition.device]?.done.insert(.write(repetition.write))
+            again(repetition)
         } catch {
             await report(error, peripheral, of: launch)
         }
@@ -478,7 +486,12 @@ final class CentralPlayer {
         for (entry, number) in waits.takeHeld() {
             act(in: nil) { $0.waited(number, for: entry, into: &$1) }
         }
-        for repetition in writes.release() { again(repetition) }
+        for repetition in writes.release() {
+            let write = central.peripherals[repetition.entry].writes[repetition.write]
+            let isDone = progress[repetition.device]?.done.contains(.write(repetition.write)) == true
+            // A write that was due once is late already.
+            again(repetition, in: isDone || write.after == nil ? write.every : .zero)
+        }
     }
 
     // MARK: Reports

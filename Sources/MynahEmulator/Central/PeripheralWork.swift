@@ -19,7 +19,8 @@ struct WorkProgress {
     var wake: Int?
 }
 
-/// An app's work on a link: it discovers, reads, subscribes and writes, in this order.
+/// An app's work on a link: it discovers, reads, subscribes and writes, in this order; writes with a time of
+/// their own come later.
 ///
 /// Failures are reported, and the rest is still done, unless the link or the app has ended. Work that an
 /// earlier process began goes on where it stopped.
@@ -72,7 +73,8 @@ struct PeripheralWork {
             if failure == nil { isSubscribed = true }
             report(.notificationChanged, characteristic, failure) { $0.isOn = failure == nil }
         }
-        for (index, write) in entry.writes.enumerated() where !progress.done.contains(.write(index)) {
+        for (index, write) in entry.writes.enumerated()
+        where write.after == nil && !progress.done.contains(.write(index)) {
             try await self.write(write)
             note(.write(index))
         }

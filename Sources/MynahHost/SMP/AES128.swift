@@ -3,11 +3,11 @@ import MynahCCrypto
 /// AES-128 and AES-CMAC, on which the security functions are built (Core Specification, Vol 3, Part H, 2.2).
 ///
 /// Keys, blocks and messages have their most significant byte first.
-enum AES128 {
+package enum AES128 {
     static let blockSize = 16
 
     /// One encrypted block (FIPS 197); key and block have sixteen bytes each.
-    static func encrypt(_ block: [UInt8], with key: [UInt8]) -> [UInt8] {
+    package static func encrypt(_ block: [UInt8], with key: [UInt8]) -> [UInt8] {
         precondition(key.count == blockSize && block.count == blockSize)
         LibCrypto.setUp()
         let context = EVP_CIPHER_CTX_new()
@@ -36,5 +36,35 @@ enum AES128 {
         }
         precondition(code.count == blockSize, "libcrypto has no AES-CMAC")
         return code
+    }
+
+    /// The message of a ciphertext, or `nil` if its authentication code is wrong (AES-CCM, RFC 3610, as in
+    /// Core Specification, Vol 6, Part E, 1).
+    ///
+    /// The nonce has thirteen bytes and the key sixteen; `header` is authenticated and not encrypted.
+    package static func decryptCCM(
+        _ ciphertext: [UInt8], code: [UInt8], header: [UInt8], nonce: [UInt8], with key: [UInt8]
+    ) -> [UInt8]? {
+        precondition(key.count == blockSize && nonce.count == 13)
+        guard !ciphertext.isEmpty else { return nil }
+        LibCrypto.setUp()
+        let context = EVP_CIPHER_CTX_new()
+        defer { EVP_CIPHER_CTX_free(context) }
+        var code = code
+        var count: CInt = 0
+        var isDone = false
+        let message = [UInt8](unsafeUninitializedCapacity: ciphertext.count + blockSize) { buffer, written in
+            isDone =
+                EVP_DecryptInit_ex(context, EVP_aes_128_ccm(), nil, nil, nil) == 1
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, CInt(nonce.count), nil) == 1
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(code.count), &code) == 1
+                && EVP_DecryptInit_ex(context, nil, nil, key, nonce) == 1
+                && EVP_DecryptUpdate(context, nil, &count, nil, CInt(ciphertext.count)) == 1
+                && EVP_DecryptUpdate(context, nil, &count, header, CInt(header.count)) == 1
+                && EVP_DecryptUpdate(
+                    context, buffer.baseAddress, &count, ciphertext, CInt(ciphertext.count)) == 1
+            written = isDone ? Int(count) : 0
+        }
+        return isDone ? message : nil
     }
 }

@@ -15,6 +15,8 @@ struct ATTObserver {
     /// The MTU is the link's: both sides have it, whichever of them asked for it.
     var mtu = GATT.defaultMTU
     var isEncrypted = false
+    /// The MTU that the server offered, or `nil` if the client did not ask.
+    private(set) var offeredMTU: Int?
 
     init(link: Int) {
         self.link = link
@@ -158,6 +160,7 @@ struct ATTObserver {
         switch (request, opcode) {
         case (.exchangeMTU, ATTOpcode.exchangeMTUResponse):
             guard let theirs = reader.readUInt16(), let clientMTU else { return }
+            offeredMTU = Int(theirs)
             mtu = max(GATT.defaultMTU, min(clientMTU, Int(theirs)))
         case (.readByGroupType(let range, let type), ATTOpcode.readByGroupTypeResponse):
             groups(&reader, from: range.lowerBound, isPrimary: type == Self.primaryService, &server)

@@ -24,6 +24,12 @@ struct ObservedDevice {
     /// Whether requests to it used Enhanced ATT bearers (Core Specification, Vol 3, Part G, 5.4).
     var usesEnhancedATT = false
     var linkCount = 0
+    /// The ATT_MTU that it offered, or `nil` if no client asked.
+    var offeredMTU: Int?
+    /// The connection parameters that it requested first, and how long after the connection began.
+    var wantedParameters: (range: ConnectionParameterRange, delay: Int64)?
+    /// How often it requested others later.
+    var otherParametersCount = 0
 
     init(_ key: Key, _ server: ObservedServer = ObservedServer()) {
         self.key = key
@@ -42,6 +48,8 @@ struct CaptureAnalysis {
         var peer: ObservedDevice.Key
         /// The peripheral.
         var device: ObservedDevice.Key
+        /// The time at which it began, or `nil` if it began before the capture.
+        var start: Int64?
         /// The identifier of the request for channels of Enhanced ATT that waits for its answer.
         var enhancedRequest: UInt8?
         /// The last Pairing Request.
@@ -166,7 +174,9 @@ struct CaptureAnalysis {
     private mutating func addConnection(_ connection: LEConnection, _ source: Int, _ time: Int64) {
         let peer = ObservedDevice.Key.remote(connection.peer)
         let device: ObservedDevice.Key = connection.role == .central ? peer : .local(source: source)
-        let link = open(LinkKey(source: source, handle: connection.handle), peer, device)
+        let key = LinkKey(source: source, handle: connection.handle)
+        let link = open(key, peer, device)
+        links[key]?.start = time
         change(device) { device in
             device.linkCount += 1
             device.server.linkStarts[link] = time
@@ -218,11 +228,13 @@ struct CaptureAnalysis {
                 case (true, true): link.asServer.client(frame.payload, at: time, &device.server)
                 case (true, false): link.asServer.server(frame.payload, at: time, &device.server)
                 }
+                let client = isLocalServer ? link.asServer : link.asClient
+                device.offeredMTU = client.offeredMTU ?? device.offeredMTU
             }
             warnings += limits.map(\.text)
             let mtu = isLocalServer ? link.asServer.mtu : link.asClient.mtu
             (link.asClient.mtu, link.asServer.mtu) = (mtu, mtu)
-        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, &link)
+        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, captured.time, &link)
         case L2CAPFrame.Channel.securityManager:
             takePairing(
                 frame.payload, captured.isFromController ? link.peer : .local(source: captured.source),
@@ -233,9 +245,24 @@ struct CaptureAnalysis {
 
     /// Enhanced ATT opens channels with L2CAP Credit Based Connection Request to its SPSM, and the response
     /// has the result after three fields of the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
-    private mutating func takeSignal(_ pdu: [UInt8], _ link: inout Link) {
+    ///
+    /// Connection Parameter Update Request is the peripheral's (4.20).
+    private mutating func takeSignal(_ pdu: [UInt8], _ time: Int64, _ link: inout Link) {
         guard pdu.count >= 12 else { return }
         switch pdu[0] {
+        case 0x12:
+            let numbers = stride(from: 4, to: 12, by: 2).map { UInt16(pdu[$0]) | UInt16(pdu[$0 + 1]) << 8 }
+            let range = ConnectionParameterRange(
+                minimum: numbers[0], maximum: numbers[1], latency: numbers[2], timeout: numbers[3])
+            guard range.isValid else { return }
+            let delay = max(0, time - (link.start ?? time))
+            change(link.device) { device in
+                if device.wantedParameters == nil {
+                    device.wantedParameters = (range, delay)
+                } else if device.wantedParameters?.range != range {
+                    device.otherParametersCount += 1
+                }
+            }
         case 0x17 where pdu[4] == 0x27 && pdu[5] == 0x00: link.enhancedRequest = pdu[1]
         case 0x18 where pdu[1] == link.enhancedRequest:
             link.enhancedRequest = nil

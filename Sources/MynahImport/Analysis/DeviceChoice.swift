@@ -74,14 +74,18 @@ struct DeviceChoice {
         let used = candidates.filter {
             !$0.device.server.sent.isEmpty || !$0.device.server.table.readings.isEmpty
         }
+        let advertisers = candidates.filter { !$0.device.advertising.isEmpty }
         if let used = used.first {
+            let rest =
+                advertisers.isEmpty
+                ? "" : ", or choose an advertiser with --device ADDRESS:" + Self.list(advertisers)
             throw ImportProblem(
                 """
                 the capture shows values of \(used.name ?? used.label), but not its services, which the \
-                phone knew already; forget the device on the phone and record again from before it connects
+                phone knew already; forget the device on the phone and record again from before it connects\
+                \(rest)
                 """)
         }
-        let advertisers = candidates.filter { !$0.device.advertising.isEmpty }
         if advertisers.count == 1 { return advertisers[0] }
         guard !advertisers.isEmpty else {
             throw ImportProblem(

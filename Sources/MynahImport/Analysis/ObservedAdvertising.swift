@@ -44,8 +44,9 @@ struct ObservedAdvertising: Hashable {
     var usualData: [UInt8] { data.usual ?? [] }
     /// The scan response that was seen most often.
     var usualScanResponse: [UInt8] { scanResponses.usual ?? [] }
-    /// How many different payloads were seen.
-    var payloadCount: Int { data.list.count + scanResponses.list.count }
+    /// How many different contents of advertising data and of scan responses were seen.
+    var dataCount: Int { data.list.count }
+    var scanResponseCount: Int { scanResponses.list.count }
     /// Whether a scan response was seen, or is known to be empty.
     var hasScanResponse: Bool { !scanResponses.list.isEmpty }
 

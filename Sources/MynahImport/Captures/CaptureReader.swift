@@ -1,13 +1,39 @@
-/// Reads captures of HCI: btsnoop, pcap, pcapng and PacketLogger.
+import MynahCore
+
+/// Reads captures of HCI, and of the air: btsnoop, pcap, pcapng and PacketLogger.
 package enum CaptureReader {
-    /// Passes on each packet in the order of the file, and returns warnings.
+    /// The parts that a capture lacks.
+    package struct Outcome: Sendable {
+        /// Sentences for the user, without a full stop.
+        package var warnings: [String] = []
+        /// How many encrypted packets of the air had no key, by peripheral; `nil` is one whose connection
+        /// began before the capture.
+        var unreadable: [DeviceAddress?: Int] = [:]
+    }
+
+    /// Passes on each packet in the order of the file.
     ///
-    /// Throws if the file is none of these formats, is damaged, or has no HCI packets. A length that a file
-    /// declares is never allocated before the bytes are there.
+    /// If a capture has only packets of the air, these become those that the central's controller would have
+    /// told its host; `keys` are for encrypted links. Throws if the file is none of these formats, is
+    /// damaged, or has no packets. A length that a file declares is never allocated before the bytes are
+    /// there.
+    @discardableResult
     package static func read(
-        _ bytes: [UInt8], receive: @escaping (CapturedPacket) -> Void
-    ) throws(ImportProblem) -> [String] {
-        var records = CaptureRecords(receive)
+        _ bytes: [UInt8], keys: LongTermKeys = LongTermKeys(), receive: @escaping (CapturedPacket) -> Void
+    ) throws(ImportProblem) -> Outcome {
+        var records = CaptureRecords(nil, receive)
+        try read(bytes, into: &records)
+        // A capture of both has each packet of the host twice.
+        if records.hasOnlyAir {
+            records = CaptureRecords(AirTranslator(keys), receive)
+            try read(bytes, into: &records)
+        }
+        return Outcome(warnings: try records.end(), unreadable: records.unreadable)
+    }
+
+    private static func read(
+        _ bytes: [UInt8], into records: inout CaptureRecords
+    ) throws(ImportProblem) {
         switch bytes.prefix(4) {
         case [0x62, 0x74, 0x73, 0x6E]: try BtsnoopReader.read(bytes, into: &records)
         case [0x0A, 0x0D, 0x0D, 0x0A]: try PcapngReader.read(bytes, into: &records)
@@ -18,7 +44,6 @@ package enum CaptureReader {
             guard let order = PacketLoggerReader.isBigEndian(bytes) else { throw unknown(bytes) }
             try PacketLoggerReader.read(bytes, isBigEndian: order, into: &records)
         }
-        return try records.end()
     }
 
     private static func unknown(_ bytes: [UInt8]) -> ImportProblem {

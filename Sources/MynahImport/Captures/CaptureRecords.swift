@@ -15,7 +15,7 @@ struct CaptureRecords {
         /// The adapter, the opcode of Linux's Bluetooth monitor, and a packet without its type.
         case linuxMonitor
         /// Packets of the air, below HCI.
-        case air
+        case air(AirPacket.Format)
     }
 
     /// No packet is longer: four times the longest of HCI.
@@ -23,6 +23,8 @@ struct CaptureRecords {
 
     private let receive: (CapturedPacket) -> Void
     private(set) var packetCount = 0
+    /// Translates packets of the air; `nil` if they are only counted.
+    private var air: AirTranslator?
     private var airCount = 0
     private var shortenedCount = 0
     private var unknownCount = 0
@@ -33,9 +35,17 @@ struct CaptureRecords {
     /// The direction of the data of each link, for captures that do not record it.
     private var directions: [UInt32: Bool] = [:]
 
-    init(_ receive: @escaping (CapturedPacket) -> Void) {
+    /// Records of HCI, or with an `air` those of a sniffer.
+    init(_ air: AirTranslator? = nil, _ receive: @escaping (CapturedPacket) -> Void) {
+        self.air = air
         self.receive = receive
     }
+
+    /// How many encrypted packets of the air had no key, by peripheral.
+    var unreadable: [DeviceAddress?: Int] { air?.unreadable ?? [:] }
+
+    /// Whether there were only packets of the air, which were not translated.
+    var hasOnlyAir: Bool { packetCount == 0 && airCount > 0 && air == nil }
 
     /// The encoding of a link type of pcap (https://www.tcpdump.org/linktypes.html); `nil` if it is another
     /// medium.
@@ -43,8 +53,10 @@ struct CaptureRecords {
         switch type {
         case 187: .h4
         case 201: .h4WithDirection
-        case 251, 256: .air
+        case 251: .air(.bare)
         case 254: .linuxMonitor
+        case 256: .air(.withPseudoHeader)
+        case 272: .air(.nordic)
         default: nil
         }
     }
@@ -80,7 +92,7 @@ struct CaptureRecords {
             takeMonitor(
                 Array(bytes[4...]), opcode: UInt16(bytes[2]) << 8 | UInt16(bytes[3]),
                 source: source << 16 | adapter, time: time)
-        case .air: airCount += 1
+        case .air(let format): takeAir(bytes, format, source, time)
         case .bare: unknownCount += 1
         }
     }
@@ -105,6 +117,17 @@ struct CaptureRecords {
         // Adapters that come and go, audio, and messages of the kernel.
         default: break
         }
+    }
+
+    private mutating func takeAir(
+        _ bytes: [UInt8], _ format: AirPacket.Format, _ source: Int, _ time: Int64
+    ) {
+        airCount += 1
+        // Others are damaged, or messages of the sniffer.
+        guard let packet = AirPacket(bytes, format) else { return }
+        guard let packets = air?.take(packet, source: source, time: time) else { return }
+        packetCount += 1
+        for packet in packets { receive(packet) }
     }
 
     mutating func takeAnother(linkType: UInt32) { otherLinkTypes.insert(linkType) }
@@ -183,7 +206,7 @@ struct CaptureRecords {
         }
         if airCount > 0 {
             return ImportProblem(
-                "it has only packets from the air, which are not imported; \(remedy)")
+                "every packet that the sniffer heard is damaged; record again, nearer to the device")
         }
         if let type = otherLinkTypes.min() {
             return ImportProblem("it has no Bluetooth HCI packets (link type \(type)); \(remedy)")

@@ -4,13 +4,12 @@ import MynahSupport
 /// The export of a GATT server of nRF Connect for Mobile (XML).
 enum ServerExport {
     /// Reads the device, and makes warnings about omitted parts.
-    static func profile(of bytes: [UInt8]) throws(ImportProblem) -> (ImportedProfile, [String]) {
-        let root = try XMLElement.root(of: bytes)
+    static func profile(of root: XMLElement) throws(ImportProblem) -> (ImportedProfile, [String]) {
         guard root.name == "server-configuration" else {
             throw ImportProblem(
                 """
-                this is XML of <\(root.name)>; of nRF Connect, <server-configuration> is imported: export it \
-                from Configure GATT server
+                this is XML of <\(root.name)>; of nRF Connect, <server-configuration> is imported, which \
+                Configure GATT server exports, and <macro>
                 """, onLine: root.line)
         }
         var warnings: [String] = []
@@ -27,7 +26,8 @@ enum ServerExport {
             throw ImportProblem("it has no service that a profile can have", onLine: root.line)
         }
         profile.advertising = ImportedAdvertising(
-            name: profile.name, services: profile.services.map(\.uuid))
+            name: profile.name, services: profile.services.map(\.uuid),
+            because: "the file has no advertising")
         return (profile, warnings)
     }
 
@@ -47,13 +47,20 @@ enum ServerExport {
         return uuid.shortest
     }
 
-    private static func value(of element: XMLElement) throws(ImportProblem) -> [UInt8]? {
+    static func value(of element: XMLElement) throws(ImportProblem) -> [UInt8]? {
+        if let text = element.attributes["value-string"], !text.isEmpty {
+            return try value(Array(text.utf8), of: element)
+        }
         guard var text = element.attributes["value"], !text.isEmpty else { return nil }
         for prefix in ["(0x)", "0x"] where text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
         guard let bytes = Hex.decode(text) else {
             throw ImportProblem(
                 "the value of a <\(element.name)> must be pairs of hexadecimal digits", onLine: element.line)
         }
+        return try value(bytes, of: element)
+    }
+
+    private static func value(_ bytes: [UInt8], of element: XMLElement) throws(ImportProblem) -> [UInt8] {
         guard bytes.count <= GATT.maximumValueLength else {
             throw ImportProblem(
                 "the value of a <\(element.name)> has \(bytes.count) bytes; it can have 512",
@@ -108,7 +115,7 @@ enum ServerExport {
                 }
                 result.properties.insert(property)
             case "permission": break
-            case "descriptor" where try self.uuid(of: child) == GATT.clientConfiguration:
+            case "descriptor" where try isConfiguration(child):
                 notify = try permissions(of: child).levels.write
             case "descriptor":
                 if let descriptor = try descriptor(child, &warnings) { result.descriptors.append(descriptor) }
@@ -137,6 +144,12 @@ enum ServerExport {
             }
         }
         return result
+    }
+
+    /// Whether a descriptor is the Client Characteristic Configuration, by its name or its UUID.
+    private static func isConfiguration(_ element: XMLElement) throws(ImportProblem) -> Bool {
+        if element.attributes["configure"]?.uppercased() == "CCCD" { return true }
+        return try uuid(of: element) == GATT.clientConfiguration
     }
 
     private static func descriptor(

@@ -16,15 +16,22 @@ extension ImportedAdvertising {
         }
         advertisement.serviceUUIDs = Self.services(of: content.serviceUUIDs)
         advertisement.solicitedServiceUUIDs = Self.services(of: content.solicitedServiceUUIDs)
-        for entry in content.manufacturerData
-        where !advertisement.manufacturerData.contains(where: { $0.company == entry.company }) {
-            advertisement.manufacturerData.append(entry)
+        var second: [String] = []
+        for entry in content.manufacturerData {
+            if advertisement.manufacturerData.contains(where: { $0.company == entry.company }) {
+                second.append("the manufacturer data \(Self.text(entry))")
+            } else {
+                advertisement.manufacturerData.append(entry)
+            }
         }
-        for entry in content.serviceData
-        where !advertisement.serviceData.contains(where: { $0.uuid == entry.uuid })
-            && Self.isService(entry.uuid)
-        {
-            advertisement.serviceData.append(entry)
+        for entry in content.serviceData {
+            if !Self.isService(entry.uuid)
+                || advertisement.serviceData.contains(where: { $0.uuid == entry.uuid })
+            {
+                second.append("the service data \(entry.uuid): \(Hex.encode(entry.data))")
+            } else {
+                advertisement.serviceData.append(entry)
+            }
         }
         advertisement.includesTxPower = content.txPower != nil
         // The profile advertises the appearance of the device.
@@ -32,10 +39,16 @@ extension ImportedAdvertising {
             advertisement.appearance = advertised
         }
         for structure in structures.joined()
-        where !Self.typesOfFields.contains(structure.type.rawValue) && structure.type.rawValue != 0
-            && !advertisement.raw.contains(where: { $0.type == structure.type })
-        {
-            advertisement.raw.append(structure)
+        where !Self.typesOfFields.contains(structure.type.rawValue) && structure.type.rawValue != 0 {
+            if advertisement.raw.contains(where: { $0.type == structure.type }) {
+                second.append(
+                    "the AD type 0x\(Hex.encode([structure.type.rawValue])): \(Hex.encode(structure.data))")
+            } else {
+                advertisement.raw.append(structure)
+            }
+        }
+        if !second.isEmpty {
+            notes.append("\(second.joined(separator: ", ")) came in addition; a profile has one of each")
         }
         if let interval = observed.interval {
             advertisement.interval = .microseconds(interval)
@@ -46,10 +59,12 @@ extension ImportedAdvertising {
         note(observed, payloads)
     }
 
-    /// Advertising for a device of which none is known: its name, and the services that fit.
-    init(name: String, services: [BluetoothUUID]) {
+    /// Advertising for a device of which none is known, for the reason that `because` gives: its name, if
+    /// that is known, and the services that fit.
+    init(name: String?, services: [BluetoothUUID], because reason: String) {
         advertisement.localName = name
-        notes = ["the file has no advertising; this is the name and the services that fit"]
+        let content = name == nil ? "these are the services" : "this is the name and the services"
+        notes = ["\(reason); \(content) that fit"]
         for uuid in services where !advertisement.serviceUUIDs.contains(uuid) {
             advertisement.serviceUUIDs.append(uuid)
             if (try? AccessoryAdvertising.compose(advertisement)) == nil {
@@ -129,8 +144,10 @@ extension ImportedAdvertising {
     private mutating func note(_ observed: ObservedAdvertising, _ payloads: [[UInt8]]) {
         if !observed.isConnectable { notes.append("the device was not connectable; Mynah's is") }
         if !observed.hasScanResponse { notes.append("no scan response was seen") }
-        if observed.payloadCount > 2 {
-            notes.append("the payload changed; this is the one that was seen most often")
+        for (count, what) in [(observed.dataCount, "data"), (observed.scanResponseCount, "scan response")]
+        where count > 1 {
+            notes.append(
+                "the \(what) changed, with \(count) contents; this is the one that was seen most often")
         }
         let flags = payloads.flatMap { [ADStructure].decode($0).structures }.first { $0.type == .flags }?.data
         if flags != [AccessoryAdvertising.flags] {

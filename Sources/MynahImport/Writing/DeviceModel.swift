@@ -3,7 +3,9 @@ import MynahSupport
 
 extension ImportedProfile {
     /// The most rules of one characteristic: more writes are the transfer of a file, and no behavior.
-    static let ruleLimit = 64
+    static let ruleLimit = 512
+    /// The ATT_MTU that Mynah's devices offer.
+    private static let usualMTU = 517
     /// The most values of one recording.
     static let recordingLimit = 100_000
 
@@ -30,28 +32,66 @@ extension ImportedProfile {
             notes.append("the appearance was never read")
         }
         io = device.io
-        if device.advertising.isEmpty {
-            notes.append("no advertisement of the device was seen")
-        } else {
+        parameters = device.wantedParameters
+        if device.otherParametersCount > 0 {
+            notes.append("it requested other connection parameters later; these are the first")
+        }
+        if !device.advertising.isEmpty {
             advertising = ImportedAdvertising(device.advertising, appearance: appearance)
         }
         if !server.isDiscovered { notes.append("no connection to the device was seen") }
         if device.usesEnhancedATT {
             notes.append("some requests went over Enhanced ATT (EATT), which is not imported")
         }
+        if let mtu = device.offeredMTU, mtu < Self.usualMTU {
+            notes.append("the device offered an ATT_MTU of \(mtu)")
+        }
         notes += server.notes + table.notes
-        let sent = SentValues(
-            server, services: table.services.map { $0.characteristics.map(\.value) })
-        let model = CharacteristicModel(device: device, table: table, sent: sent)
+        let model = CharacteristicModel(device: device, table: table, sent: SentValues(server, table))
         services = table.services.map { service in
             Service(
                 uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
                 characteristics: service.characteristics.map(model.characteristic),
                 notes: service.notes)
         }
+        if advertising == nil {
+            // A connection's number, or an address, is no name.
+            advertising = ImportedAdvertising(
+                name: deviceName, services: services.filter(\.isPrimary).map(\.uuid),
+                because: "no advertisement of the device was seen")
+        }
+        notes += StrayNotes(server, table).texts
+        limitTurns()
         warnings = server.limits.filter { $0.handle == nil }.map(\.text)
         for characteristic in services.flatMap(\.characteristics) where characteristic.isCut {
             warnings.append("only the first \(Self.recordingLimit) values of \(characteristic.uuid) are kept")
+        }
+    }
+}
+
+extension ImportedProfile {
+    /// The most variables with answers that are given in turn; a profile can have some more.
+    private static let turnLimit = 900
+
+    /// Keeps as many answers in turn as there can be variables.
+    private mutating func limitTurns() {
+        var room = Self.turnLimit
+        for service in services.indices {
+            for index in services[service].characteristics.indices {
+                var cut = false
+                for rule in services[service].characteristics[index].rules.indices {
+                    var turns = services[service].characteristics[index].rules[rule].turns
+                    guard let width = turns.first?.count else { continue }
+                    let count = min(turns.count, room / width)
+                    cut = cut || count < turns.count
+                    turns.removeLast(turns.count - count)
+                    services[service].characteristics[index].rules[rule].turns = count > 1 ? turns : []
+                    room -= count * width
+                }
+                guard cut else { continue }
+                services[service].characteristics[index].notes.append(
+                    "there are more answers than a profile gives in turn; only the first are kept")
+            }
         }
     }
 }
@@ -64,13 +104,10 @@ private struct CharacteristicModel {
     private var places: [AttributeHandle: (service: Int, characteristic: Int)] = [:]
     private var canSend: Set<AttributeHandle> = []
     private var writes: [AttributeHandle: [Int]] = [:]
-    /// The values that answered writes.
-    private let answered: Set<AttributeHandle>
 
     init(device: ObservedDevice, table: TableModel, sent: SentValues) {
         self.device = device
         self.sent = sent
-        answered = Set(sent.answers.values.joined().map(\.handle))
         for (service, content) in table.services.enumerated() {
             for (index, characteristic) in content.characteristics.enumerated() {
                 places[characteristic.value] = (service, index)
@@ -112,13 +149,31 @@ private struct CharacteristicModel {
     private func addValue(
         _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
     ) {
-        if canSend.contains(found.value), let places = sent.recorded[found.value] {
+        let isSender = canSend.contains(found.value)
+        if isSender { addGreetings(found, &result) }
+        if isSender, sent.unsubscribed.contains(found.value) {
+            result.notes.append(
+                """
+                it sent values to a central that did not subscribe in the capture; Mynah's sends them only \
+                to one that subscribes
+                """)
+        }
+        if let place = sent.exceptions[found.value] {
+            let time = server.sent.time(at: place) - (linkStart(of: place) ?? server.sent.time(at: place))
+            result.notes.append(
+                """
+                one value that no request caused is left out: \
+                \(PlainText.hex(server.sent.value(at: place))), \
+                \(Self.seconds(time)) after the link began
+                """)
+        }
+        if isSender, let places = sent.recorded[found.value] {
             let initial = initial(found, before: places)
             let recorded = recording(places, of: found, &result)
             result.value = .recorded(recorded, initial: initial)
             return
         }
-        if canSend.contains(found.value), !answered.contains(found.value) {
+        if isSender, !sent.answering.contains(found.value), sent.exceptions[found.value] == nil {
             result.notes.append("no value was sent")
         }
         guard found.properties.contains(.read) else { return }
@@ -160,7 +215,7 @@ private struct CharacteristicModel {
         _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
         let subscriptions = (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }
-            .filter { $0.outcome != .unanswered && $0.value.first.map { $0 & 3 != 0 } == true }
+            .filter { $0.outcome != .unanswered && $0.isSubscription }
         // Times of both are in the order of the capture, so each value needs only the subscriptions since the
         // one before it.
         var groups: [(start: Int64?, places: [Int])] = []
@@ -195,6 +250,11 @@ private struct CharacteristicModel {
             best.places.removeLast(max(0, best.places.count - limit))
         }
         let start = best.start ?? server.sent.time(at: first)
+        let long = best.places.count { server.sent.value(at: $0).count > GATT.maximumValueLength }
+        if long > 0 {
+            let values = long.counting("value is", "values are")
+            result.notes.append("\(values) longer than 512 bytes, and left out")
+        }
         var last: Int64 = 0
         return best.places.compactMap { place in
             let value = server.sent.value(at: place)
@@ -202,6 +262,44 @@ private struct CharacteristicModel {
             // A clock that was set back in the middle must not stop the recording.
             last = min(max(last, server.sent.time(at: place) &- start), ImportedProfile.longestTime)
             return .init(time: last, value: value)
+        }
+    }
+
+    /// The start of the link of a value, or the first value that is known of it.
+    private func linkStart(of place: Int) -> Int64? { server.linkStarts[server.sent.link(at: place)] }
+
+    /// The values that follow from a subscription.
+    private func addGreetings(
+        _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
+    ) {
+        let pattern = TimedRequest.Pattern.subscription(found.value)
+        if let reaction = sent.table.reactions[pattern] {
+            result.greetings = answers(reaction, &result)
+        }
+        guard let reaction = sent.table.reactions[pattern] ?? sent.table.rare[pattern] else { return }
+        // Only the first of answers in turn follows from each subscription.
+        let others = reaction.otherCount + max(0, reaction.turns.count - 1)
+        guard others > 0 else { return }
+        result.notes.append(
+            """
+            after \(others) of \(reaction.requestCount.counting("subscription")) other values came, or none\
+            \(example(reaction.other)); they are left out
+            """)
+    }
+
+    /// The answers that a profile can give.
+    private func answers(
+        _ reaction: AnswerTable.Reaction, _ result: inout ImportedProfile.Characteristic
+    ) -> [ImportedProfile.Answer] {
+        reaction.answers.compactMap { answer in
+            guard canSend.contains(answer.handle), let place = places[answer.handle] else { return nil }
+            guard answer.value.count <= GATT.maximumValueLength else {
+                result.notes.append("an answer of \(answer.value.count) bytes is left out: the most are 512")
+                return nil
+            }
+            return .init(
+                service: place.service, characteristic: place.characteristic, value: answer.value,
+                delay: answer.delay)
         }
     }
 
@@ -216,48 +314,131 @@ private struct CharacteristicModel {
         if canRefuse { result.writeError = error(found.value, isWrite: true) }
         result.notes += passing(found.value, isWrite: true)
         guard result.writeError == nil else { return }
-        let accepted = Set(indices.map { server.writes[$0] }.filter(\.isAccepted).map(\.value))
-        var seen: [[UInt8]: Int] = [:]
-        var differs = false
-        var wasAcceptedLater = false
+        var rules: [ImportedProfile.Rule] = []
+        var unanswered: [[UInt8]] = []
+        var others: [(written: [UInt8], reaction: AnswerTable.Reaction, isAnswered: Bool)] = []
+        for tried in attempts(indices) {
+            guard !tried.value.isEmpty, tried.value.count <= GATT.maximumValueLength else {
+                result.notes.append("a write of \(tried.value.count) bytes is left out")
+                continue
+            }
+            var rule = ImportedProfile.Rule(written: tried.value)
+            let pattern = TimedRequest.Pattern.write(found.value, tried.value)
+            let reaction = sent.table.reactions[pattern]
+            if canRefuse, let code = tried.refusal { rule.error = code }
+            if let note = canRefuse ? tried.note : nil, !result.notes.contains(note) {
+                result.notes.append(note)
+            }
+            if rule.error == nil, let reaction {
+                rule.answers = answers(reaction, &result)
+                // One of them may be left out.
+                if rule.answers.count == reaction.answers.count { rule.turns = reaction.turns }
+            }
+            if let reaction = reaction ?? sent.table.rare[pattern] {
+                let isAnswered = !rule.answers.isEmpty
+                if reaction.otherCount > 0 || !isAnswered {
+                    others.append((tried.value, reaction, isAnswered))
+                }
+            }
+            if rule.error != nil || !rule.answers.isEmpty {
+                rules.append(rule)
+            } else {
+                unanswered.append(tried.value)
+            }
+        }
+        result.rules = RulePatterns.joined(rules, unanswered: unanswered)
+        note(others, &result)
+        let left = result.rules.count - ImportedProfile.ruleLimit
+        guard left > 0 else { return }
+        result.rules.removeLast(left)
+        result.notes.append(
+            """
+            more than \(ImportedProfile.ruleLimit) different writes were answered; \(left) of them are left \
+            out
+            """)
+    }
+
+    /// The writes of one value.
+    private struct Attempt {
+        var value: [UInt8]
+        var accepted = 0
+        /// How often each of the device's own errors came.
+        var refused: [UInt8: Int] = [:]
+
+        /// The error that most of them got.
+        var refusal: UInt8? {
+            guard let most = refused.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
+            return most.value > accepted ? most.key : nil
+        }
+
+        /// A note if not all of them had one end.
+        var note: String? {
+            guard !refused.isEmpty else { return nil }
+            if accepted > 0 {
+                return refusal == nil
+                    ? "a value that was refused was accepted at another time; the profile accepts it"
+                    : "a value that was accepted was refused most times; the profile refuses it"
+            }
+            return refused.count > 1 ? "a value was refused with several errors; this is the usual one" : nil
+        }
+    }
+
+    /// The values that were written, in the order in which they came.
+    private func attempts(_ indices: [Int]) -> [Attempt] {
+        var result: [Attempt] = []
+        var known: [[UInt8]: Int] = [:]
         for index in indices {
             let write = server.writes[index]
-            guard !write.value.isEmpty, write.value.count <= GATT.maximumValueLength else { continue }
-            var rule = ImportedProfile.Rule(written: write.value)
-            if case .refused(let code) = write.outcome, Self.isOwn(code), canRefuse {
-                if accepted.contains(write.value) {
-                    wasAcceptedLater = true
-                    continue
-                }
-                rule.error = code
+            let place = known[write.value] ?? result.count
+            if place == result.count {
+                known[write.value] = place
+                result.append(Attempt(value: write.value))
             }
-            rule.answers = (sent.answers[index] ?? []).compactMap { answer in
-                guard canSend.contains(answer.handle), let place = places[answer.handle],
-                    answer.value.count <= GATT.maximumValueLength
-                else { return nil }
-                return .init(
-                    service: place.service, characteristic: place.characteristic, value: answer.value,
-                    delay: answer.delay)
-            }
-            guard rule.error != nil || !rule.answers.isEmpty else { continue }
-            if let earlier = seen[write.value] {
-                let other = result.rules[earlier]
-                if other.error != rule.error || other.answers.map(\.value) != rule.answers.map(\.value) {
-                    differs = true
-                }
-            } else if result.rules.count < ImportedProfile.ruleLimit {
-                seen[write.value] = result.rules.count
-                result.rules.append(rule)
-            } else {
-                result.notes.append("more than \(ImportedProfile.ruleLimit) different writes were answered")
-                break
+            if write.isAccepted { result[place].accepted += 1 }
+            if case .refused(let code) = write.outcome, Self.isOwn(code) {
+                result[place].refused[code, default: 0] += 1
             }
         }
-        if wasAcceptedLater {
+        return result
+    }
+
+    /// How many requests with other answers have a note of their own.
+    private static let listed = 8
+
+    /// Notes the answers that are left out.
+    private func note(
+        _ others: [(written: [UInt8], reaction: AnswerTable.Reaction, isAnswered: Bool)],
+        _ result: inout ImportedProfile.Characteristic
+    ) {
+        for (written, reaction, isAnswered) in others.prefix(Self.listed) {
+            let count = "\(reaction.otherCount) of \(reaction.requestCount.counting("write"))"
+            let writes = "\(count) of \(PlainText.hex(written[...]))"
+            let example = example(reaction.other)
             result.notes.append(
-                "a value that was refused was accepted at another time; the profile accepts it")
+                isAnswered
+                    ? "\(writes) had another answer\(example), or none; the usual one is kept"
+                    : "\(writes) had an answer\(example), and the others had none; it is left out")
         }
-        if differs { result.notes.append("some writes had other answers later; these are the first") }
+        let rest = others.dropFirst(Self.listed)
+        if !rest.isEmpty {
+            let count = rest.reduce(0) { $0 + $1.reaction.otherCount }
+            result.notes.append(
+                "\(count) other answers to \(rest.count.counting("more write")) are left out in this way")
+        }
+        if result.rules.contains(where: { !$0.turns.isEmpty }) {
+            result.notes.append("answers that were never the same are given in turn, as in the capture")
+        }
+    }
+
+    /// An answer for a note.
+    private func example(_ answers: [AnswerTable.Answer]?) -> String {
+        guard let first = answers?.first else { return "" }
+        let rest = (answers?.count ?? 1) - 1
+        return ", such as \(PlainText.hex(first.value[...]))" + (rest > 0 ? " and \(rest) more" : "")
+    }
+
+    private static func seconds(_ microseconds: Int64) -> String {
+        Duration.milliseconds(max(0, microseconds) / 1000).text
     }
 
     // MARK: Security and errors
@@ -275,15 +456,23 @@ private struct CharacteristicModel {
         0xFE: "Procedure Already in Progress",
     ]
 
-    /// Notes about errors that only reported a temporary condition, and are left out.
+    /// Errors of a link's security, which become permissions.
+    private static let security: Set<UInt8> = [0x05, 0x08, 0x0C, 0x0F]
+
+    /// Notes about errors that are left out: those that reported a temporary condition, those that are not
+    /// the device's own, and those of reads that succeeded at another time.
     private func passing(_ handle: AttributeHandle, isWrite: Bool) -> [String] {
-        (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
-            Self.passing[refusal.code].map { name in
-                """
-                \(isWrite ? "a write" : "a read") got the error 0x\(Hex.encode([refusal.code])) (\(name)), a \
-                temporary condition, which is left out
-                """
+        let isRead = server.table.readings[handle] != nil
+        return (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
+            let code = refusal.code
+            let error = "\(isWrite ? "a write" : "a read") got the error 0x\(Hex.encode([code]))"
+            if let name = Self.passing[code] {
+                return "\(error) (\(name)), a temporary condition, which is left out"
             }
+            if Self.security.contains(code) { return nil }
+            if isWrite { return Self.isOwn(code) ? nil : "\(error), which is left out" }
+            if isRead { return "\(error) at another time, which is left out" }
+            return Self.isRefusal(code) ? nil : "\(error), which is left out"
         }
     }
 

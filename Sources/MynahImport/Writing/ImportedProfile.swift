@@ -24,6 +24,8 @@ struct ImportedProfile {
         var readError: UInt8?
         var writeError: UInt8?
         var rules: [Rule] = []
+        /// The values that follow from a subscription to it.
+        var greetings: [Answer] = []
         var descriptors: [Descriptor] = []
         var notes: [String] = []
     }
@@ -44,13 +46,17 @@ struct ImportedProfile {
 
     /// The reaction of a device to a write.
     struct Rule {
+        /// The bytes of the write, or those with which it begins.
         var written: [UInt8]
+        var isPrefix = false
         var error: UInt8?
         var answers: [Answer] = []
+        /// The values of the answers in turn, each with as many as `answers`; empty if they do not change.
+        var turns: [[[UInt8]]] = []
     }
 
     /// A value that answers a write, in microseconds after the response to it.
-    struct Answer {
+    struct Answer: Hashable {
         /// The place of its service and of its characteristic.
         var service: Int
         var characteristic: Int
@@ -73,6 +79,8 @@ struct ImportedProfile {
     var deviceName: String?
     var appearance: UInt16?
     var io: IOCapability?
+    /// The connection parameters that it requests, and when, in microseconds after the connection.
+    var parameters: (range: ConnectionParameterRange, delay: Int64)?
     var advertising: ImportedAdvertising?
     var services: [Service] = []
     var notes: [String] = []

@@ -29,4 +29,11 @@ enum PlainText {
         else { return nil }
         return text
     }
+
+    /// The first bytes of a value for a note.
+    static func hex(_ bytes: ArraySlice<UInt8>) -> String {
+        if bytes.isEmpty { return "an empty value" }
+        return bytes.prefix(16).map { Hex.encode([$0]) }.joined(separator: " ")
+            + (bytes.count > 16 ? " …" : "")
+    }
 }

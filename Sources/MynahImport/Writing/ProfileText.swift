@@ -10,6 +10,8 @@ struct ProfileText {
     private let recordingFile: String?
     private let source: Source
     private var lines: [String] = []
+    /// How many answers that change have names for their variables.
+    private var turnCount = 0
 
     /// The source of a profile.
     enum Source {
@@ -18,7 +20,7 @@ struct ProfileText {
         /// A device that was connected, by its address.
         case device(String)
 
-        fileprivate var heading: String {
+        var heading: String {
             switch self {
             case .file(let name): "Imported from \(name). A comment says what the file does not show."
             case .device(let address): "Recorded from \(address). A comment says what was not seen."
@@ -90,6 +92,7 @@ struct ProfileText {
         add(0, "name: \(Self.quoted(profile.name))")
         writeIdentity()
         if let advertising = profile.advertising { write(advertising) }
+        writeVariables()
         guard !profile.services.isEmpty else { return }
         add(0, "")
         add(0, "services:")
@@ -109,6 +112,47 @@ struct ProfileText {
         if let io = profile.io {
             add(0, "")
             add(0, "security: {io: \(io.rawValue)}")
+        }
+        guard let (range, delay) = profile.parameters else { return }
+        let intervals = [range.shortestInterval, range.longestInterval].map { Self.milliseconds($0) }
+        let interval = "{min: \(intervals[0]), max: \(intervals[1])}"
+        add(0, "")
+        add(
+            0,
+            """
+            connection: {interval: \(interval), latency: \(range.latency), \
+            timeout: \(range.supervisionTimeout.text), after: \(Self.time(max(delay, 1000)))}
+            """)
+    }
+
+    /// The answers that are given in turn: a rule passes their variables on, and answers with the last.
+    private mutating func writeVariables() {
+        let rules = profile.services.flatMap(\.characteristics).flatMap(\.rules)
+        var turns: [Turn] = []
+        for rule in rules { turns += self.turns(of: rule).compactMap { $0 }.joined() }
+        turnCount = 0
+        guard !turns.isEmpty else { return }
+        add(0, "")
+        add(0, "variables:")
+        for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
+    }
+
+    /// A value of an answer that changes from request to request.
+    private struct Turn {
+        /// The variable of the value, and the one that takes its place with the next request.
+        var name: String
+        var next: String
+        var value: [UInt8]
+    }
+
+    /// The turns of each answer of a rule; `nil` for an answer that does not change.
+    private mutating func turns(of rule: ImportedProfile.Rule) -> [[Turn]?] {
+        rule.answers.indices.map { place in
+            let values = rule.turns.map { $0[place] }
+            guard Set(values).count > 1 else { return nil }
+            turnCount += 1
+            func name(_ number: Int) -> String { "answer\(turnCount)turn\(number % values.count + 1)" }
+            return values.enumerated().map { Turn(name: name($0), next: name($0 + 1), value: $1) }
         }
     }
 
@@ -180,7 +224,7 @@ struct ProfileText {
         let errors = [("read", characteristic.readError), ("write", characteristic.writeError)]
             .compactMap { key, code in code.map { "\(key): 0x\(Hex.encode([$0]))" } }
         if !errors.isEmpty { add(4, "errors: {\(errors.joined(separator: ", "))}") }
-        write(characteristic.rules)
+        writeReactions(characteristic)
         guard !characteristic.descriptors.isEmpty else { return }
         add(4, "descriptors:")
         for descriptor in characteristic.descriptors {
@@ -216,34 +260,59 @@ struct ProfileText {
             note(4, ["before the first of them it was read as \(Self.hex(initial))"])
         }
         note(4, ["\(count); \(source.command) --output DIR keeps them and their times"])
-        add(4, "value: {\(Self.value(Array(first.value)))}")
-        let gaps = zip(values.dropFirst(), values).map { $0.time - $1.time }.sorted()
-        if !gaps.isEmpty {
-            add(4, "every: \(Duration.milliseconds(max(1, gaps[gaps.count / 2] / 1000)).text)")
+        let rate = SendingRate(values)
+        if rate.frame.count > 1 {
+            note(4, ["they came in frames of \(rate.frame.count), one every \(Self.time(rate.framePeriod))"])
+            let frame = rate.frame.map { Self.quoted(Hex.encode($0)) }.joined(separator: ", ")
+            add(4, "value: {layout: [{frame: bytes}], fields: {frame: {generate: list, values: [\(frame)]}}}")
+        } else {
+            add(4, "value: {\(Self.value(Array(first.value)))}")
+        }
+        if let interval = rate.interval { add(4, "every: \(Self.time(max(interval, 1000)))") }
+    }
+
+    /// Microseconds as whole milliseconds.
+    private static func time(_ microseconds: Int64) -> String {
+        Duration.milliseconds((microseconds + 500) / 1000).text
+    }
+
+    private mutating func writeReactions(_ characteristic: ImportedProfile.Characteristic) {
+        guard !characteristic.rules.isEmpty || !characteristic.greetings.isEmpty else { return }
+        add(4, "on:")
+        if !characteristic.rules.isEmpty { add(5, "write:") }
+        for rule in characteristic.rules {
+            add(6, "- match: {hex: \(Self.hex(rule.written))\(rule.isPrefix ? " .." : "")}")
+            if let error = rule.error {
+                add(7, "error: 0x\(Hex.encode([error]))")
+            } else {
+                write(rule)
+            }
+        }
+        guard !characteristic.greetings.isEmpty else { return }
+        add(5, "subscribe:")
+        add(6, "- answer:")
+        for answer in characteristic.greetings { write(answer, "{hex: \(Self.hex(answer.value))}") }
+    }
+
+    private mutating func write(_ rule: ImportedProfile.Rule) {
+        let turns = self.turns(of: rule)
+        let changes = turns.compactMap { $0 }.joined().map { "\($0.name): \($0.next)" }
+        if !changes.isEmpty { add(7, "set: {\(changes.joined(separator: ", "))}") }
+        add(7, "answer:")
+        for (answer, turn) in zip(rule.answers, turns) {
+            // The variables are set before the answer is made.
+            let value = turn?.last.map {
+                "{layout: [{answer: bytes}], fields: {answer: {from: \($0.name)}}}"
+            }
+            write(answer, value ?? "{hex: \(Self.hex(answer.value))}")
         }
     }
 
-    private mutating func write(_ rules: [ImportedProfile.Rule]) {
-        guard !rules.isEmpty else { return }
-        add(4, "on:")
-        add(5, "write:")
-        for rule in rules {
-            add(6, "- match: {hex: \(Self.hex(rule.written))}")
-            if let error = rule.error {
-                add(7, "error: 0x\(Hex.encode([error]))")
-                continue
-            }
-            add(7, "answer:")
-            for answer in rule.answers {
-                let target = AttributeTree.Position(
-                    service: answer.service, characteristic: answer.characteristic)
-                let delay = Duration.milliseconds((answer.delay + 500) / 1000)
-                let after = delay > .zero ? ", after: \(delay.text)" : ""
-                add(
-                    8,
-                    "- {to: \(tree.shortName(of: target)), value: {hex: \(Self.hex(answer.value))}\(after)}")
-            }
-        }
+    private mutating func write(_ answer: ImportedProfile.Answer, _ value: String) {
+        let target = AttributeTree.Position(service: answer.service, characteristic: answer.characteristic)
+        let delay = Duration.milliseconds((answer.delay + 500) / 1000)
+        let after = delay > .zero ? ", after: \(delay.text)" : ""
+        add(8, "- {to: \(tree.shortName(of: target)), value: \(value)\(after)}")
     }
 
     // MARK: The recording
@@ -281,18 +350,18 @@ struct ProfileText {
     }
 
     /// A text for a comment.
-    private static func plain(_ text: String) -> String {
+    static func plain(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { PlainText.isPlain($0) }))
     }
 
-    private static func quoted(_ text: String) -> String { JSON.string(text).text }
+    static func quoted(_ text: String) -> String { JSON.string(text).text }
 
     private static func hex(_ number: UInt16) -> String {
         "0x" + Hex.encode([UInt8(number >> 8), UInt8(number & 0xFF)])
     }
 
     /// Pairs of digits, apart if there are few.
-    private static func hex(_ bytes: [UInt8]) -> String {
+    static func hex(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "\"\"" }
         return bytes.count > 24 ? Hex.encode(bytes) : bytes.map { Hex.encode([$0]) }.joined(separator: " ")
     }

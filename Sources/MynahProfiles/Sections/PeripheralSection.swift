@@ -58,6 +58,12 @@ enum PeripheralSection {
                 at: fields[whenDone]?.mark,
                 "whenDone: disconnect waits for the end of all subscriptions, and this entry subscribes")
         }
+        if peripheral.whenDone == .disconnect, peripheral.writes.contains(where: { $0.after != nil }) {
+            reader.warning(
+                at: fields[whenDone]?.mark,
+                "whenDone: disconnect ends the link before the writes with after, if it subscribes to nothing"
+            )
+        }
         fields.read(onDisconnect, into: &peripheral.onDisconnect)
         checkUse(of: peripheral, fields, reader)
         return peripheral
@@ -157,7 +163,13 @@ enum WriteSection {
     static let every = Field(
         "every", .duration(.milliseconds(1)),
         doc: "The time between two writes while the app runs; left out: once per connection.")
-    static let table = Section("write", what: "a write", [to, value, withResponse, every])
+    static let after = Field(
+        "after", .duration(.zero),
+        doc: """
+            The time after the reads, the subscriptions and the writes without after; left out: one after \
+            the other.
+            """)
+    static let table = Section("write", what: "a write", [to, value, withResponse, every, after])
 
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Central.Write? {
         guard let fields = reader.fields(node, table) else { return nil }
@@ -168,9 +180,11 @@ enum WriteSection {
         guard let target = fields.read(to), let value = fields.read(value) else {
             return nil
         }
-        return Profile.Central.Write(
+        var write = Profile.Central.Write(
             target: target, value: value, withResponse: fields.read(withResponse) ?? true,
             every: fields.read(every))
+        write.after = fields.read(after)
+        return write
     }
 }
 

@@ -23,8 +23,17 @@ extension FuzzTarget {
 
     /// Captures: what is imported is a profile without errors.
     static let capture = FuzzTarget("capture") { bytes in
-        guard let result = try? CaptureImport.profile(from: bytes, named: "fuzzed") else { return }
-        precondition((try? ProfileLoader.load(text: result.profile, file: "fuzzed.yaml")) != nil)
+        // The key of the Core Specification's sample data (Vol 6, Part C, 1).
+        guard let keys = try? LongTermKeys(Array("4C68384139F574D836BCF34E9DFB01BF".utf8)) else {
+            preconditionFailure("a key of 32 digits is refused")
+        }
+        for result in [
+            try? CaptureImport.profile(from: bytes, named: "fuzzed", keys: keys),
+            try? CaptureImport.phone(from: bytes, named: "fuzzed", keys: keys),
+        ] {
+            guard let result else { continue }
+            precondition((try? ProfileLoader.load(text: result.profile, file: "fuzzed.yaml")) != nil)
+        }
     }
 
     /// Profiles: problems have places.

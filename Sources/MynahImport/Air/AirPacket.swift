@@ -1,0 +1,73 @@
+import MynahSupport
+
+/// A packet that a sniffer heard on the air (Core Specification, Vol 6, Part B, 2).
+struct AirPacket: Hashable {
+    /// The header before a packet of the link layer, by the link type of pcap
+    /// (https://www.tcpdump.org/linktypes.html).
+    enum Format: Hashable, Sendable {
+        /// No header (251): it is not known who sent a packet.
+        case bare
+        /// The pseudo-header of link type 256.
+        case withPseudoHeader
+        /// The header of the nRF Sniffer (272).
+        case nordic
+    }
+
+    enum Side: Int, Hashable, Sendable {
+        case central
+        case peripheral
+
+        var other: Side { self == .central ? .peripheral : .central }
+    }
+
+    var accessAddress: UInt32
+    /// The PDU without its CRC: the header and the payload.
+    var pdu: [UInt8]
+    /// Its sender on a connection, or `nil` if that is not known.
+    var side: Side?
+    /// Whether the sniffer has decrypted it.
+    var isDecrypted = false
+
+    /// The access address of advertising (2.1.2).
+    static let advertisingAccess: UInt32 = 0x8E89_BED6
+
+    /// A packet in a record, or `nil` if it is none, or was damaged on the air.
+    init?(_ bytes: [UInt8], _ format: Format) {
+        var reader = ByteReader(bytes)
+        var isCoded = false
+        switch format {
+        case .bare: break
+        case .withPseudoHeader:
+            guard reader.readBytes(8) != nil, let flags = reader.readUInt16() else { return nil }
+            // The CRC was checked, and is wrong.
+            if flags & 0x0C00 == 0x0400 { return nil }
+            isDecrypted = flags & 0x0008 != 0
+            isCoded = flags >> 14 == 2
+            switch flags >> 7 & 7 {
+            case 2: side = .central
+            case 3: side = .peripheral
+            // Isochronous streams.
+            case 4...: return nil
+            default: break
+            }
+        case .nordic:
+            guard let head = reader.readBytes(7), let length = reader.readUInt8(), length >= 2,
+                let content = reader.readBytes(Int(length) - 1), let flags = content.first
+            else { return nil }
+            // A PDU of advertising or of a connection, with a right CRC.
+            guard head[6] == 2 || head[6] == 6, flags & 0x01 != 0 else { return nil }
+            side = flags & 0x02 != 0 ? .central : .peripheral
+            // The sniffer has its key, and the message integrity code is right.
+            isDecrypted = flags & 0x0C == 0x0C
+            isCoded = flags >> 4 & 7 == 2
+        }
+        guard let access = reader.readUInt32() else { return nil }
+        accessAddress = access
+        // The Coding Indicator.
+        if isCoded { guard reader.readUInt8() != nil else { return nil } }
+        guard let first = reader.readUInt8(), let length = reader.readUInt8(),
+            let payload = reader.readBytes(Int(length))
+        else { return nil }
+        pdu = [first, length] + payload
+    }
+}

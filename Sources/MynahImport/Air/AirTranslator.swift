@@ -1,0 +1,163 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// Translates what a sniffer heard into what the central's controller would have told its host.
+struct AirTranslator {
+    private struct Access: Hashable {
+        var source: Int
+        var accessAddress: UInt32
+    }
+
+    /// An extended advertisement, which may come in several PDUs.
+    private struct Advertiser {
+        var address: DeviceAddress
+        var mode: UInt8
+    }
+
+    private let keys: LongTermKeys
+    private var links: [Access: AirLink] = [:]
+    private var nextHandle: UInt16 = 1
+    /// The advertisers of extended advertising, by their ADI.
+    private var advertisers: [UInt16: Advertiser] = [:]
+    private var isAskedForResponse = false
+    /// How many encrypted packets had no key, by peripheral; `nil` is one whose connection began earlier.
+    private(set) var unreadable: [DeviceAddress?: Int] = [:]
+
+    /// The most links and advertisers that are followed at a time; a capture may be made up.
+    private static let limit = 1000
+
+    init(_ keys: LongTermKeys) { self.keys = keys }
+
+    /// The packets of a host's controller for a packet of the air.
+    mutating func take(_ packet: AirPacket, source: Int, time: Int64) -> [CapturedPacket] {
+        let packets =
+            packet.accessAddress == AirPacket.advertisingAccess
+            ? advertising(packet.pdu, source) : data(packet, source)
+        return packets.map { packet, isFromController in
+            CapturedPacket(source: source, time: time, isFromController: isFromController, packet: packet)
+        }
+    }
+
+    private typealias Packets = [(packet: H4Packet, isFromController: Bool)]
+
+    // MARK: Advertising (Core Specification, Vol 6, Part B, 2.3)
+
+    private mutating func advertising(_ pdu: [UInt8], _ source: Int) -> Packets {
+        var reader = ByteReader(Array(pdu[2...]))
+        let kind: UInt8 = pdu[0] & 0x40 != 0 ? 1 : 0
+        switch pdu[0] & 0x0F {
+        case 0, 2, 4, 6:
+            guard let address = reader.readAddress(kind: kind), reader.remaining <= 31 else { return [] }
+            // The event types of HCI (Vol 4, Part E, 7.7.65.2) have another order.
+            let type: UInt8 = [0: 0, 2: 3, 4: 4, 6: 2][pdu[0] & 0x0F] ?? 0
+            let data = reader.readRest()
+            var event = ByteWriter()
+            event.write([0x02, 1, type, kind])
+            event.write(address)
+            event.write([UInt8(data.count)] + data + [0x7F])
+            return [Self.event(HCIEvent.leMeta, event.bytes)]
+        case 3:
+            isAskedForResponse = true
+            return []
+        case 5: return connection(pdu[0], &reader, source)
+        case 7:
+            defer { isAskedForResponse = false }
+            return extended(kind, &reader)
+        default: return []
+        }
+    }
+
+    /// CONNECT_IND and AUX_CONNECT_REQ (2.3.3.1).
+    private mutating func connection(_ header: UInt8, _ reader: inout ByteReader, _ source: Int) -> Packets {
+        let kind: UInt8 = header & 0x80 != 0 ? 1 : 0
+        guard reader.readBytes(6) != nil, let address = reader.readAddress(kind: kind),
+            let access = reader.readUInt32(), reader.readBytes(6) != nil,
+            let parameters = reader.readBytes(6)
+        else { return [] }
+        let link = open(Access(source: source, accessAddress: access), address)
+        var event = ByteWriter()
+        event.write([0x01, 0x00])
+        event.write(link.handle.rawValue)
+        event.write([0x00, kind])
+        event.write(address)
+        event.write(parameters + [0])
+        return [Self.event(HCIEvent.leMeta, event.bytes)]
+    }
+
+    /// The Common Extended Advertising Payload Format (2.3.4).
+    private mutating func extended(_ kind: UInt8, _ reader: inout ByteReader) -> Packets {
+        guard let first = reader.readUInt8(), let bytes = reader.readBytes(Int(first & 0x3F)) else {
+            return []
+        }
+        var header = ByteReader(bytes)
+        let flags = header.readUInt8() ?? 0
+        var address: DeviceAddress?
+        if flags & 0x01 != 0 { address = header.readAddress(kind: kind) }
+        if flags & 0x02 != 0 { _ = header.readBytes(6) }
+        if flags & 0x04 != 0 { _ = header.readUInt8() }
+        let identifier = flags & 0x08 != 0 ? header.readUInt16() : nil
+        // A pointer on the primary channels is to the data, and here to the rest of it.
+        let hasMore = flags & 0x10 != 0
+        let data = reader.readRest()
+        if let identifier {
+            if let address, advertisers[identifier] != nil || advertisers.count < Self.limit {
+                advertisers[identifier] = Advertiser(address: address, mode: first >> 6)
+            }
+        }
+        let known = identifier.flatMap { advertisers[$0] }
+        guard let from = address ?? known?.address, !data.isEmpty, data.count <= 229 else { return [] }
+        // The mode is that of the advertisement, and not of a chained part.
+        let mode = address == nil ? known?.mode ?? 0 : first >> 6
+        let type = UInt16(isAskedForResponse && mode == 0 ? 0x0A : mode & 3) | (hasMore ? 0x20 : 0)
+        var event = ByteWriter()
+        event.write([0x0D, 1])
+        event.write(type)
+        event.write([from.kind == .random ? 1 : 0])
+        event.write(from)
+        event.write([0x01, 0x01, UInt8(truncatingIfNeeded: (identifier ?? 0) >> 12), 0x7F, 0x7F, 0, 0, 0])
+        event.write([UInt8](repeating: 0, count: 6))
+        event.write([UInt8(data.count)] + data)
+        return [Self.event(HCIEvent.leMeta, event.bytes)]
+    }
+
+    // MARK: Connections
+
+    private mutating func open(_ key: Access, _ peripheral: DeviceAddress?) -> AirLink {
+        if links.count >= Self.limit { links = [:] }
+        let link = AirLink(ConnectionHandle(rawValue: nextHandle), peripheral, keys)
+        // The last handle is 0x0EFF.
+        nextHandle = nextHandle % 0x0EFF + 1
+        links[key] = link
+        return link
+    }
+
+    private mutating func data(_ packet: AirPacket, _ source: Int) -> Packets {
+        let key = Access(source: source, accessAddress: packet.accessAddress)
+        var link = links[key] ?? open(key, nil)
+        let meanings = link.take(packet)
+        links[key] = link
+        return meanings.compactMap { meaning in
+            switch meaning {
+            case .unreadable:
+                unreadable[link.peripheral, default: 0] += 1
+                return nil
+            case .encrypted:
+                return Self.event(HCIEvent.encryptionChange, [0] + link.handle.littleEndianBytes + [1])
+            case .disconnected(let reason):
+                links[key] = nil
+                return Self.event(
+                    HCIEvent.disconnectionComplete, [0] + link.handle.littleEndianBytes + [reason])
+            case .data(let bytes, let isFirst, let side):
+                let isFromController = side == .peripheral
+                let first: ACLPacket.Boundary = isFromController ? .firstFlushable : .first
+                let acl = ACLPacket(handle: link.handle, boundary: isFirst ? first : .continuing, data: bytes)
+                return (acl.packet, isFromController)
+            }
+        }
+    }
+
+    private static func event(_ code: UInt8, _ parameters: [UInt8]) -> (H4Packet, Bool) {
+        (HCIEvent(code, parameters).packet, true)
+    }
+}

@@ -1,0 +1,30 @@
+import MynahSupport
+
+/// The keys of `--ltk-file`.
+package struct LongTermKeys: Hashable, Sendable {
+    /// Each key, with its most significant byte first.
+    private(set) var keys: [[UInt8]] = []
+
+    /// No keys.
+    package init() {}
+
+    /// The most keys of a file.
+    private static let limit = 1000
+
+    /// The keys of a text: one a line, as 32 hexadecimal digits; `#` begins a comment.
+    package init(_ bytes: [UInt8]) throws(ImportProblem) {
+        for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            var digits = line.prefix { $0 != UInt8(ascii: "#") }.filter { ![0x20, 0x09, 0x0D].contains($0) }
+            if digits.starts(with: Array("0x".utf8)) { digits.removeFirst(2) }
+            if digits.isEmpty { continue }
+            guard let key = Hex.decode(String(decoding: digits, as: UTF8.self)), key.count == 16 else {
+                throw ImportProblem("a long-term key has 32 hexadecimal digits", onLine: index + 1)
+            }
+            guard keys.count < Self.limit else {
+                throw ImportProblem("there can be \(Self.limit) keys", onLine: index + 1)
+            }
+            keys.append(key)
+        }
+        if keys.isEmpty { throw ImportProblem("has no key; write one a line, as 32 hexadecimal digits") }
+    }
+}

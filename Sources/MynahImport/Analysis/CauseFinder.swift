@@ -1,0 +1,433 @@
+import MynahCore
+
+/// Finds out which values of one characteristic answer requests, and which come by themselves.
+///
+/// Each value has one candidate, the last request before it on its link. The decision is made by kinds of
+/// values (their first byte and length) and by groups of requests (equal ones, those with the same first
+/// byte, and all writes of one characteristic):
+///
+/// | the value | cause |
+/// |---|---|
+/// | has the delay at which most requests of a group got one | the request |
+/// | is of a kind of which most requests of a group got exactly one | the request |
+/// | fills a gap of a regular stream, or is part of one | the stream |
+/// | came within a second of the request, or half a second after another such value | the request |
+/// | the same, and most values of its kind came without a request | none |
+/// | the same, and few requests like it have such a value | none |
+/// | anything else | none |
+struct CauseFinder {
+    /// How long after a request a value is near it, in microseconds, and after another near value.
+    static let near: Int64 = 1_000_000
+    static let nearPrevious: Int64 = 500_000
+    /// The limit of `near` if there are too few requests to compare.
+    static let nearFew: Int64 = 2_000_000
+    /// No answer is later.
+    static let latest: Int64 = 60_000_000
+    /// The most values of one answer; more values are a stream.
+    static let longestAnswer = 64
+    /// The most values that follow from a subscription alone; more values are a stream.
+    static let longestGreeting = 4
+
+    /// How many requests before the last one may still get their answer.
+    private static let displaced = 3
+    /// The part of requests that get an answer at the same delay.
+    private static let usual = 0.6
+    /// The part of values that makes an exception of the others.
+    private static let most = 0.8
+
+    /// The causes of values, which are in the order of time, as are the requests by `sentAt`.
+    static func causes(of values: [TimedValue], after requests: [TimedRequest]) -> [ValueCause] {
+        var finder = CauseFinder(values, requests)
+        finder.findNear()
+        finder.sortByKind()
+        finder.findUsualDelays()
+        finder.findDisplaced()
+        finder.findCompanions()
+        return finder.decide()
+    }
+
+    /// What is known of a value.
+    private struct Place {
+        /// The last request before it, or `nil` if there is none on its link.
+        var request: Int?
+        /// The time from the response to that request.
+        var delay: Int64 = 0
+        var isNear = false
+        var kind = 0
+        /// Whether most requests of a group got a value at this delay, or one of this kind.
+        var isUsual = false
+    }
+
+    /// The values of one kind.
+    private struct Kind {
+        var members: [Int] = []
+        /// The values come at the same rate whether or not requests come between them, which is seen at
+        /// short gaps only.
+        var isFree = false
+        /// The time between two values that are not usual answers, if that is regular.
+        var period: Int64?
+        /// The values that are near a request and no usual answers, and the values without a request.
+        var nearCount = 0
+        var farCount = 0
+    }
+
+    private let values: [TimedValue]
+    private let requests: [TimedRequest]
+    private var places: [Place]
+    private var kinds: [Kind] = []
+    /// How many requests each group has, and the groups of each request, the most exact one first.
+    private var groupSizes: [Int] = []
+    private var groups: [[Int]] = []
+    /// The delays at which most requests of a group get an answer.
+    private var delays: [Int: [ClosedRange<Int64>]] = [:]
+    /// How many requests of a group have a value near them.
+    private var nearCounts: [Int: Int] = [:]
+
+    private init(_ values: [TimedValue], _ requests: [TimedRequest]) {
+        (self.values, self.requests) = (values, requests)
+        places = Array(repeating: Place(), count: values.count)
+        var numbers: [GroupKey: Int] = [:]
+        for request in requests {
+            groups.append(
+                GroupKey.all(of: request.pattern).map { key in
+                    let number = numbers[key] ?? groupSizes.count
+                    if number == groupSizes.count {
+                        numbers[key] = number
+                        groupSizes.append(0)
+                    }
+                    groupSizes[number] += 1
+                    return number
+                })
+        }
+    }
+
+    /// Requests that are compared with each other.
+    private enum GroupKey: Hashable {
+        case exact(TimedRequest.Pattern)
+        case firstByte(AttributeHandle, UInt8)
+        case written(AttributeHandle)
+
+        static func all(of pattern: TimedRequest.Pattern) -> [GroupKey] {
+            guard case .write(let handle, let bytes) = pattern else { return [.exact(pattern)] }
+            return [.exact(pattern)] + (bytes.first.map { [.firstByte(handle, $0)] } ?? [])
+                + [.written(handle)]
+        }
+    }
+
+    // MARK: Single values
+
+    /// Finds the last request before each value, and whether it is near.
+    private mutating func findNear() {
+        var last: [Int: Int] = [:]
+        var previous: [Int: Int] = [:]
+        var position = 0
+        var run = 0
+        for index in values.indices {
+            let (time, link) = (values[index].time, values[index].link)
+            while position < requests.count, requests[position].sentAt <= time {
+                last[requests[position].link] = position
+                position += 1
+            }
+            defer { previous[link] = index }
+            guard let request = last[link] else { continue }
+            places[index].request = request
+            // A value may overtake the response to the request that it answers.
+            places[index].delay = max(0, time - requests[request].time)
+            let isNext =
+                previous[link].map {
+                    places[$0].request == request && places[$0].isNear
+                        && time - values[$0].time <= Self.nearPrevious
+                } ?? false
+            places[index].isNear = places[index].delay <= limit(requests[request].pattern) || isNext
+            run = previous[link].map { places[$0].request == request } == true ? run + 1 : 1
+            if case .subscription = requests[request].pattern, run > Self.longestGreeting {
+                places[index].isNear = false
+            }
+        }
+    }
+
+    private func limit(_ pattern: TimedRequest.Pattern) -> Int64 {
+        if case .write = pattern, requests.count < 3 { Self.nearFew } else { Self.near }
+    }
+
+    /// Puts values of the same first byte and length together.
+    ///
+    /// Values of one length whose first bytes differ are of one kind if they are a stream together, or if
+    /// no request caused most of them.
+    private mutating func sortByKind() {
+        for list in Dictionary(grouping: values.indices, by: { values[$0].value.count }).values {
+            var rest: [[Int]] = []
+            for members in Dictionary(grouping: list, by: { values[$0].value.first }).values {
+                if isFree(members) { add(Kind(members: members, isFree: true)) } else { rest.append(members) }
+            }
+            // Kinds that have many values are kinds of their own.
+            let limit = max(2, list.count / 20)
+            let joined = rest.filter { $0.count <= limit }.joined().sorted()
+            let far = joined.count { !places[$0].isNear }
+            let isStream = isFree(joined)
+            if joined.count > list.count / 2, isStream || far >= 3 && far > joined.count / 2 {
+                add(Kind(members: joined, isFree: isStream))
+                rest.removeAll { $0.count <= limit }
+            }
+            for members in rest { add(Kind(members: members)) }
+        }
+    }
+
+    private mutating func add(_ kind: Kind) {
+        for index in kind.members { places[index].kind = kinds.count }
+        kinds.append(kind)
+    }
+
+    /// Whether values go on at the same gaps while requests come, or are too many for an answer.
+    ///
+    /// Values that are polled come once for each request, so that all of their gaps have one.
+    private func isFree(_ members: [Int]) -> Bool {
+        var run = 0
+        for (before, index) in zip(members, members.dropFirst()) {
+            run =
+                places[index].isNear && places[index].request == places[before].request
+                    && places[before].isNear ? run + 1 : 0
+            if run >= Self.longestAnswer { return true }
+        }
+        let gaps = gaps(members)
+        let (inner, crossing) = (gaps.filter { !$0.hasRequest }, gaps.filter(\.hasRequest))
+        guard inner.count >= 3, crossing.count >= 2, let median = Self.median(inner.map(\.length)) else {
+            return false
+        }
+        return [inner, crossing].allSatisfy { gaps in
+            let regular = gaps.count { Self.isLike($0.length, median, max(Self.tolerance(0), median / 5)) }
+            return Double(regular) >= 0.7 * Double(gaps.count)
+        }
+    }
+
+    private struct Gap {
+        var length: Int64
+        /// Whether a request came in it.
+        var hasRequest: Bool
+    }
+
+    /// The times between values that follow each other on one link.
+    private func gaps(_ members: [Int]) -> [Gap] {
+        zip(members, members.dropFirst()).compactMap { before, after in
+            guard values[before].link == values[after].link else { return nil }
+            return Gap(
+                length: values[after].time - values[before].time,
+                hasRequest: places[before].request != places[after].request)
+        }
+    }
+
+    // MARK: Usual answers
+
+    /// How far two delays of the same answer may be apart.
+    private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
+
+    /// Marks the values that come at a delay at which most requests of a group got one.
+    private mutating func findUsualDelays() {
+        var followers: [Int: [Int]] = [:]
+        for index in values.indices {
+            guard let request = places[index].request, places[index].delay <= Self.latest,
+                !kinds[places[index].kind].isFree
+            else { continue }
+            for group in groups[request] where groupSizes[group] > 1 {
+                followers[group, default: []].append(index)
+            }
+        }
+        for (group, list) in followers {
+            let sorted = list.sorted { (places[$0].delay, $0) < (places[$1].delay, $1) }
+            delays[group] = markUsual(sorted, needed: needed(group))
+        }
+    }
+
+    /// How many requests of a group have the same, so that it is usual; two are enough if they are equal.
+    private func needed(_ group: Int) -> Int {
+        max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
+    }
+
+    /// Marks the values of usual delays, and returns these.
+    private mutating func markUsual(_ list: [Int], needed: Int) -> [ClosedRange<Int64>] {
+        var found: [ClosedRange<Int64>] = []
+        var counts: [Int: Int] = [:]
+        var end = 0
+        var marked = 0
+        for start in list.indices {
+            let delay = places[list[start]].delay
+            while end < list.count, places[list[end]].delay - delay <= Self.tolerance(delay) {
+                if let request = places[list[end]].request { counts[request, default: 0] += 1 }
+                end += 1
+            }
+            if counts.count >= needed {
+                for index in list[max(start, marked)..<end] { places[index].isUsual = true }
+                marked = end
+                let last = places[list[end - 1]].delay
+                if found.last.map({ $0.upperBound < delay }) ?? true { found.append(delay...last) }
+            }
+            if let request = places[list[start]].request {
+                counts[request] = counts[request] == 1 ? nil : counts[request].map { $0 - 1 }
+            }
+        }
+        return found
+    }
+
+    /// Gives values that come after the next request to the one before it, if that lacks its usual answer.
+    private mutating func findDisplaced() {
+        guard !delays.isEmpty else { return }
+        var answered = Set(places.filter(\.isUsual).compactMap(\.request))
+        var earlier: [Int?] = []
+        var last: [Int: Int] = [:]
+        for (index, request) in requests.enumerated() {
+            earlier.append(last[request.link])
+            last[request.link] = index
+        }
+        for index in values.indices where !places[index].isUsual && !kinds[places[index].kind].isFree {
+            var candidate = places[index].request.flatMap { earlier[$0] }
+            for _ in 0..<Self.displaced {
+                guard let request = candidate else { break }
+                let delay = values[index].time - requests[request].time
+                let isUsual = groups[request].contains { group in
+                    delays[group]?.contains { $0.contains(delay) } == true
+                }
+                if isUsual, answered.insert(request).inserted {
+                    places[index].request = request
+                    places[index].delay = delay
+                    places[index].isUsual = true
+                    break
+                }
+                candidate = earlier[request]
+            }
+        }
+    }
+
+    /// Marks the values of a kind of which most requests of a group got one, at any delay, if few others are
+    /// of the kind.
+    private mutating func findCompanions() {
+        for kind in kinds where kind.members.count >= 3 && !kind.isFree {
+            var first: [Int: Int] = [:]
+            for index in kind.members {
+                guard let request = places[index].request, first[request] == nil,
+                    places[index].delay <= Self.latest
+                else { continue }
+                first[request] = index
+            }
+            var byGroup: [Int: [Int]] = [:]
+            for (request, index) in first {
+                for group in groups[request] where groupSizes[group] >= 3 {
+                    byGroup[group, default: []].append(index)
+                }
+            }
+            for (group, indices) in byGroup
+            where Double(indices.count) >= Self.most * Double(max(groupSizes[group], kind.members.count)) {
+                for index in indices { places[index].isUsual = true }
+            }
+        }
+    }
+
+    // MARK: Decision
+
+    private mutating func decide() -> [ValueCause] {
+        for number in kinds.indices { weigh(&kinds[number]) }
+        let answered = Set(
+            places.filter { $0.isNear && !kinds[$0.kind].isFree && kinds[$0.kind].period == nil }
+                .compactMap(\.request))
+        for request in answered { for group in groups[request] { nearCounts[group, default: 0] += 1 } }
+        // Whether the writes of a group have a usual answer, so that other values are exceptions.
+        var usualRequests: [Int: Set<Int>] = [:]
+        for place in places where place.isUsual {
+            guard let request = place.request, let group = groups[request].last else { continue }
+            usualRequests[group, default: []].insert(request)
+        }
+        let settled = Set(
+            usualRequests.filter {
+                groupSizes[$0.key] >= 5 && Double($0.value.count) >= Self.most * Double(groupSizes[$0.key])
+            }.keys)
+        var causes = values.indices.map { cause(of: $0, settled: settled) }
+        limit(&causes)
+        return causes
+    }
+
+    private func weigh(_ kind: inout Kind) {
+        let others = kind.members.filter { !places[$0].isUsual }
+        kind.nearCount = others.count { places[$0].isNear }
+        kind.farCount = others.count - kind.nearCount
+        guard others.count >= 5 else { return }
+        let gaps = gaps(others)
+        guard let median = Self.median(gaps.map(\.length)), median > 0 else { return }
+        func part(_ gaps: [Gap]) -> Double {
+            // A value of the stream may be taken for a usual answer.
+            let regular = gaps.count { gap in
+                let count = (gap.length + median / 2) / median
+                return (1...4).contains(count) && Self.isLike(gap.length, count * median, median / 6)
+            }
+            return Double(regular) / Double(max(1, gaps.count))
+        }
+        let crossing = gaps.filter(\.hasRequest)
+        // Values that follow from a single request may be regular too.
+        let isOwn = kind.farCount > 0 || crossing.count >= 3 && part(crossing) >= 0.7
+        if isOwn, part(gaps) >= 0.7 { kind.period = median }
+    }
+
+    private func cause(of index: Int, settled: Set<Int>) -> ValueCause {
+        let place = places[index]
+        let kind = kinds[place.kind]
+        if kind.isFree { return .stream }
+        guard let request = place.request else { return kind.period == nil ? .unasked : .stream }
+        let answer = ValueCause.answer(request: request, delay: place.delay)
+        if place.isUsual { return fillsGap(index, kind) ? .stream : answer }
+        if kind.period != nil { return .stream }
+        guard place.isNear, kind.farCount == 0 || kind.nearCount > kind.farCount, !isRare(request) else {
+            return .unasked
+        }
+        return isException(index, settled) ? .unasked : answer
+    }
+
+    /// Whether few of the requests that are like one have a value near them, so that it is chance.
+    private func isRare(_ request: Int) -> Bool {
+        guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
+            return false
+        }
+        return 4 * nearCounts[group, default: 0] < groupSizes[group]
+    }
+
+    /// Whether a stream would lack a value without this one.
+    private func fillsGap(_ index: Int, _ kind: Kind) -> Bool {
+        guard let period = kind.period else { return false }
+        let position = kind.members.bisection { $0 >= index }
+        let link = values[index].link
+        func isOther(_ other: Int) -> Bool { !places[other].isUsual && values[other].link == link }
+        guard let before = kind.members[..<position].suffix(8).last(where: isOther),
+            let after = kind.members[(position + 1)...].prefix(8).first(where: isOther)
+        else { return false }
+        return Self.isLike(values[index].time - values[before].time, period, period / 4)
+            && Self.isLike(values[after].time - values[before].time, 2 * period, period / 2)
+    }
+
+    /// Whether a value that comes late after the usual answer of a write is the only one of its kind.
+    private func isException(_ index: Int, _ settled: Set<Int>) -> Bool {
+        guard index > 0, let request = places[index].request, let group = groups[request].last,
+            settled.contains(group), places[index - 1].request == request
+        else { return false }
+        return values[index].time - values[index - 1].time > 200_000
+            && kinds[places[index].kind].members.count <= max(1, groupSizes[group] / 10)
+    }
+
+    /// A request with too many values started a stream.
+    private func limit(_ causes: inout [ValueCause]) {
+        var counts: [Int: Int] = [:]
+        for case .answer(let request, _) in causes { counts[request, default: 0] += 1 }
+        for (index, cause) in causes.enumerated() {
+            guard case .answer(let request, _) = cause, let count = counts[request] else { continue }
+            var limit = Self.longestAnswer
+            if case .subscription = requests[request].pattern { limit = Self.longestGreeting }
+            if count > limit { causes[index] = .stream }
+        }
+    }
+
+    // MARK: Numbers
+
+    private static func median(_ numbers: [Int64]) -> Int64? {
+        numbers.isEmpty ? nil : numbers.sorted()[numbers.count / 2]
+    }
+
+    private static func isLike(_ number: Int64, _ other: Int64, _ tolerance: Int64) -> Bool {
+        abs(number - other) <= tolerance
+    }
+}

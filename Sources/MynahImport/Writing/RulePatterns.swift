@@ -1,0 +1,61 @@
+import MynahCore
+
+/// Puts rules together that differ only in what the client wrote after the first bytes.
+///
+/// At least three requests with one first byte and one answer become a rule for the bytes that they begin
+/// with, unless a request that begins so had no answer. Rules for other requests come before it.
+enum RulePatterns {
+    /// As many requests make a pattern.
+    private static let least = 3
+
+    /// What a device does for a request, without the times.
+    private struct Effect: Hashable {
+        var error: UInt8?
+        var targets: [[Int]]
+        var values: [[UInt8]]
+
+        init(_ rule: ImportedProfile.Rule) {
+            error = rule.error
+            targets = rule.answers.map { [$0.service, $0.characteristic] }
+            values = rule.answers.map(\.value)
+        }
+    }
+
+    /// The rules for the same requests, with those put together at the end.
+    static func joined(_ rules: [ImportedProfile.Rule], unanswered: [[UInt8]]) -> [ImportedProfile.Rule] {
+        var groups: [Effect: [Int]] = [:]
+        for (index, rule) in rules.enumerated() where rule.turns.isEmpty {
+            groups[Effect(rule), default: []].append(index)
+        }
+        var joined: [(first: Int, rule: ImportedProfile.Rule)] = []
+        var gone: Set<Int> = []
+        var prefixes: [[UInt8]] = []
+        let all = groups.values.filter { $0.count >= least }.sorted { ($0.count, $1[0]) > ($1.count, $0[0]) }
+        for group in all {
+            // Requests with other first bytes are other requests.
+            for indices in Dictionary(grouping: group, by: { rules[$0].written.first }).values
+            where indices.count >= least {
+                let written = indices.map { rules[$0].written }
+                let prefix = written.dropFirst().reduce(written[0]) { common($0, $1) }
+                let isTaken = prefixes.contains { $0.starts(with: prefix) || prefix.starts(with: $0) }
+                guard !isTaken, !unanswered.contains(where: { $0.starts(with: prefix) }) else { continue }
+                prefixes.append(prefix)
+                var rule = rules[indices[0]]
+                rule.written = prefix
+                rule.isPrefix = true
+                for place in rule.answers.indices {
+                    rule.answers[place].delay = AnswerTable.usualDelay(
+                        of: indices.map { rules[$0].answers[place].delay })
+                }
+                joined.append((indices[0], rule))
+                gone.formUnion(indices)
+            }
+        }
+        return rules.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+            + joined.sorted { $0.first < $1.first }.map(\.rule)
+    }
+
+    private static func common(_ one: [UInt8], _ other: [UInt8]) -> [UInt8] {
+        zip(one, other).prefix { $0 == $1 }.map(\.0)
+    }
+}

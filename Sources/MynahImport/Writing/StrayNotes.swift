@@ -1,0 +1,92 @@
+import MynahCore
+import MynahSupport
+
+/// Notes about values and writes that belong to no characteristic of a profile.
+struct StrayNotes {
+    /// How many attributes have a note of their own.
+    private static let listed = 16
+
+    private let server: ObservedServer
+    /// The values of the profile's characteristics, and of those that can send them.
+    private var values: Set<AttributeHandle> = []
+    private var canSend: Set<AttributeHandle> = []
+    /// The Client Characteristic Configurations.
+    private var configurations: Set<AttributeHandle> = []
+
+    init(_ server: ObservedServer, _ table: TableModel) {
+        self.server = server
+        for characteristic in table.services.flatMap(\.characteristics) {
+            values.insert(characteristic.value)
+            if let handle = characteristic.configuration { configurations.insert(handle) }
+            if !characteristic.properties.isDisjoint(with: .anyUpdate) {
+                canSend.insert(characteristic.value)
+            }
+        }
+    }
+
+    /// Sentences without a full stop.
+    var texts: [String] {
+        var notes: [String] = []
+        var strays: [AttributeHandle: [Int]] = [:]
+        for place in server.sent.indices where !canSend.contains(server.sent.handle(at: place)) {
+            strays[server.sent.handle(at: place), default: []].append(place)
+        }
+        let handles = strays.keys.sorted()
+        for handle in handles.prefix(Self.listed) {
+            guard let places = strays[handle], let first = places.first, let name = owner(of: handle) else {
+                continue
+            }
+            notes.append(
+                """
+                \(places.count.counting("value")) came from \(name), which a profile cannot do, and \
+                \(places.count == 1 ? "is" : "are") left out: \(PlainText.hex(server.sent.value(at: first)))
+                """ + (places.count > 1 ? " and others" : ""))
+        }
+        let rest = handles.dropFirst(Self.listed).reduce(0) { $0 + (strays[$1]?.count ?? 0) }
+        if rest > 0 { notes.append("\(rest.counting("value")) came from more attributes like these") }
+        let known = Set(server.table.types.keys).union(ownHandles).union(configurations)
+        let writes = server.writes.filter { !known.contains($0.handle) }
+        if let first = writes.map(\.handle).min() {
+            let count = writes.count
+            notes.append(
+                """
+                \(count.counting("write")) went to attributes that were never discovered, such as the handle \
+                \(Self.number(of: first)), and \(count == 1 ? "is" : "are") left out
+                """)
+        }
+        let readings = server.table.readings.keys.filter {
+            !known.contains($0) && server.table.services[$0] == nil && server.table.declarations[$0] == nil
+        }
+        if let first = readings.min() {
+            notes.append(
+                """
+                \(readings.count.counting("value")) of attributes that were never discovered, such as the \
+                handle \(Self.number(of: first)), \(readings.count == 1 ? "is" : "are") left out
+                """)
+        }
+        return notes
+    }
+
+    /// The values of the services that a radio adds itself, and of those that a profile cannot have.
+    private var ownHandles: [AttributeHandle] { server.table.declarations.values.map(\.value) }
+
+    private static func number(of handle: AttributeHandle) -> String {
+        "0x" + Hex.encode([UInt8(handle.rawValue >> 8), UInt8(handle.rawValue & 0xFF)])
+    }
+
+    /// A name for an attribute that sends values and is no characteristic of the profile, or `nil` for
+    /// Service Changed, whose values say that the table changed.
+    private func owner(of handle: AttributeHandle) -> String? {
+        let declarations = server.table.declarations.filter { $0.value.value == handle }
+        if let own = declarations.min(by: { $0.key < $1.key })?.value {
+            if own.uuid == "2A05" { return nil }
+            let isKnown = values.contains(handle)
+            return isKnown ? "\(own.uuid), which has neither notify nor indicate" : "\(own.uuid)"
+        }
+        let before = server.table.declarations.filter { $0.key < handle }.max { $0.key < $1.key }
+        let place = before.map { " after \($0.value.uuid)" } ?? ""
+        let number = Self.number(of: handle)
+        guard let type = server.table.types[handle] else { return "the handle \(number)\(place)" }
+        return "the handle \(number), a descriptor \(type)\(place)"
+    }
+}
