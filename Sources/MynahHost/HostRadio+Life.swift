@@ -60,7 +60,7 @@ extension HostRadio {
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         stage = .starting
         connectParts()
-        links.security.ioCapability = identity.ioCapability
+        links.security.begin(as: identity)
         links.loadBonds()
         let epoch = controller.epoch + 1
         do throws(RadioError) {

@@ -355,7 +355,7 @@ final class ControllerDriver {
 
     /// The bytes of a packet for the log, without the keys in it.
     func visible(_ packet: H4Packet) -> String {
-        packet.visibleBody { links?.channel(of: $0) ?? nil }
+        packet.visibleBody { links?.table[$0]?.reassembler.channel }
     }
 
     /// Waits until the advertiser or the scanner has nothing under way.

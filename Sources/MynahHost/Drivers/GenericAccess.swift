@@ -205,7 +205,7 @@ final class GenericAccess {
             throw controller.unavailable()
         }
         let address = identity(of: address)
-        let stage = links.stage(ofPeripheral: address)
+        let stage = links.table.stage(ofPeripheral: address)
         guard stage != .givenUp else {
             throw RadioError(.disconnected, "the previous link to \(address) has not ended yet")
         }

@@ -57,8 +57,10 @@ final class LinkDriver {
 
     /// Begins to serve a device that publishes nothing yet.
     func begin(as identity: DeviceIdentity) {
-        security.ioCapability = identity.ioCapability
+        security.begin(as: identity)
+        controller.drive { session, _, _ in session.setLargestCentralCount(identity.largestCentralCount) }
         server.begin(as: identity)
+        client.confirmsIndications = identity.confirmsIndications
         channels.begin(as: identity)
     }
 
@@ -135,9 +137,6 @@ final class LinkDriver {
         for entry in packets { outbound.completed(entry.handle, entry.count) }
         sendData()
     }
-
-    /// The L2CAP channel of the PDU whose first packets a link has received, or `nil` if there is none.
-    func channel(of handle: ConnectionHandle) -> UInt16? { table[handle]?.reassembler.channel }
 
     func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         if !outbound.send(frame, to: handle) {
