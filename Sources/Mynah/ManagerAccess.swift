@@ -54,12 +54,10 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
-    /// The longest value that the link to a central carries, and whether a longer one is cut to that, as an
-    /// app's is; `nil` on a radio that cuts no value.
-    package func room(for id: Central.ID) -> (length: Int, isCut: Bool)? {
-        look { manager, phone -> (length: Int, isCut: Bool)? in
-            guard phone.capabilities?.cutsValues == true else { return nil }
-            return (phone.central(id).maximumUpdateValueLength, manager.app != nil)
+    /// The longest value that the link to a central carries; `nil` on a radio that cuts no value to that.
+    package func room(for id: Central.ID) -> Int? {
+        look { _, phone in
+            phone.capabilities?.cutsValues == true ? phone.central(id).maximumUpdateValueLength : nil
         } ?? nil
     }
 

@@ -133,10 +133,9 @@ public actor PeripheralManager {
     /// Returns `false` if the queue of one of them is full: then nothing is sent, and
     /// `.readyToUpdateSubscribers` follows. Returns `true` and sends nothing if no central is subscribed.
     ///
-    /// An app's value is cut to what each link carries, with a warning. An accessory's is not: it throws
-    /// `valueTooLong` if the value is too long for the ATT_MTU of every link. If it fits some links, and the
-    /// radio can send to one central alone, those get it and the radio warns. Throws `invalidState` if the
-    /// app does not run.
+    /// A value is cut to what each link carries, with a warning (Core Specification, Vol 3, Part F, 3.4.7.1).
+    /// BlueZ cuts none, and throws `valueTooLong` if the value is too long for the ATT_MTU of every link.
+    /// Throws `invalidState` if the app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {

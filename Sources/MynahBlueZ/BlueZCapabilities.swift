@@ -36,6 +36,7 @@ package enum BlueZCapabilities {
         result.answerDeadline = .seconds(5)
         result.playsPhoneServices = false
         result.cutsValues = false
+        result.limitsLinks = false
         return result
     }
 }

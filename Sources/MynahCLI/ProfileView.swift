@@ -25,6 +25,7 @@ enum ProfileView {
         if let request = profile.parameterRequest {
             fields.append(.init("connection", json(of: request)))
         }
+        fields += limits(of: profile).map { .init($0.name, .integer($0.number)) }
         let tree = profile.attributeTree
         fields.append(
             .init("services", .array(profile.services.indices.map { json(of: $0, in: profile, tree) })))
@@ -80,6 +81,7 @@ enum ProfileView {
         if case .bytes(let bytes) = characteristic.value, !bytes.isEmpty {
             members += JSON.members(of: bytes, layout(of: characteristic))
         }
+        members += updates(of: characteristic).map { .init($0.name, .string($0.word)) }
         members.append(
             .init(
                 "descriptors",
@@ -94,6 +96,17 @@ enum ProfileView {
                         ])
                     })))
         return .object(members)
+    }
+
+    /// How its values are sent, by the names of the keys, if they are not sent as usual.
+    private static func updates(of characteristic: Profile.Characteristic) -> [(name: String, word: String)] {
+        let subscription: [(String, String)] =
+            switch characteristic.updates.subscription {
+            case .asked: []
+            case .none: [("subscription", "none")]
+            case .always: [("subscription", "always")]
+            }
+        return subscription + (characteristic.updates.isInPieces ? [("pieces", "mtu")] : [])
     }
 
     /// The layout of a characteristic's value, or `nil` if it is not known.
@@ -111,6 +124,10 @@ enum ProfileView {
         var lines = [profile.name, ""]
         lines += airs.flatMap(\.text)
         if let request = profile.parameterRequest { lines += ["", text(of: request)] }
+        let limits = limits(of: profile)
+        if !limits.isEmpty {
+            lines += ["", "links  " + limits.map { "\($0.name) \($0.number)" }.joined(separator: ", ")]
+        }
         for (index, service) in profile.services.enumerated() {
             lines.append("")
             let includes = service.includes.map {
@@ -127,6 +144,15 @@ enum ProfileView {
         if !profile.faults.isEmpty { lines += ["", "faults"] }
         lines += profile.faults.map { "  \(ScreenLine.pad($0.fault.name, 20)) \($0.text(in: tree))" }
         return lines
+    }
+
+    /// The limits of its links, by the names of the keys.
+    static func limits(of profile: Profile) -> [(name: String, number: Int)] {
+        let device = profile.device
+        let (mtu, keySize) = (profile.marks["mtu"], profile.marks["security.keySize"])
+        return (device.largestCentralCount.map { [("centrals", $0)] } ?? [])
+            + (mtu == nil ? [] : [("mtu", device.largestMTU)])
+            + (keySize == nil ? [] : [("keySize", device.largestKeySize)])
     }
 
     private static func text(of request: Profile.ParameterRequest) -> String {
@@ -149,6 +175,7 @@ enum ProfileView {
         case .generated(let generator): line += "  = \(type(of: generator).name)"
         }
         if let every = characteristic.every { line += " every \(every.text)" }
+        line += updates(of: characteristic).map { "  \($0.name): \($0.word)" }.joined()
         return [line]
             + characteristic.descriptors.enumerated().map { index, descriptor in
                 var position = position

@@ -129,6 +129,36 @@ public struct DescriptorDefinition: Hashable, Sendable {
     }
 }
 
+/// How the values of a characteristic are sent to centrals.
+package struct UpdateRules: Hashable, Sendable {
+    /// `true` if a value that is longer than a link carries is sent in pieces of ATT_MTU − 3 bytes.
+    ///
+    /// Otherwise its first bytes are sent (Core Specification, Vol 3, Part F, 3.4.7.1).
+    package var isInPieces = false
+    /// To whom they are sent.
+    package var subscription = Subscription.asked
+
+    /// A characteristic as most are.
+    package init() {}
+
+    /// To whom values are sent.
+    package enum Subscription: Hashable, Sendable {
+        /// To the centrals that have subscribed by the Client Characteristic Configuration.
+        case asked
+        /// To every central: there is no Client Characteristic Configuration.
+        case none
+        /// To every central, with any Client Characteristic Configuration.
+        case always
+    }
+}
+
+extension CharacteristicDefinition {
+    /// Whether a Client Characteristic Configuration descriptor follows the value.
+    package var hasConfiguration: Bool {
+        !properties.isDisjoint(with: .anyUpdate) && updates.subscription != .none
+    }
+}
+
 /// The definition of a characteristic.
 public struct CharacteristicDefinition: Hashable, Sendable {
     /// The key of its value.
@@ -145,6 +175,10 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var maximumLength: Int
     /// The descriptors, in order, without 2900 and 2902, which the radio adds.
     public var descriptors: [DescriptorDefinition]
+    /// How its values are sent.
+    package var updates = UpdateRules()
+    /// The key of its Client Characteristic Configuration, by which faults name it; `nil` if none does.
+    package var configurationKey: AttributeKey?
 
     /// A characteristic, open and with up to 512 bytes by default.
     public init(

@@ -8,6 +8,13 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var ioCapability: IOCapability
     /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
     package var largestMTU = 517
+    /// How many centrals it takes, with which it leaves the air; `nil` if it takes any number and stays.
+    package var largestCentralCount: Int?
+    /// The largest encryption key that it takes part in, 7 to 16 octets (Core Specification, Vol 3, Part H,
+    /// 2.3.4).
+    package var largestKeySize = 16
+    /// `false` if it confirms no indication as a central.
+    package var confirmsIndications = true
     /// `true` if the GATT server has Service Changed.
     ///
     /// Without it, clients are not informed of changed services.

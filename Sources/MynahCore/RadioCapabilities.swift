@@ -21,8 +21,10 @@ public struct RadioCapabilities: Hashable, Sendable {
     /// `true` if the radio has a GATT server of its own, which can also have the services of an iPhone
     /// itself.
     package var playsPhoneServices = true
-    /// `true` if the radio cuts a value of an app that is too long for a link, as iOS does.
+    /// `true` if the radio cuts a value that is too long for a link, and can send it in pieces instead.
     package var cutsValues = true
+    /// `true` if the radio can limit its centrals, its ATT_MTU and the size of its keys.
+    package var limitsLinks = true
 
     /// Capabilities of a radio that can do everything, unless changed.
     package init(name: String) {

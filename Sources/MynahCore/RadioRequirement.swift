@@ -55,6 +55,16 @@ package enum RadioNeed: Hashable, Sendable {
     case noServiceChanged
     /// To request connection parameters from centrals.
     case connectionParameters
+    /// To leave the air with as many centrals as it takes.
+    case limitedCentrals
+    /// To offer a smaller ATT_MTU than the radio's.
+    case limitedMTU
+    /// To limit the size of encryption keys.
+    case limitedKeySize
+    /// To send values to centrals that have not subscribed.
+    case unaskedValues
+    /// To send a value that is longer than a link carries in pieces.
+    case valuesInPieces
 }
 
 /// A requirement that a radio does not meet.
@@ -80,6 +90,8 @@ extension RadioCapabilities {
             }
         }
     }
+
+    private static let ownHost = "needs Mynah's own host: choose --radio virtual, netsim or hci:"
 
     private func shortcoming(_ need: RadioNeed, _ subject: String) -> (isFatal: Bool, message: String)? {
         switch need {
@@ -185,6 +197,16 @@ extension RadioCapabilities {
                 --radio virtual, netsim or hci:
                 """
             )
+        case .limitedCentrals where !limitsLinks:
+            (true, "\(name) advertises with any number of centrals: \(subject) \(Self.ownHost)")
+        case .limitedMTU where !limitsLinks:
+            (true, "\(name) offers the ATT_MTU of bluetoothd's configuration: \(subject) \(Self.ownHost)")
+        case .limitedKeySize where !limitsLinks:
+            (true, "\(name) uses the kernel's encryption key sizes: \(subject) \(Self.ownHost)")
+        case .unaskedValues where !limitsLinks:
+            (true, "\(name) adds 2902 itself and sends to subscribers: \(subject) \(Self.ownHost)")
+        case .valuesInPieces where !cutsValues:
+            (true, "\(name) cannot send values in pieces: \(subject) \(Self.ownHost)")
         default: nil
         }
     }

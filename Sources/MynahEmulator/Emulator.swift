@@ -76,7 +76,7 @@ public actor Emulator {
         let faultyRadio = FaultControl.layer(around: radio, devices, clock, link)
         faultSupport = faultyRadio?.support ?? .ownHost
         phone = Phone(
-            radio: faultyRadio ?? radio, identity: devices[0].identity,
+            radio: faultyRadio ?? radio, identity: devices.identity,
             advertising: Self.advertising(of: devices), stateDirectory: stateDirectory, seed: seed,
             clock: clock, sink: link)
         let played = PlayedDevices(
@@ -246,7 +246,9 @@ extension Emulator {
             devices.player(with: request.attribute)?.report(request, central)
         case .lost, .stateChanged:
             for player in players { player.forgetReports() }
-        case .paired(let central): control.pairings.paired(central)
+        case .paired(let central):
+            control.pairings.paired(central)
+            for player in players { player.reactions.linkChanged(\.pair, of: central) }
         case .disconnected(let central):
             control.pairings.disconnected(central)
             for player in players { player.asks.forgetLink(of: central) }

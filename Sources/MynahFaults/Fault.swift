@@ -9,12 +9,16 @@ package struct Fault: Hashable, Sendable {
     /// The characteristic or descriptor that is read, written, notified or subscribed to; `nil` for every
     /// one.
     package var attribute: AttributeKey?
+    /// `true` if the attribute is the Client Characteristic Configuration of a characteristic.
+    package var isOfConfiguration = false
     /// Which of the operations it applies to.
     package var selection: FaultSelection
     /// The delay of the operation and of the effect.
     package var delay: Duration
     /// The effect, or `nil` if the operation is only held up.
     package var effect: FaultEffect?
+    /// `true` if its lasting effect ends when the central disconnects that it applied to.
+    package var endsWithLink: Bool
     /// `true` if the fault is off at the start and after a reset.
     package var isOff: Bool
     /// The seed of its random numbers, or `nil` if the radio has it.
@@ -24,7 +28,7 @@ package struct Fault: Hashable, Sendable {
     package init(
         name: String, trigger: FaultTrigger, of attribute: AttributeKey? = nil,
         selection: FaultSelection = FaultSelection(), delay: Duration = .zero, effect: FaultEffect? = nil,
-        isOff: Bool = false
+        endsWithLink: Bool = false, isOff: Bool = false
     ) {
         self.name = name
         self.trigger = trigger
@@ -32,6 +36,7 @@ package struct Fault: Hashable, Sendable {
         self.selection = selection
         self.delay = delay
         self.effect = effect
+        self.endsWithLink = endsWithLink
         self.isOff = isOff
     }
 }

@@ -37,7 +37,8 @@ extension FaultMachine {
         _ effect: FaultEffect, by name: String, of central: Peer.ID?, at now: Duration
     ) -> [FaultAction] {
         // It may have been turned off during its delay.
-        guard rules[name]?.isOn == true else { return [] }
+        guard let entry = rules[name], entry.isOn else { return [] }
+        linked.begin(entry.fault, of: central)
         switch effect {
         case .disconnect(let reason): return endLinks(of: central, reason)
         // One that begins in spite of an advertisement that is not connectable ends too.

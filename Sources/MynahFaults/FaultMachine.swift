@@ -20,6 +20,7 @@ struct FaultMachine: Sendable {
     var links = FaultLinks()
     var services = FaultedServices()
     var advertising = FaultedAdvertising()
+    var linked = LinkedEffects()
     /// When a step is due that applies the next fault after its time, or `nil` if there is none.
     private var nextDue: Duration?
 
@@ -55,7 +56,7 @@ struct FaultMachine: Sendable {
         capabilities = nil
         links = FaultLinks()
         services.removeAll()
-        advertising = FaultedAdvertising()
+        (advertising, linked) = (FaultedAdvertising(), LinkedEffects())
     }
 
     // MARK: Faults
@@ -214,16 +215,19 @@ struct FaultMachine: Sendable {
     mutating func verdict(
         on request: LowerRequest, of central: Peer.ID, at now: Duration
     ) -> (verdict: LowerVerdict, actions: [FaultAction]) {
-        let operation = request.operation
-        let key = operation.attributes.first
-        guard rules.concerns(operation.kind, of: key) else { return (.proceed, []) }
-        let decision = decide(operation, by: central)
+        var (operation, decision): (FaultRules.Operation?, FaultRules.Decision) = (nil, FaultRules.Decision())
+        for asked in request.operations
+        where decision.isNothing
+            && rules.concerns(asked.kind, of: request.refusable == nil ? nil : asked.attributes.first)
+        {
+            (operation, decision) = (asked, decide(asked, by: central))
+        }
+        guard let operation else { return (.proceed, []) }
         let verdict = decision.verdict
         var actions =
             decision.firings(FaultTrigger.Kind(operation.kind), central)
             + carryOut(decision, of: central, at: now)
-        if case .refuse(let error) = verdict, let key {
-            let access = operation.kind == .read ? RefusedRequest.Access.read : .write
+        if case .refuse(let error) = verdict, let (key, access) = request.refusable {
             let refused = RefusedRequest(central: central, attribute: key, access: access, error: error)
             actions.append(.pass(.refused(refused)))
         }
@@ -249,6 +253,7 @@ struct FaultMachine: Sendable {
         switch event {
         case .connected(let peer): return happened(.connect, to: peer.id, at: now)
         case .paired(let id): return happened(.pair, to: id, at: now)
+        case .disconnected(let id): return linked.takeEnded(by: id).flatMap { end($0) }
         case .subscribed(let key, let id, _) where !asksBelow:
             return happened(.subscribe, to: id, of: key, at: now)
         case .recovered, .stateChanged(.poweredOn):

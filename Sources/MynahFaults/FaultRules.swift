@@ -17,14 +17,18 @@ package struct FaultRules: Sendable {
         package var attributes: [AttributeKey]
         /// Whether the link's protection denies it, so that it reaches no value.
         package var isDenied: Bool
+        /// `true` if only the faults that name its attribute are for it: the radio itself owns that.
+        package var isNamedAlone: Bool
 
         /// An operation.
         package init(
-            _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false
+            _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false,
+            isNamedAlone: Bool = false
         ) {
             self.kind = kind
             self.attributes = attributes
             self.isDenied = isDenied
+            self.isNamedAlone = isNamedAlone
         }
     }
 
@@ -312,7 +316,7 @@ extension FaultRules.Entry {
     fileprivate func matches(_ operation: FaultRules.Operation) -> Bool {
         guard isArmed, fault.trigger == .on(operation.kind) else { return false }
         if operation.isDenied, fault.effect?.isOnValue == true { return false }
-        return fault.attribute.map(operation.attributes.contains) ?? true
+        return fault.attribute.map(operation.attributes.contains) ?? !operation.isNamedAlone
     }
 
     /// Counts an operation, and decides whether the fault is for it.

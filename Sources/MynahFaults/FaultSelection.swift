@@ -62,6 +62,8 @@ package enum FaultCondition: Hashable, Sendable {
     case variable(String, Comparison, Constant)
     /// The app is in this state, by its name in `AppState`.
     case appState(String)
+    /// Several comparisons, each of which must hold.
+    case all([FaultCondition])
 
     /// A constant.
     package enum Constant: Hashable, Sendable {

@@ -25,7 +25,14 @@ extension Fault {
         if case .order(let number)? = selection.central, number < 1 {
             return "central counts connections from 1"
         }
-        if attribute != nil, ![.read, .write, .notify, .subscribe].contains(trigger.kind) {
+        if isOfConfiguration {
+            guard [.read, .write, .discover].contains(trigger.kind) else {
+                return "2902 is read, written and discovered; for \(trigger.kind), name the characteristic"
+            }
+            guard [.error, .delay, .noAnswer, .disconnect].contains(kind) else {
+                return "faults of 2902 are error, delay, noAnswer and disconnect, and not \(kind)"
+            }
+        } else if attribute != nil, ![.read, .write, .notify, .subscribe].contains(trigger.kind) {
             return "\(trigger.kind) has no attribute; remove of"
         }
         if selection.central != nil, trigger.kind == .advertise {
@@ -114,6 +121,9 @@ extension RadioCapabilities {
     }
 
     private func support(of fault: Fault, _ faults: FaultSupport) -> String? {
+        guard !fault.isOfConfiguration || faults.reachesConfigurations else {
+            return "\(name) answers for 2902 by itself; choose --radio virtual, netsim or hci:"
+        }
         guard !faults.allows(fault.kind, at: fault.trigger.kind) else { return nil }
         guard let triggers = faults.triggers[fault.kind], !triggers.isEmpty else {
             return "\(name) cannot carry out \(fault.kind)"

@@ -17,6 +17,8 @@ package struct FaultSupport: Hashable, Sendable {
     /// The ways in which the radio carries out effects that other radios carry out otherwise, as phrases for
     /// people.
     package var ways: [FaultEffect.Kind: String]
+    /// `true` if the radio has requests for Client Characteristic Configurations decided about.
+    package var reachesConfigurations = true
 
     /// The combinations that mean something on any radio.
     package static let meaningful: [FaultEffect.Kind: Set<FaultTrigger.Kind>] = {
@@ -61,7 +63,7 @@ package struct FaultSupport: Hashable, Sendable {
         var triggers = meaningful.mapValues { $0.subtracting(unseen) }
         for effect in [FaultEffect.Kind.delay, .error] { triggers[effect]?.remove(.subscribe) }
         for effect in [FaultEffect.Kind.noAnswer, .refuseSubscription, .mtu] { triggers[effect] = nil }
-        return FaultSupport(
+        var support = FaultSupport(
             triggers: triggers,
             disconnectReasons: [0x13],
             lostBonds: [.reject],
@@ -72,6 +74,8 @@ package struct FaultSupport: Hashable, Sendable {
                 .loseBond: "RemoveDevice, which also ends the link",
                 .vanish: "the adapter is turned off, for other programs too",
             ])
+        support.reachesConfigurations = false
+        return support
     }()
 
     /// Whether the radio can carry out an effect at a trigger.

@@ -47,10 +47,27 @@ package enum LowerRequest: Hashable, Sendable {
     case write(AttributeKey)
     /// A write, or prepared writes, of a Client Characteristic Configuration that sets a bit.
     case subscribe(AttributeKey)
-    /// A request that finds services, included services, characteristics or descriptors.
-    case discover
+    /// A read of a Client Characteristic Configuration.
+    case readConfiguration(ConfigurationKey)
+    /// A write of a Client Characteristic Configuration, which subscribes or not.
+    case writeConfiguration(ConfigurationKey, subscribes: Bool)
+    /// A request that finds services, included services, characteristics or descriptors, and these Client
+    /// Characteristic Configurations.
+    case discover([ConfigurationKey])
     /// An Exchange MTU Request.
     case mtu
+}
+
+/// The key of a Client Characteristic Configuration, and that of its characteristic.
+package struct ConfigurationKey: Hashable, Sendable {
+    package var configuration: AttributeKey
+    package var characteristic: AttributeKey
+
+    /// The configuration of a characteristic.
+    package init(_ configuration: AttributeKey, of characteristic: AttributeKey) {
+        self.configuration = configuration
+        self.characteristic = characteristic
+    }
 }
 
 /// The decision about a request that a radio answers by itself.

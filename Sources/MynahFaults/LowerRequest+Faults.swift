@@ -1,15 +1,30 @@
 import MynahCore
 
 extension LowerRequest {
-    /// The operation that faults decide about.
-    var operation: FaultRules.Operation {
+    /// The operations that faults decide about: the first for which there is a fault.
+    var operations: [FaultRules.Operation] {
         switch self {
         // The radio asks about reads and writes only if the link's protection denies them.
-        case .read(let key): .init(.read, of: [key], isDenied: true)
-        case .write(let key): .init(.write, of: [key], isDenied: true)
-        case .subscribe(let key): .init(.subscribe, of: [key])
-        case .discover: .init(.discover)
-        case .mtu: .init(.mtu)
+        case .read(let key): [.init(.read, of: [key], isDenied: true)]
+        case .write(let key): [.init(.write, of: [key], isDenied: true)]
+        case .subscribe(let key): [.init(.subscribe, of: [key])]
+        case .readConfiguration(let key): [.init(.read, of: [key.configuration], isNamedAlone: true)]
+        case .writeConfiguration(let key, let subscribes):
+            [.init(.write, of: [key.configuration], isNamedAlone: true)]
+                + (subscribes ? [.init(.subscribe, of: [key.characteristic])] : [])
+        case .discover(let keys): [.init(.discover, of: keys.map(\.configuration))]
+        case .mtu: [.init(.mtu)]
+        }
+    }
+
+    /// The attribute whose request is refused, and how it was accessed; `nil` if the request is about none.
+    var refusable: (key: AttributeKey, access: RefusedRequest.Access)? {
+        switch self {
+        case .read(let key): (key, .read)
+        case .write(let key), .subscribe(let key): (key, .write)
+        case .readConfiguration(let key): (key.characteristic, .read)
+        case .writeConfiguration(let key, _): (key.characteristic, .write)
+        case .discover, .mtu: nil
         }
     }
 }

@@ -174,6 +174,13 @@ extension HostRadio {
     public func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
         try await links.readRSSI(of: peer)
     }
+
+    /// Has `handler` called when something is asked of a peripheral, and when the answer has come.
+    ///
+    /// That is before later events are reported; the caller hears of the answer a little after them.
+    package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
+        sinks.asked = handler
+    }
 }
 
 extension HostRadio: DeviceNameRadio {

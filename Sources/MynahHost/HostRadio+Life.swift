@@ -60,7 +60,7 @@ extension HostRadio {
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         stage = .starting
         connectParts()
-        security.manager.ioCapability = identity.ioCapability
+        security.manager.begin(as: identity)
         security.loadBonds()
         let epoch = controller.epoch + 1
         do throws(RadioError) {

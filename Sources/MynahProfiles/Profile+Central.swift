@@ -11,6 +11,8 @@ extension Profile {
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
         /// Whether the phone shows an alert if it is made while Bluetooth is off.
         package var showsPowerAlert = true
+        /// Whether its phone confirms indications.
+        package var confirmsIndications = true
         /// The services of the devices whose connection events it registers for, none for every device; `nil`
         /// if it does not register.
         package var connectionEvents: [BluetoothUUID]?

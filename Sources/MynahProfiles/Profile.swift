@@ -13,8 +13,8 @@ public struct Profile: Sendable {
     public var passkey: UInt32?
     /// The advertising, or `nil` if the device does not advertise.
     public var advertising: Advertising?
-    /// The connection parameters that it requests, or `nil` if it requests none.
-    package var parameterRequest: ParameterRequest?
+    /// The requests and rules for links of centrals.
+    package var links = Links()
     /// The services, included ones before those that include them.
     public var services: [Service]
     /// The app that plays it, or `nil` if it is an accessory.
@@ -43,14 +43,6 @@ public struct Profile: Sendable {
         public var advertisement: Advertisement
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
-    }
-
-    /// A request for connection parameters, some time after each connection.
-    package struct ParameterRequest: Hashable, Sendable {
-        /// The parameters.
-        package var wanted: ConnectionParameterRange
-        /// The time after the connection began.
-        package var delay: Duration
     }
 
     /// A service.
@@ -96,6 +88,8 @@ public struct Profile: Sendable {
         public var writeError: ATTError?
         /// The requests that a test answers.
         package var asked: AskedAccess = []
+        /// How its values are sent.
+        package var updates = UpdateRules()
         /// The rules for writes and subscriptions of centrals.
         package var reactions = Reactions()
         /// The descriptors, in order.
@@ -112,19 +106,6 @@ public struct Profile: Sendable {
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
                 && !asked.contains(.read)
         }
-    }
-
-    /// The rules of a characteristic.
-    package struct Reactions: Hashable, Sendable {
-        /// The reactions to a write.
-        package var write: [Reaction] = []
-        /// The reactions to a subscription.
-        package var subscribe: [Reaction] = []
-
-        package init() {}
-
-        /// Whether there are no reactions.
-        package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
     }
 
     /// A descriptor.

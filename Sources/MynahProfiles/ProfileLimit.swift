@@ -4,6 +4,8 @@ import MynahCore
 ///
 /// The limits also hold for parts that a test adds or sets.
 package enum ProfileLimit: CaseIterable, Sendable {
+    /// The answers of a rule, and those that wait for a central.
+    case answers
     /// The faults of a device.
     case faults
     /// The notifications of a phone: ANCS counts them in a byte.
@@ -22,6 +24,7 @@ package enum ProfileLimit: CaseIterable, Sendable {
     /// The limit.
     package var count: Int {
         switch self {
+        case .answers: 10_000
         case .faults, .steps, .tracks, .variables: 1000
         case .notifications: 255
         case .scenarios: 100

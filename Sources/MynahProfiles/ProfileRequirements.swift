@@ -14,6 +14,14 @@ extension Profile {
             let mark = marks["connection"] ?? .start
             list.append(RadioRequirement(.connectionParameters, of: "connection", at: mark))
         }
+        let limits: [(key: String, need: RadioNeed, isSet: Bool)] = [
+            ("centrals", .limitedCentrals, device.largestCentralCount != nil),
+            ("mtu", .limitedMTU, marks["mtu"] != nil),
+            ("security.keySize", .limitedKeySize, marks["security.keySize"] != nil),
+        ]
+        for limit in limits where limit.isSet {
+            list.append(RadioRequirement(limit.need, of: limit.key, at: marks[limit.key] ?? .start))
+        }
         if let app, app.connectionLatency != nil {
             let mark = app.marks["connectionLatency"] ?? .start
             list.append(RadioRequirement(.connectionParameters, of: "app.connectionLatency", at: mark))
@@ -25,6 +33,9 @@ extension Profile {
         if let phone, !phone.services.isEmpty {
             let mark = phone.marks["services"] ?? .start
             list.append(RadioRequirement(.phoneServices, of: "phone.services", at: mark))
+        }
+        if (linkRules.connect + linkRules.pair).flatMap(\.answers).contains(where: \.isInPieces) {
+            list.append(RadioRequirement(.valuesInPieces, of: "on", at: marks["on"] ?? .start))
         }
         var hasSaidWrites = false
         for service in services {
@@ -135,6 +146,10 @@ extension Profile {
             want(.protectedCommands, "permissions")
         }
         if characteristic.permissions.notify == .authorized { want(.authorizedSubscriptions, "permissions") }
+        if characteristic.updates.subscription != .asked { want(.unaskedValues, "subscription") }
+        if characteristic.updates.isInPieces { want(.valuesInPieces, "pieces") }
+        let answers = (characteristic.reactions.write + characteristic.reactions.subscribe).flatMap(\.answers)
+        if answers.contains(where: \.isInPieces) { want(.valuesInPieces, "on") }
         guard !properties.isDisjoint(with: .anyWrite) else { return list }
         // Nobody asked for the 512 bytes that a value may have unless said: one word about it is enough.
         let isSaid = characteristic.marks["maxLength"] != nil

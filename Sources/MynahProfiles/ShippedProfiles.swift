@@ -516,10 +516,10 @@ services:
             instantaneousPower: {generate: normal, mean: 150 W, deviation: 5 W}
             elapsedTime: {generate: counter, by: 1 s}
         every: 1 s
-      # The limits of targets; one beyond them is an invalid parameter. Levels of 1 to 20, in tenths.
+      # The limits of targets; one beyond them is an invalid parameter. Levels of 1 to 20.
       - uuid: supported-resistance-level-range
         properties: [read]
-        value: {hex: 0A 00 C8 00 0A 00}
+        value: {fields: {minimumResistanceLevel: 1, maximumResistanceLevel: 20, minimumIncrement: 1}}
       - uuid: supported-power-range
         properties: [read]
         value: {fields: {minimumPower: 0 W, maximumPower: 1500 W, minimumIncrement: 1 W}}

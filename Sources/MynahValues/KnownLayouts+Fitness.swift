@@ -110,7 +110,7 @@ extension KnownLayouts {
             ]
         case 0x2AD4: range("Speed", uint16, "km/h", by: hundredths)
         case 0x2AD5: range("Inclination", sint16, "%", by: tenths)
-        case 0x2AD6: range("ResistanceLevel", uint8, nil, by: Resolution(10))
+        case 0x2AD6: range("ResistanceLevel", sint16, nil, by: tenths)
         case 0x2AD7: range("HeartRate", uint8, "bpm")
         case 0x2AD8: range("Power", sint16, "W")
         case 0x2AD9: controlPoint
@@ -119,6 +119,10 @@ extension KnownLayouts {
         }
     }
 
+    /// A range of a target.
+    ///
+    /// That of the resistance level is as in Fitness Machine Service 1.0: two octets a number, in tenths. The
+    /// SIG's later files have one octet, which no trainer sends.
     private static func range(
         _ name: String, _ kind: Kind, _ unit: String?, by resolution: Resolution = .one
     ) -> Entries {
@@ -156,7 +160,7 @@ extension KnownLayouts {
             field("averageSpeed", uint16, "km/h", by: hundredths),
             field("instantaneousCadence", uint16, "rpm", by: Resolution(1, 2)),
             field("averageCadence", uint16, "rpm", by: Resolution(1, 2)), field("totalDistance", uint24, "m"),
-            field("resistanceLevel", uint8, by: Resolution(10)), field("instantaneousPower", sint16, "W"),
+            field("resistanceLevel", sint16), field("instantaneousPower", sint16, "W"),
             field("averagePower", sint16, "W"),
         ] + energy
     }
@@ -193,7 +197,7 @@ extension KnownLayouts {
             field("totalDistance", uint24, "m"),
             field("instantaneousPace", uint16, "s"), field("averagePace", uint16, "s"),
             field("instantaneousPower", sint16, "W"), field("averagePower", sint16, "W"),
-            field("resistanceLevel", uint8, by: Resolution(10)),
+            field("resistanceLevel", sint16),
         ] + energy
     }
 
@@ -203,7 +207,7 @@ extension KnownLayouts {
         return [
             field("opcode", uint8), field("targetSpeed", uint16, "km/h", by: hundredths, when: with(2)),
             field("targetInclination", sint16, "%", by: tenths, when: with(3)),
-            field("targetResistanceLevel", uint8, by: Resolution(10), when: with(4)),
+            field("targetResistanceLevel", uint8, by: tenths, when: with(4)),
             field("targetPower", sint16, "W", when: with(5)),
             field("targetHeartRate", uint8, "bpm", when: with(6)),
             choice("control", "", "stop", "pause", when: with(8)),
@@ -229,7 +233,7 @@ extension KnownLayouts {
             field("opcode", uint8), choice("control", "", "stop", "pause", when: with(2)),
             field("targetSpeed", uint16, "km/h", by: hundredths, when: with(5)),
             field("targetInclination", sint16, "%", by: tenths, when: with(6)),
-            field("targetResistanceLevel", uint8, by: Resolution(10), when: with(7)),
+            field("targetResistanceLevel", uint8, by: tenths, when: with(7)),
             field("targetPower", sint16, "W", when: with(8)),
             field("targetHeartRate", uint8, "bpm", when: with(9)),
             field("windSpeed", sint16, "m/s", by: thousandths, when: with(0x12)),

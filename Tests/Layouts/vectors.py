@@ -14,9 +14,10 @@ from bluetooth_sig.gatt.characteristics.indoor_bike_data import IndoorBikeDataCh
 from bluetooth_sig.gatt.characteristics.temperature import TemperatureCharacteristic
 
 #: The octets of the fields that each bit of the flags announces, written down from the specifications; what a bit
-#: that is not set announces is negative.
+#: that is not set announces is negative. A bit with 0 is not set: the package has the resistance level of a later
+#: edition.
 WHEEL_AND_CRANK = [6, 4]
-INDOOR_BIKE = [-2, 2, 2, 2, 3, 1, 2, 2, 5, 1, 1, 2, 2]
+INDOOR_BIKE = [-2, 2, 2, 2, 3, 0, 2, 2, 5, 1, 1, 2, 2]
 #: How often each combination of flags is tried, and the seed of the other bytes.
 TRIES = 3
 SEED = 11
@@ -29,7 +30,7 @@ def octets(generator: random.Random, count: int) -> bytes:
 
 def flagged(generator: random.Random, width: int, parts: list[int]) -> list[bytes]:
     values = []
-    for bits in itertools.product([0, 1], repeat=len(parts)):
+    for bits in itertools.product(*([0, 1] if part else [0] for part in parts)):
         flags = sum(bit << position for position, bit in enumerate(bits))
         body = sum(abs(part) for part, bit in zip(parts, bits) if bit == (part > 0))
         values += [flags.to_bytes(width, "little") + octets(generator, body) for _ in range(TRIES)]

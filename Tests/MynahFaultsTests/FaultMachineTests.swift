@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test func `a lasting effect ends with the link of the central that it applied to`() throws {
+        var change = FaultyAdvertisement()
+        change.isConnectable = false
+        var machine = try Self.machine(
+            Fault(
+                name: "busy", trigger: .on(.connect), selection: FaultSelection(times: 1),
+                effect: .advertise(change, for: nil), endsWithLink: true))
+        let wanted = Advertisement(localName: "x")
+        machine.advertising.wanted = wanted
+        #expect(Self.connect(Self.first, &machine) == ["applied busy", "advertiseAgain"])
+        #expect(Self.connect(Self.second, &machine) == [])
+        #expect(!machine.changed(wanted).isConnectable)
+        func disconnect(_ peer: Peer) -> [String] {
+            _ = machine.note(.disconnected(peer.id))
+            return Self.text(machine.follow(.disconnected(peer.id), at: .zero))
+        }
+        #expect(disconnect(Self.second) == [])
+        #expect(!machine.changed(wanted).isConnectable)
+        #expect(disconnect(Self.first) == ["advertiseAgain"])
+        #expect(machine.changed(wanted).isConnectable)
+    }
+
     @Test func `a link ends as its fault says, and no later one of the same central`() throws {
         var machine = try Self.machine(
             .on(.connect, .init(central: .order(2)), .disconnect(reason: 0x15)),

@@ -149,10 +149,11 @@ import Testing
         #expect(!scene.server.takesIndications(1) && scene.server.takesIndications(2))
     }
 
-    @Test func `an app's value is cut to what each link carries, with one warning for each`() throws {
+    @Test(arguments: [ServingMode.app, .accessory])
+    func `a value is cut to what each link carries, with one warning for each`(mode: ServingMode) throws {
         var scene = try Scene([1: 1, 2: 1])
         let definitions = [ServiceDefinition(uuid: "180D", characteristics: [scene.rate])]
-        scene.server.serve(definitions, as: .app)
+        scene.server.serve(definitions, as: mode)
         scene.server.agreed(on: 26, 2)
         let value = [UInt8](1...22)
         #expect(try scene.send(value) == .sent(2))
@@ -161,8 +162,33 @@ import Testing
         #expect(scene.asked() == ["valueTooLong"])
         #expect(try scene.send(value, to: [1]) == .sent(1))
         #expect(scene.sent() == ["1:1B1200" + short] && scene.asked() == [])
-        scene.server.serve(definitions, as: .accessory)
-        #expect(throws: RadioError.self) { try scene.send(value, to: [1]) }
+    }
+
+    @Test func `a value is sent in pieces of what each link carries, without a warning`() throws {
+        var scene = try Scene([1: 1, 2: 2, 3: 1])
+        var rate = scene.rate
+        rate.updates.isInPieces = true
+        let published = try #require(scene.published)
+        scene.server.withdraw(published.id, at: .zero, &scene.outbound, &scene.actions)
+        let service = ServiceDefinition(uuid: "180D", characteristics: [rate])
+        _ = try scene.server.publish([service], at: .zero, &scene.outbound, &scene.actions)
+        for (link, bits) in [(1, 1), (2, 2), (3, 1)] as [(ConnectionHandle, UInt8)] {
+            scene.configure(AttributeHandle(0x13), bits, link)
+        }
+        _ = (scene.sent(), scene.asked())
+        scene.server.agreed(on: 48, 3)
+        let value = [UInt8](1...45)
+        #expect(try scene.send(value) == .sent(3))
+        let pieces = [value[0..<20], value[20..<40], value[40..<45]].map { Hex.encode($0) }
+        #expect(
+            scene.sent().sorted()
+                == (pieces.map { "1:1B1200" + $0 } + ["2:1D1200" + pieces[0], "3:1B1200" + Hex.encode(value)])
+        )
+        #expect(!scene.asked().contains("valueTooLong"))
+        scene.confirm(2)
+        #expect(scene.sent() == ["2:1D1200" + pieces[1]])
+        scene.confirm(2)
+        #expect(scene.sent() == ["2:1D1200" + pieces[2]])
     }
 
     @Test func `of disabled services nothing is served but static values`() throws {
@@ -187,18 +213,6 @@ import Testing
         #expect(scene.receive([0x0A, text, 0], 1).first?.hasSuffix("0E") == true)
         scene.server.serve([service], as: .app)
         #expect(answers() == ["0B", "0B", "0B", "13"])
-    }
-
-    @Test func `a value that one link does not carry is a warning once, and an error if no link does`() throws
-    {
-        var scene = try Scene([1: 1, 2: 1])
-        #expect(scene.receive([0x02, 0, 1], 2) == ["2:030502"])
-        #expect(scene.asked() == ["MTU of 2: 256"])
-        let long = [UInt8](repeating: 1, count: 21)
-        for _ in 0..<2 { #expect(try scene.send(long) == .sent(1)) }
-        #expect(scene.asked() == ["valueTooLong"])
-        let error = #expect(throws: RadioError.self) { try scene.send(long, to: [1]) }
-        #expect(error?.code == .valueTooLong)
     }
 
     @Test func `a request is answered when its event is, and commands need no answer`() throws {

@@ -52,6 +52,8 @@ import Testing
             + "manufacturerData: {0x0059: 01}, serviceData: {1810: 64}, appearance: 64, connectable: false}, "
             + "for: 10 s}",
         "{name: a, on: advertise, do: vanish, for: 2 min}",
+        "{name: a, on: connect, do: advertise, with: {connectable: false}, until: disconnected}",
+        "{name: a, on: read, when: power > 200 and mode == \"boot and go\", do: noAnswer}",
     ]
 
     /// Faults of keys, words or shapes that a profile does not have.
@@ -102,7 +104,7 @@ import Testing
             problems(text) == [
                 "3:11: error: unknown key \"nam\" in a fault; did you mean \"name\"?",
                 "3:23: error: unknown trigger \"raed\"; did you mean \"read\"?",
-                "3:35: error: unknown variable \"powr\"; did you mean \"power\"?",
+                "3:35: error: unknown variable \"powr\"; known are mode and power; did you mean \"power\"?",
                 "3:45: error: unknown key \"trunkate\" in a fault; did you mean \"truncate\"?",
             ])
     }
@@ -216,7 +218,7 @@ import Testing
         ),
         (
             "{name: a, on: read, when: powr > 3, truncate: 1}",
-            "36: error: unknown variable \"powr\"; did you mean \"power\"?"
+            "36: error: unknown variable \"powr\"; known are mode and power; did you mean \"power\"?"
         ),
         (
             "{name: a, on: read, when: power, truncate: 1}",

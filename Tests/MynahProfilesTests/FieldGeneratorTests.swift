@@ -227,7 +227,10 @@ import Glibc
         let text = FieldTests.typed("2A29", "{fields: {manufacturerName: {generate: sine, min: 1, max: 2}}}")
         #expect(
             MynahProfilesTests.problems(text) == [
-                "8:55: error: manufacturerName is text, which sine does not make; constant or list does"
+                """
+                8:55: error: manufacturerName is text, which sine does not make; constant or list does; \
+                for a text with numbers write the value as {text: "counter {n}", n: {generate: counter}}
+                """
             ])
         let clock = FieldTests.typed("2A08", "{fields: {dateTime: {generate: clock, noise: 1, start: x}}}")
         #expect(

@@ -7,6 +7,10 @@ import Testing
     private static func text(_ limit: ProfileLimit, _ count: Int) -> String {
         func list(_ element: (Int) -> String) -> String { (0..<count).map(element).joined(separator: ", ") }
         return switch limit {
+        case .answers:
+            characteristic(
+                "properties: [write, notify]\n        on: {write: [{answer: [\(list { _ in "{hex: 00}" })]}]}"
+            )
         case .faults:
             characteristic(
                 "properties: [read]\nfaults: [\(list { "{name: f\($0), on: read, delay: 1 ms}" })]")

@@ -69,6 +69,30 @@ import Testing
         #expect(rules.map(\.storesValue) == [false, true, true, true, true])
     }
 
+    @Test func `a rule is for the variables that its when says`() throws {
+        let rules = try Self.reactions(
+            """
+            on:
+              write:
+                - {match: {opcode: 2}, when: power == 150 and mode == "a and b", error: 0x80}
+                - {when: power > 200, error: 0x81}
+                - {match: {opcode: 2}, set: {power: 1}}
+              subscribe: [{when: mode != "eco", disconnect: true}, {notify: now}]
+            """
+        )
+        func rule(_ power: Double, _ mode: String) -> Int? {
+            let variables = Variables(["power": .number(power), "mode": .text(mode)])
+            let found = rules.write.first(for: [2], Self.layout.decode([2]), variables)
+            return found.flatMap { rules.write.firstIndex(of: $0) }
+        }
+        #expect(rule(150, "a and b") == 0)
+        #expect(rule(150, "eco") == 2)
+        #expect(rule(151, "a and b") == 2)
+        #expect(rule(201, "a and b") == 1)
+        #expect(rules.subscribe.first(Self.variables) == rules.subscribe[1])
+        #expect(rules.subscribe.first(Variables(["mode": .text("x")])) == rules.subscribe[0])
+    }
+
     @Test func `a comparison that every number passes is taken, and so is each limit`() throws {
         let rules = try Self.reactions(
             """
@@ -169,6 +193,28 @@ import Testing
             "on: {write: [{match: {opcode: {'<': 0}}, error: 0x80}]}",
             "opcode is never < 0: it is 0 to 255 (uint8)"
         ),
+        (
+            "on: {write: [{when: unlocked == 1, error: 0x80}]}",
+            "unknown variable \"unlocked\"; known are mode and power"
+        ),
+        (
+            "on: {write: [{when: powr == 1, error: 0x80}]}",
+            "unknown variable \"powr\"; known are mode and power; did you mean \"power\"?"
+        ),
+        (
+            "on: {write: [{when: level == 1, error: 0x80}]}",
+            "\"level\" is a field of the value, and when compares variables: use match"
+        ),
+        (
+            "on: {write: [{match: {power: 1}, error: 0x80}]}",
+            "compare it beside match, as in when: power == 1"
+        ),
+        ("on: {write: [{when: power == 1 and mode, error: 0x80}]}", "and \"mode\" is no comparison"),
+        ("on: {write: [{when: power, error: 0x80}]}", "when compares variables, as in"),
+        ("on: {write: [{when: mode > \"a\", error: 0x80}]}", "a text has no order"),
+        ("on: {write: [{when: mode == eco, error: 0x80}]}", "with a text in quotation marks"),
+        ("on: {write: [{answer: {value: {hex: 00}, pieces: 20}}]}", "unknown pieces"),
+        ("on: {write: [{answer: {value: {hex: 00, pieces: mtu}}}]}", "pieces is a key beside value"),
         ("on: {write: [{set: {pwer: 1}}]}", "unknown variable \"pwer\"; did you mean \"power\"?"),
         ("on: {write: [{set: {power: levl}}]}", "did you mean \"level\"?"),
         ("on: {write: [{answer: {generate: heart-rate}}]}", "an answer is hex, text, base64 or fields"),

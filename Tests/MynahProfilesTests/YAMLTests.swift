@@ -70,14 +70,16 @@ import Testing
                 "hello",
                 """
                 1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
-                connection, app, phone, central, variables, services, faults and scenarios, not "hello"
+                connection, centrals, mtu, app, phone, central, variables, on, services, faults and \
+                scenarios, not "hello"
                 """
             ),
             (
                 "[1, 2]",
                 """
                 1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
-                connection, app, phone, central, variables, services, faults and scenarios, not a list
+                connection, centrals, mtu, app, phone, central, variables, on, services, faults and \
+                scenarios, not a list
                 """
             ),
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahRun
 
-/// Values of an app that a link cuts.
+/// Values that a link cuts.
 @Suite(.timeLimit(.minutes(5))) struct CutValueTests {
     private static let value = String(repeating: "AB", count: 200)
 
@@ -85,28 +85,31 @@ import Testing
             let log = try await RunRig.playFast(
                 [Self.faulty(app, faults), Self.listener("Ear", iOS: 17)], seconds: 6)
             let sent = log.events(.notified)
-            // An accessory sends no value that its link cannot carry.
-            let isUnsendable = app.isEmpty && length != nil
-            let isSent = !isUnsendable && value != nil
+            let isSent = value != nil
             #expect(sent.first?["tick"] == .integer(isSent ? 1 : 2))
-            #expect(sent.first?.string("value") == (isSent ? value : "0102030405"))
-            #expect(sent.first?["length"] == (isSent ? length.map { .integer($0) } : nil))
+            #expect(sent.first?.string("value") == value ?? "0102030405")
+            #expect(sent.first?["length"] == length.map { .integer($0) })
             let received = log.events(.valueUpdated).map { $0.string("value") }
             #expect(received.prefix(3) == sent.prefix(3).map { $0.string("value") }[...])
             let codes = log.events(.warning).compactMap { $0.string("code") }
-            #expect(codes.contains("faultFailed") == isUnsendable)
+            #expect(!codes.contains("faultFailed"))
+            #expect(codes.contains("valueTooLong") == (length != nil))
         }
     }
 
     @Test(arguments: ["do: reorder", "delay: 500 ms"])
-    func `a value that waits, and that no link can carry, is not reported`(effect: String) async throws {
+    func `a value that waits, and that its link cuts, is reported as it is sent`(effect: String) async throws
+    {
         let value =
             "{layout: [{n: uint16}, {fill: bytes}], fields: {n: {generate: counter}, fill: \"\(Self.long)\"}}"
         let accessory = Self.faulty("", "\(Self.small), {name: f, on: notify, nth: every 3, \(effect)}")
             .replacing("{hex: \"0102030405\"}", with: value)
         let log = try await RunRig.playFast([accessory, Self.listener("Ear", iOS: 17)], seconds: 12)
-        #expect(log.events(.valueUpdated).isEmpty)
-        #expect(log.events(.notified).isEmpty)
+        let received = log.events(.valueUpdated).compactMap { $0.string("value") }
+        let sent = log.events(.notified)
+        #expect(received.count > 2 && received.allSatisfy { $0.count == 40 })
+        #expect(Set(received).isSubset(of: sent.compactMap { $0.string("value") }))
+        #expect(sent.allSatisfy { $0["length"] == .integer(33) })
         #expect(log.events(.faultApplied).count > 2)
     }
 }

@@ -58,7 +58,7 @@ import Testing
             "there is one connection between two addresses",
             "a link that a central made is a peripheral's too, until the central's half leaves it",
         ],
-        63: ["an app's value is cut to what each link carries, with one warning for each"],
+        63: ["a value is cut to what each link carries, with one warning for each"],
         64: [
             "the user stops and starts advertising on the app's own screen only",
             "each app finds what it stored",

@@ -1,6 +1,16 @@
 public import MynahCore
 public import MynahProfiles
 
+extension [EmulatedDevice] {
+    /// How the phone that all of them share presents itself: as the first of them, but it confirms no
+    /// indication if one of them wants that.
+    var identity: DeviceIdentity {
+        var identity = self[0].identity
+        identity.confirmsIndications = allSatisfy(\.identity.confirmsIndications)
+        return identity
+    }
+}
+
 /// A device ready to be played: what is published and advertised, and what its attributes hold.
 public struct EmulatedDevice: Sendable {
     /// The device's name for people.
@@ -43,6 +53,8 @@ public struct EmulatedDevice: Sendable {
         var psm: AttributeKey?
         /// The rules of characteristics, by their positions.
         var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
+        /// The rules for links of centrals.
+        var links = Profile.LinkRules()
         /// The services that do more than keep their values.
         var behaviors: [BehavingService] = []
     }

@@ -43,6 +43,7 @@ extension EmulatedDevice {
                 return EmulatedApp(app, name: name, centrals: profile.centrals)
             })
         app?.phone = profile.phone?.name
+        if app == nil { nameConfigurations() }
         if let channel = profile.app?.channel, let position = try? channel.psm.resolve(in: tree),
             let index = position.characteristic
         {
@@ -58,10 +59,21 @@ extension EmulatedDevice {
                 responses.reactions[.init(service: index, characteristic: number)] = characteristic.reactions
             }
         }
+        responses.links = profile.linkRules
         responses.behaviors = behaviors
         faults = profile.faults
         scenarios = profile.scenarios
         self.seed = seed
+    }
+
+    /// Gives the descriptors 2902 names for faults; iOS keeps those of an app to itself.
+    private mutating func nameConfigurations() {
+        for index in services.indices {
+            for number in services[index].characteristics.indices
+            where services[index].characteristics[number].hasConfiguration {
+                services[index].characteristics[number].configurationKey = AttributeKey()
+            }
+        }
     }
 
     private static func definition(
@@ -90,11 +102,13 @@ extension EmulatedDevice {
             readError: characteristic.readError,
             writeError: characteristic.writeError,
             every: behaving?.sends(characteristic.uuid) == true ? nil : characteristic.every,
-            recording: recording, layout: characteristic.layout, asked: characteristic.asked)
+            recording: recording, layout: characteristic.layout, asked: characteristic.asked,
+            isInPieces: characteristic.updates.isInPieces)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
             permissions: characteristic.permissions,
             maximumLength: characteristic.maximumLength)
+        result.updates = characteristic.updates
         let isChanged = behaving?.changes(characteristic.uuid) == true
         if characteristic.isStatic, !isChanged, case .bytes(let bytes) = characteristic.value {
             result.value = bytes
@@ -113,7 +127,7 @@ extension EmulatedDevice {
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
             (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)
-            (entry.recording, entry.layout, entry.asked) = (nil, nil, [])
+            (entry.recording, entry.layout, entry.asked, entry.isInPieces) = (nil, nil, [], false)
             table.add(entry, as: definition.key)
             result.descriptors.append(definition)
         }

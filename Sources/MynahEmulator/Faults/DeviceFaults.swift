@@ -39,7 +39,9 @@ extension EmulatedDevice {
             guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]
             guard let number = position.descriptor else {
-                return .init(characteristic.properties, table.layout(of: characteristic.key))
+                return .init(
+                    characteristic.properties, table.layout(of: characteristic.key),
+                    hasConfiguration: characteristic.configurationKey != nil)
             }
             return .init(characteristic.descriptors[number].properties)
         }
@@ -51,6 +53,7 @@ extension EmulatedDevice {
             let service = services[position.service]
             guard let index = position.characteristic else { return service.key }
             let characteristic = service.characteristics[index]
+            if declared.fault.isOfConfiguration, let key = characteristic.configurationKey { return key }
             return position.descriptor.map { characteristic.descriptors[$0].key } ?? characteristic.key
         }
         fault.seed = Fault.seed(of: fault.name, seed)
@@ -120,18 +123,6 @@ struct FaultOwners: Sendable {
         case .disconnected(let central): centrals[central.id] = nil
         case .lost: centrals = [:]
         default: break
-        }
-    }
-}
-
-extension VariableValue {
-    /// Returns whether a comparison with a constant holds; a number and a text are never equal.
-    func compares(_ comparison: Comparison, with constant: FaultCondition.Constant) -> Bool {
-        switch (self, constant) {
-        case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)
-        case (_, .number(let other)):
-            exact.map { comparison.holds($0, other) } ?? (comparison == .notEqual)
-        case (.number, .text), (.integer, .text), (.unsigned, .text): comparison == .notEqual
         }
     }
 }

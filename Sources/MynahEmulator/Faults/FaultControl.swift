@@ -176,10 +176,15 @@ final class FaultControl {
         guard let owner = faultOwners[fault],
             let player = devices.player(called: owner.label)
         else { return false }
-        return switch condition {
+        return Self.holds(condition, for: player)
+    }
+
+    private static func holds(_ condition: FaultCondition, for player: DevicePlayer) -> Bool {
+        switch condition {
         case .appState(let state): PlayedState(of: player).app.rawValue == state
         case .variable(let name, let comparison, let constant):
-            player.table.variables[name]?.compares(comparison, with: constant) ?? false
+            VariableCondition(name, comparison, constant).holds(player.table.variables)
+        case .all(let conditions): conditions.allSatisfy { holds($0, for: player) }
         }
     }
 

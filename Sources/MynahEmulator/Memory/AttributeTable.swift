@@ -47,6 +47,8 @@ struct AttributeTable {
         var layout: ValueLayout?
         /// The requests that a test answers.
         var asked: AskedAccess = []
+        /// Whether the radio sends its values in pieces.
+        var isInPieces = false
     }
 
     /// The tick of a generated value without `every`.

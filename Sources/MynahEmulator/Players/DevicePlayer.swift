@@ -147,9 +147,11 @@ final class DevicePlayer {
             sender.unsubscribe(central, from: attribute)
         case .confirmed(let attribute, let central): memory.report(.confirmed, on: attribute, central)
         case .readyToUpdateSubscribers: sender.roomAppeared()
+        case .connected(let central): reactions.linkChanged(\.connect, of: central)
         case .disconnected(let central):
             sender.forgetLink(of: central)
             appSide.forget(central.id)
+            reactions.linkChanged(\.disconnect, of: central)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
         case .missed(let count):
@@ -158,7 +160,7 @@ final class DevicePlayer {
                 count.counting("event was", "events were")
                     + " dropped because too many waited until the app ran")
         case .channelOpened(let channel, let central): link.opened(channel, by: central)
-        case .connected, .mtuChanged, .advertisingChanged: break
+        case .mtuChanged, .advertisingChanged: break
         }
         return .none
     }

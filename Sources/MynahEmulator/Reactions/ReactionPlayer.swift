@@ -11,7 +11,8 @@ final class ReactionPlayer {
     /// A rule, and the write that it is carried out for.
     private struct Match {
         var rule: Reaction
-        var attribute: AttributeKey
+        /// The characteristic whose rule it is, or `nil` if it is the device's.
+        var attribute: AttributeKey?
         var fields: [NamedField]
         var isSubscription = false
     }
@@ -85,9 +86,19 @@ final class ReactionPlayer {
 
     /// A central has subscribed; `nil` if the radio does not name it.
     func subscribed(to attribute: AttributeKey, by central: Central?) {
-        guard !rules.isEmpty, let rule = rules[attribute]?.subscribe.first else { return }
+        guard !rules.isEmpty, let rule = rules[attribute]?.subscribe.first(memory.table.variables) else {
+            return
+        }
         carryOut(
             Match(rule: rule, attribute: attribute, fields: [], isSubscription: true), for: central)
+    }
+
+    /// A link of a central has begun or ended, or a central has paired: carries out the rule for that.
+    func linkChanged(_ rules: KeyPath<Profile.LinkRules, [Reaction]>, of central: Central) {
+        guard let rule = memory.device.responses.links[keyPath: rules].first(memory.table.variables) else {
+            return
+        }
+        carryOut(Match(rule: rule, fields: []), for: central)
     }
 
     // MARK: Effects
@@ -140,12 +151,13 @@ final class ReactionPlayer {
         } catch {
             return report("answerNotMade", match.attribute, "sends no answer: \(error.message)")
         }
-        answers.answer(value, of: key, to: central, after: answer.delay)
+        answers.answer(
+            value, of: key, to: central, after: answer.delay, inPieces: answer.isInPieces)
     }
 
-    private func report(_ code: String, _ attribute: AttributeKey, _ message: String) {
-        guard reported.insert("\(code) \(attribute.rawValue)").inserted else { return }
-        memory.events.warn(code, "a rule of \(memory.table.name(of: attribute)) \(message)")
+    private func report(_ code: String, _ attribute: AttributeKey?, _ message: String) {
+        guard reported.insert("\(code) \(attribute?.rawValue ?? 0)").inserted else { return }
+        memory.events.warn(code, "a rule of \(attribute.map(memory.table.name) ?? "the device") \(message)")
     }
 }
 

@@ -7,22 +7,14 @@ import MynahSupport
 /// Belongs to the device's player, and runs on the phone's executor. A value goes out after the response to
 /// the request that it follows from.
 final class AnswerSender {
-    /// A value that goes out at a time of the device.
-    private struct Delayed {
-        var due: Duration
-        var value: [UInt8]
-        var attribute: AttributeKey
-        var central: Central?
-    }
-
     private let memory: DeviceMemory
     private let updates: UpdateSender
     private let link: PlayerLink
     private(set) var outbox = Outbox()
-    /// The values that go out later, in the order in which they were asked for.
-    private var delayed: [Delayed] = []
+    /// The values that go out later.
+    private var later = LaterAnswers()
     /// Wakes for the next of them.
-    private var sleeping: Task<Void, Never>?
+    private var sleeping: (task: Task<Void, Never>, until: Duration)?
     private var hasWarned = false
     /// The attributes on which an answer found no subscriber; each is reported once.
     private var unsubscribed: Set<AttributeKey> = []
@@ -34,18 +26,25 @@ final class AnswerSender {
     }
 
     /// Answers a central, now or after a time; a central that is not subscribed gets nothing.
-    func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration) {
-        guard delay > .zero else { return answer(value, of: key, to: central) }
-        guard delayed.count(where: { $0.central?.id == central?.id }) < Outbox.limit else {
-            return warnDropped()
+    func answer(
+        _ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration,
+        inPieces isInPieces: Bool
+    ) {
+        let answer = LaterAnswers.Answer(
+            due: memory.elapsed + delay, value: value, attribute: key, central: central,
+            isInPieces: isInPieces)
+        guard delay > .zero else { return send(answer) }
+        guard later.add(answer) else {
+            return warnDropped("too many answers to a central wait for their time")
         }
-        delayed.append(
-            Delayed(due: memory.elapsed + delay, value: value, attribute: key, central: central))
         sleep()
     }
 
-    private func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
-        guard !add(value, of: key, to: central?.id), unsubscribed.insert(key).inserted else { return }
+    private func send(_ answer: LaterAnswers.Answer) {
+        let key = answer.attribute
+        guard !add(answer.value, of: key, to: answer.central?.id, inPieces: answer.isInPieces),
+            unsubscribed.insert(key).inserted
+        else { return }
         memory.events.warn(
             "answerNotSubscribed",
             "a central that is not subscribed to \(memory.table.name(of: key)) gets no answer on it")
@@ -55,29 +54,47 @@ final class AnswerSender {
     ///
     /// Returns whether anybody is.
     @discardableResult
-    func add(_ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil) -> Bool {
+    func add(
+        _ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil, inPieces isInPieces: Bool = false
+    ) -> Bool {
         var isSubscribed = false
         for target in updates.targets(of: key) {
             let receiver: Peer.ID? = if case .central(let id) = target { id } else { nil }
             guard central == nil || receiver == nil || receiver == central else { continue }
             isSubscribed = true
-            if !outbox.add(.init(bytes: value, attribute: key, central: receiver)) { warnDropped() }
+            put(value, of: key, to: receiver, inPieces: isInPieces)
         }
         return isSubscribed
     }
 
-    private func warnDropped() {
+    private func put(
+        _ value: [UInt8], of key: AttributeKey, to receiver: Peer.ID?, inPieces isInPieces: Bool
+    ) {
+        let room = isInPieces ? receiver.flatMap { memory.manager?.access.room(for: $0) } : nil
+        guard let room, room < value.count else {
+            return put(.init(bytes: value, attribute: key, central: receiver))
+        }
+        for piece in value.pieces(of: room) {
+            put(.init(bytes: piece, attribute: key, central: receiver))
+        }
+    }
+
+    private func put(_ value: Outbox.Value) {
+        if !outbox.add(value) {
+            warnDropped("a central accepts values more slowly than it requests them")
+        }
+    }
+
+    private func warnDropped(_ reason: String) {
         guard !hasWarned else { return }
         hasWarned = true
-        memory.events.warn(
-            "answersDropped",
-            "a central accepts values more slowly than it requests them: some of its answers are dropped")
+        memory.events.warn("answersDropped", "\(reason): some of its answers are dropped")
     }
 
     /// Sends what is due and what there is room for; an app that does not run sends it when it runs again.
     func deliver() {
         guard memory.canAct else { return }
-        if !delayed.isEmpty { answerDue() }
+        if later.next != nil { answerDue() }
         guard !outbox.values.isEmpty else { return }
         outbox.deliver { value in
             guard let isSent = updates.send(value.bytes, of: value.attribute, to: value.central) else {
@@ -94,27 +111,30 @@ final class AnswerSender {
     }
 
     private func answerDue() {
-        let now = memory.elapsed
-        let due = delayed.filter { $0.due <= now }.sorted { $0.due < $1.due }
-        delayed.removeAll { $0.due <= now }
-        for value in due { answer(value.value, of: value.attribute, to: value.central) }
+        for answer in later.takeDue(at: memory.elapsed) { send(answer) }
         sleep()
     }
 
     private func sleep() {
-        sleeping?.cancel()
-        sleeping = nil
-        guard let since = memory.since, let due = delayed.map(\.due).min() else { return }
-        sleeping = link.emulator.enqueue(at: since.advanced(by: due), on: memory.clock) {
+        guard let since = memory.since, let due = later.next else { return stopSleeping() }
+        if let sleeping, sleeping.until == due, due > memory.elapsed { return }
+        stopSleeping()
+        let task = link.emulator.enqueue(at: since.advanced(by: due), on: memory.clock) {
             [index = link.index] in
             $0.player(index)?.sender.answers.deliver()
         }
+        sleeping = (task, due)
+    }
+
+    private func stopSleeping() {
+        sleeping?.task.cancel()
+        sleeping = nil
     }
 
     /// A central's link has ended.
     func forgetLink(of central: Central) {
         outbox.forget(central.id)
-        delayed.removeAll { $0.central?.id == central.id }
+        later.forget(central.id)
         forgetUnaddressed()
     }
 
@@ -132,9 +152,8 @@ final class AnswerSender {
     /// Nothing is sent any more, and each problem may be reported again.
     func clear() {
         outbox = Outbox()
-        delayed = []
-        sleeping?.cancel()
-        sleeping = nil
+        later = LaterAnswers()
+        stopSleeping()
         hasWarned = false
         unsubscribed = []
     }

@@ -9,14 +9,13 @@ struct Outbox {
         var central: Peer.ID?
     }
 
-    /// The most values that wait for one central, which may write and never make room.
-    static let limit = 64
-
     private(set) var values: [Value] = []
+    private var room = AnswerRoom()
 
-    /// Adds a value; returns `false` if too many wait already.
+    /// Adds a value; returns `false` if too many wait already: a central that writes and never makes room
+    /// gets no more.
     mutating func add(_ value: Value) -> Bool {
-        guard values.count(where: { $0.central == value.central }) < Self.limit else { return false }
+        guard room.take(value.bytes.count, of: value.central) else { return false }
         values.append(value)
         return true
     }
@@ -29,27 +28,42 @@ struct Outbox {
     /// Sends what there is room for; `send` returns `false` if there is none.
     mutating func deliver(_ send: (Value) -> Bool) {
         var full: Set<Peer.ID?> = []
-        values = values.filter { value in
-            guard !full.contains(value.central), send(value) else {
+        // With one central, the first value without room ends it.
+        let centrals = room.centrals
+        var (kept, next): ([Value], Int) = ([], 0)
+        while next < values.count, full.count < centrals {
+            let value = values[next]
+            next += 1
+            if !full.contains(value.central), send(value) {
+                room.release(value.bytes.count, of: value.central)
+            } else {
                 full.insert(value.central)
-                return true
+                kept.append(value)
             }
-            return false
         }
+        values.replaceSubrange(..<next, with: kept)
     }
 
     /// A central's link has ended.
     mutating func forget(_ central: Peer.ID) {
-        values.removeAll { $0.central == central }
+        remove { $0.central == central }
     }
 
     /// A central has unsubscribed from an attribute.
     mutating func forget(_ central: Peer.ID, _ attribute: AttributeKey) {
-        values.removeAll { $0.central == central && $0.attribute == attribute }
+        remove { $0.central == central && $0.attribute == attribute }
     }
 
     /// Forgets values for everyone of attributes to which nobody is subscribed.
     mutating func forgetUnaddressed(_ isUnsubscribed: (AttributeKey) -> Bool) {
-        values.removeAll { $0.central == nil && isUnsubscribed($0.attribute) }
+        remove { $0.central == nil && isUnsubscribed($0.attribute) }
+    }
+
+    private mutating func remove(_ isRemoved: (Value) -> Bool) {
+        values.removeAll { value in
+            guard isRemoved(value) else { return false }
+            room.release(value.bytes.count, of: value.central)
+            return true
+        }
     }
 }

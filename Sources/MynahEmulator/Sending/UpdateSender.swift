@@ -116,26 +116,27 @@ final class UpdateSender {
             if let bytes = faulted.isEmpty ? value : faulted[0].bytes { report(bytes, to: nil) }
             return
         }
-        let parts = all.compactMap { part(of: value, for: $0, faulted) }
+        let isInPieces = memory.table.entries[attribute]?.isInPieces == true
+        let parts = all.flatMap { self.parts(of: value, for: $0, faulted, isInPieces: isInPieces) }
         if parts.contains(where: { $0.bytes == value }) { report(value, to: central.flatMap(named)) }
         for part in parts where part.bytes != value {
             if let central = named(part.central) { report(part.bytes, to: central, length: part.length) }
         }
     }
 
-    /// The bytes of a value that a central receives, and the length of the whole if its link carries less.
-    ///
-    /// Returns `nil` if it receives nothing.
-    private func part(
-        of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue]
-    ) -> (central: Peer.ID, bytes: [UInt8], length: Int?)? {
+    /// The parts of a value that a central receives, and the length of the whole if its link cuts it; none
+    /// if a fault drops it.
+    private func parts(
+        of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue], isInPieces: Bool
+    ) -> [(central: Peer.ID, bytes: [UInt8], length: Int?)] {
         // A radio that does not name its subscribers gives all of them the same.
         let changed = faulted.first { $0.central == central || $0.central == nil }
-        guard let sent = changed.map(\.bytes) ?? value else { return nil }
-        guard let room = memory.manager?.access.room(for: central), room.length < sent.count else {
-            return (central, sent, nil)
+        guard let sent = changed.map(\.bytes) ?? value else { return [] }
+        guard let room = memory.manager?.access.room(for: central), room < sent.count else {
+            return [(central, sent, nil)]
         }
-        return room.isCut ? (central, Array(sent.prefix(room.length)), sent.count) : nil
+        if isInPieces { return sent.pieces(of: room).map { (central, $0, nil) } }
+        return [(central, Array(sent.prefix(room)), sent.count)]
     }
 
     private func reportError(_ message: String, on attribute: AttributeKey) {

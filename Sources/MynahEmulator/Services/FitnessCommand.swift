@@ -100,7 +100,7 @@ struct FitnessCommand: Hashable, Sendable {
             switch self {
             case .targetSpeed: (["instantaneousSpeed"], 0.01)
             case .targetInclination: (["inclination"], 0.1)
-            case .targetResistance: (["resistanceLevel"], 10)
+            case .targetResistance: (["resistanceLevel"], 0.1)
             case .targetPower: (["instantaneousPower", "powerOutput"], 1)
             case .targetHeartRate: (["heartRate"], 1)
             case .targetCadence: (["instantaneousCadence"], 0.5)

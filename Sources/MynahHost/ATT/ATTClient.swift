@@ -32,6 +32,8 @@ struct ATTClient {
 
     /// The MTU is the server's end's too, which may have agreed on another.
     var bearer = Bearer()
+    /// Whether indications are confirmed.
+    var confirmsIndications = true
     /// The opcode of the request that was sent and not answered yet.
     private var asked: UInt8?
     private var running: QueuedProcedure?
@@ -115,7 +117,7 @@ struct ATTClient {
             actions.append(
                 range.map { .servicesChanged($0) } ?? .notified(handle, value, .indication))
             // Confirmed after it was reported.
-            actions.append(.send([ATTOpcode.handleValueConfirmation]))
+            if confirmsIndications { actions.append(.send([ATTOpcode.handleValueConfirmation])) }
         case ATTOpcode.multipleHandleValueNotification:
             while let handle = reader.readAttributeHandle(), let length = reader.readUInt16(),
                 let value = reader.readBytes(Int(length))

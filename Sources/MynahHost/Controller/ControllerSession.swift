@@ -317,9 +317,12 @@ struct ControllerSession: Sendable {
         return request
     }
 
-    /// A link ended.
-    mutating func linkEnded(at now: Duration, _ actions: inout [Action]) {
-        advertiser.linkEnded()
+    /// With how many centrals nothing is advertised, or `nil` if that has no limit.
+    mutating func setLargestCentralCount(_ count: Int?) { advertiser.largestCentralCount = count }
+
+    /// A link ended, in which this side had a role, if it was ever reported.
+    mutating func linkEnded(_ role: LEConnection.Role?, at now: Duration, _ actions: inout [Action]) {
+        advertiser.linkEnded(role)
         run(at: now, &actions)
     }
 

@@ -85,6 +85,11 @@ struct HostAdvertiser {
     /// Advertising is off for as long as the address changes.
     private var isHeld = false
     private var links = 0
+    /// How many centrals are connected.
+    private var centrals = 0
+    /// With how many centrals nothing is advertised, or `nil` if that has no limit.
+    var largestCentralCount: Int?
+    private var isFull: Bool { largestCentralCount.map { centrals >= $0 } ?? false }
     private var lastNumber: UInt64 = 0
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
     private var announcement: (number: UInt64, report: AdvertisingReport)?
@@ -173,7 +178,7 @@ struct HostAdvertiser {
         self.address = address
         underWay = nil
         isHeld = false
-        links = 0
+        (links, centrals) = (0, 0)
         request?.isWaiting = false
         request?.wasRetried = false
     }
@@ -183,20 +188,23 @@ struct HostAdvertiser {
         controller = .absent
         underWay = nil
         isHeld = false
-        links = 0
+        (links, centrals) = (0, 0)
     }
 
     /// A link began, and if a central made it, the controller has stopped advertising (Vol 6, Part B,
     /// 4.4.2.4).
     mutating func linkBegan(_ role: LEConnection.Role) {
         links += 1
+        if role == .peripheral { centrals += 1 }
         underWay?.isDoubtful = true
         if role == .peripheral, case .on(let held) = controller { controller = .off(held) }
     }
 
-    /// A link ended: a controller that could not advertise during it may be able to now.
-    mutating func linkEnded() {
+    /// A link ended, in which this side had a role, if it was ever reported: a controller that could not
+    /// advertise during it may be able to now.
+    mutating func linkEnded(_ role: LEConnection.Role?) {
         links = max(0, links - 1)
+        if role == .peripheral { centrals = max(0, centrals - 1) }
         underWay?.isDoubtful = true
         request?.isWaiting = false
     }
@@ -211,7 +219,7 @@ struct HostAdvertiser {
     }
 
     private func step() -> Step? {
-        let wanted = isHeld ? nil : request
+        let wanted = isHeld || isFull ? nil : request
         switch controller {
         case .absent: return nil
         case .on(let held):
@@ -263,8 +271,9 @@ struct HostAdvertiser {
         case .setScanResponse(let data): held.scanResponse = data
         case .disable: break
         case .enable:
-            // The link may have ended advertising. To enable it twice does no harm (Vol 4, Part E, 7.8.9).
-            controller = exchange.isDoubtful ? .off(held) : .on(held)
+            // The link may have ended advertising. To enable or disable it twice does no harm (Vol 4, Part E,
+            // 7.8.9).
+            controller = exchange.isDoubtful && !isFull ? .off(held) : .on(held)
             return
         }
         controller = .off(held)

@@ -48,6 +48,12 @@ final class HostTimer {
         }
     }
 
+    /// A link has ended: neither a confirmation nor an answer is due on it.
+    func linkEnded(_ link: ConnectionHandle) {
+        self[.confirmation(link)] = nil
+        self[.request(link)] = nil
+    }
+
     /// Notes that the task with a number has woken; returns whether it is the one that was armed last.
     func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 

@@ -10,10 +10,9 @@ extension LinkDriver {
         let link: ConnectionHandle
         do throws(RadioError) { link = try acl.table.handle(of: peer) } catch { throw .failed(error) }
         return try await withCheckedContinuation { continuation in
-            ask(link) { client, actions in
-                client.perform(procedure, on: link, at: environment.now(), into: &actions) {
-                    continuation.resume(returning: $0)
-                }
+            ask(link) {
+                $0.perform(
+                    procedure, on: link, at: environment.now(), into: &$1, done: sinks.asking(continuation))
             }
         }.get()
     }

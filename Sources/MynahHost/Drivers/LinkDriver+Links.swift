@@ -42,7 +42,7 @@ extension LinkDriver {
 
     private func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         // Also of a link that nobody wanted, which is not in the table.
-        controller.drive { $0.linkEnded(at: $1, &$2) }
+        controller.drive { [role = acl.table[handle]?.role] in $0.linkEnded(role, at: $1, &$2) }
         change { $0.ended(handle, reason, &$1) }
         if acl.table.isEmpty { stopWaitingForEnd() }
         sendData()
@@ -85,7 +85,9 @@ extension LinkDriver {
     private func carryOut(_ action: LinkTable.Action) {
         switch action {
         case .added(let link, let onAir): added(link, onAir)
-        case .connected(let link): sinks.connected(link.peer, .peripheral, mtu: server.mtu(of: link.handle))
+        case .connected(let link):
+            sinks.connected(link.peer, .peripheral, mtu: server.mtu(of: link.handle))
+            sinks.tell(server.values.unaskedEvents(for: link.peer.id))
         case .shared(let link, let request):
             sinks.connected(link.peer, .central, mtu: server.mtu(of: link.handle))
             if let request { access.ended(request.number, .success(link.peer)) }
@@ -122,8 +124,7 @@ extension LinkDriver {
         controller.meter.ended(link, at: environment.now())
         acl.outbound.linkEnded(link.handle)
         client.end(link.handle)
-        timer[.confirmation(link.handle)] = nil
-        timer[.request(link.handle)] = nil
+        timer.linkEnded(link.handle)
         security.change(link.handle) { $0.linkEnded(link.handle, &$2) }
         channels.ended(link.handle)
         // A bonded client's subscriptions come back with it.

@@ -48,8 +48,10 @@ final class LinkDriver {
 
     /// Begins to serve a device that publishes nothing yet.
     func begin(as identity: DeviceIdentity) {
-        security.manager.ioCapability = identity.ioCapability
+        security.manager.begin(as: identity)
+        controller.drive { session, _, _ in session.setLargestCentralCount(identity.largestCentralCount) }
         server.begin(as: identity)
+        client.confirmsIndications = identity.confirmsIndications
         channels.begin(as: identity)
     }
 

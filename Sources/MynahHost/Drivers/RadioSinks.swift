@@ -16,6 +16,10 @@ final class RadioSinks {
     /// The faults below the sinks, or `nil` without a layer of faults around the radio.
     var faults: LinkFaults?
 
+    /// Called when the central's half asks something of a peripheral, and when the answer has come, before
+    /// later events.
+    var asked: @Sendable (_ isAnswered: Bool) -> Void = { _ in }
+
     /// Called with the sender of a request for a published attribute.
     ///
     /// A device that this one has connected to becomes a central with its first such request.
@@ -26,6 +30,21 @@ final class RadioSinks {
     func tell(_ event: RadioEvent) -> RadioAnswer {
         if let peer = event.requester { served(peer) }
         return peripheral?.handle(event) ?? .none
+    }
+
+    /// Reports several events to the peripheral's half.
+    func tell(_ events: [RadioEvent]) { for event in events { tell(event) } }
+
+    /// Tells `asked` that something is asked of a peripheral; returns a closure for the answer, which tells
+    /// it of that too before the caller has it.
+    func asking<Answer: Sendable>(
+        _ caller: CheckedContinuation<Answer, Never>
+    ) -> @Sendable (Answer) -> Void {
+        asked(false)
+        return { [asked] answer in
+            asked(true)
+            caller.resume(returning: answer)
+        }
     }
 
     /// Passes on a read or a write of a central.

@@ -59,7 +59,7 @@ struct AttributeBuilder {
                 read: characteristic.permissions.read, write: characteristic.permissions.write,
                 maximumLength: characteristic.maximumLength),
             content(of: characteristic), as: characteristic.key)
-        if properties.hasConfiguration {
+        if characteristic.hasConfiguration {
             append(
                 GATT.clientConfiguration,
                 Attribute.Access(
@@ -105,8 +105,6 @@ struct AttributeBuilder {
 }
 
 extension CharacteristicProperties {
-    /// Whether a Client Characteristic Configuration descriptor follows the value.
-    var hasConfiguration: Bool { !isDisjoint(with: [.notify, .indicate]) }
     /// Whether a Characteristic Extended Properties descriptor does.
     var hasExtended: Bool { !isDisjoint(with: [.extendedProperties, .reliableWrite, .writableAuxiliaries]) }
     /// The properties in the declaration: eight bits, the last of which is Extended Properties.
@@ -121,7 +119,7 @@ extension ServiceDefinition {
     var attributeCount: Int {
         1 + includes.count
             + characteristics.reduce(0) { count, characteristic in
-                count + 2 + (characteristic.properties.hasConfiguration ? 1 : 0)
+                count + 2 + (characteristic.hasConfiguration ? 1 : 0)
                     + (characteristic.properties.hasExtended ? 1 : 0) + characteristic.descriptors.count
             }
     }
@@ -141,7 +139,8 @@ extension [ServiceDefinition] {
             }
             for characteristic in service.characteristics {
                 writer.write(characteristic.uuid.bigEndianBytes)
-                writer.write(characteristic.properties.rawValue)
+                let hasConfiguration: UInt16 = characteristic.hasConfiguration ? 0x8000 : 0
+                writer.write(characteristic.properties.rawValue | hasConfiguration)
                 writer.write(UInt16(truncatingIfNeeded: characteristic.descriptors.count))
                 for descriptor in characteristic.descriptors { writer.write(descriptor.uuid.bigEndianBytes) }
             }

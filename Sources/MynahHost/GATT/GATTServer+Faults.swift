@@ -8,11 +8,13 @@ extension GATTServer {
     func lowerRequest(
         in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
     ) -> LowerRequest? {
-        switch try? ATTRequest(pdu) {
+        guard let request = try? ATTRequest(pdu) else { return nil }
+        if let request = values.configurations.request(request, database) { return request }
+        switch request {
         case .exchangeMTU: return .mtu
-        case .findInformation, .findByTypeValue, .readByGroupType: return .discover
+        case .findInformation, .findByTypeValue, .readByGroupType: return .discover([])
         case .readByType(_, let type):
-            return type == AttributeType.characteristic || type == AttributeType.include ? .discover : nil
+            return type == AttributeType.characteristic || type == AttributeType.include ? .discover([]) : nil
         case .read(let handle), .readBlob(let handle, 0):
             return deniedValue(at: handle) { $0.canRead ? security.denial($0.read) : nil }.map { .read($0) }
         case .write(let handle, let value):

@@ -52,20 +52,21 @@ struct GATTServer: Sendable {
         /// Vol 3, Part F, 3.3.3).
         var isDead = false
 
-        /// How a value of this length goes to the client, if the centrals that it is for include it.
+        /// How a value goes to the client, if the centrals that it is for include it.
         ///
         /// The function is mutating so that the bearer is read in place: a bearer is large, and each value
         /// that is sent asks each bearer.
         mutating func route(
-            _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?,
-            isCut: Bool
+            _ handle: AttributeHandle, as delivery: Delivery, to centrals: [Peer.ID]?, unasked: UInt16
         ) -> Route {
             // A change-unaware client is sent only the Service Changed indication (Vol 3, Part
             // G, 2.5.2.1).
-            guard !isDead, att.client.awareness == .aware, centrals?.contains(peer.id) ?? true,
-                let configuration = handle.next, let bits = att.client.configurations[configuration]
-            else { return .none }
-            guard isCut || length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
+            guard !isDead, att.client.awareness == .aware, centrals?.contains(peer.id) ?? true else {
+                return .none
+            }
+            let configured = handle.next.flatMap { att.client.configurations[$0] } ?? 0
+            let bits = configured == 0 ? unasked : configured
+            guard bits != 0 else { return .none }
             let isIndication =
                 switch delivery {
                 case .indication: bits & 2 != 0
@@ -115,8 +116,6 @@ struct GATTServer: Sendable {
     private enum Route {
         /// The client is not subscribed, or the value is for others.
         case none
-        /// The link carries shorter values only.
-        case tooShort
         case notification(mtu: Int, takesMultiple: Bool)
         case indication
     }
@@ -129,8 +128,8 @@ struct GATTServer: Sendable {
     private(set) var database = AttributeDatabase()
     private var publications: [PublishedServices.ID: Publication] = [:]
     private var lastPublication: UInt32 = 0
-    /// The properties of published characteristics, by key.
-    private var properties: [AttributeKey: CharacteristicProperties] = [:]
+    /// The published characteristics, and how their values are sent.
+    private(set) var values = PublishedValues()
     /// How services are served that are not an accessory's, by characteristic; also of those that were
     /// withdrawn, which a fault brings back.
     private var modes: [AttributeKey: ServingMode] = [:]
@@ -150,14 +149,14 @@ struct GATTServer: Sendable {
     mutating func begin(as identity: DeviceIdentity) {
         database = AttributeDatabase()
         publications = [:]
-        properties = [:]
+        values = PublishedValues()
         modes = [:]
         largestMTU = identity.largestMTU
         let changed =
             identity.hasServiceChanged
             ? CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate) : nil
         serviceChanged = changed?.key
-        if let changed { properties[changed.key] = changed.properties }
+        if let changed { values.add(changed) }
         _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
         database.hash = SecurityToolbox.databaseHash(database.hashInput)
     }
@@ -180,13 +179,16 @@ struct GATTServer: Sendable {
             handles[service.key] = database.handle(of: service.key)
             for characteristic in service.characteristics {
                 handles[characteristic.key] = database.handle(of: characteristic.key)
-                properties[characteristic.key] = characteristic.properties
+                values.add(characteristic)
                 for descriptor in characteristic.descriptors {
                     handles[descriptor.key] = database.handle(of: descriptor.key)
                 }
             }
         }
         databaseChanged(range, at: now, &outbound, &actions)
+        for index in bearers.indices {
+            actions += values.unaskedEvents(for: bearers[at: index].peer.id, of: services).map { .event($0) }
+        }
         return PublishedServices(id: id, handles: handles)
     }
 
@@ -203,9 +205,7 @@ struct GATTServer: Sendable {
             }
             bearers[at: index].indications.removeAll { range.contains($0.handle) }
         }
-        for characteristic in publication.services.flatMap(\.characteristics) {
-            properties[characteristic.key] = nil
-        }
+        values.remove(publication.services)
         database.withdraw(range)
         databaseChanged(range, at: now, &outbound, &actions)
     }
@@ -269,10 +269,10 @@ struct GATTServer: Sendable {
         setOwnMTU(largestMTU, link)
     }
 
-    /// A link ended; returns the characteristics that the client was subscribed to.
+    /// A link ended; returns the characteristics whose values the client was sent.
     mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
         defer { bearers[link] = nil }
-        return forgetConfigurations(link)
+        return forgetConfigurations(link) + values.unaskedKeys()
     }
 
     /// Removes the configuration of a client; returns the characteristics that it was subscribed to.
@@ -280,9 +280,9 @@ struct GATTServer: Sendable {
         guard let index = bearers.index(of: link) else { return [] }
         defer { bearers[at: index].att.client.configurations = SortedMap() }
         return bearers[at: index].att.client.configurations.keys.compactMap { handle in
-            guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
-                return nil
-            }
+            guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged,
+                values.unasked(key) == 0
+            else { return nil }
             return key
         }
     }
@@ -385,14 +385,15 @@ struct GATTServer: Sendable {
     ///
     /// Requests for published attributes are reported, and requests for its own services are not.
     private func reports(requestsFor key: AttributeKey) -> Bool {
-        guard properties[key] == nil else { return true }
+        guard values.properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
         return publications.values.contains { $0.range.contains(handle) }
     }
 
-    /// The event for a configuration by a client, or `nil` for Service Changed, which belongs to the host.
+    /// The event for a configuration by a client, or `nil` for Service Changed, which belongs to the host,
+    /// and for a characteristic whose values are sent in any case.
     private func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
-        guard key != serviceChanged else { return nil }
+        guard key != serviceChanged, values.unasked(key) == 0 else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
         return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
     }
@@ -401,21 +402,20 @@ struct GATTServer: Sendable {
 
     /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
     ///
-    /// An app's value that is too long for a link is cut to the length that fits.
+    /// A value that is too long for a link is cut to the length that fits, or sent in pieces.
     mutating func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
         at now: @autoclosure () -> Duration, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> SendResult {
-        guard let handle = database.handle(of: attribute), properties[attribute] != nil else {
+        guard let handle = database.handle(of: attribute), values.properties[attribute] != nil else {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
         }
-        let isCut = modes[attribute] != nil
-        var (count, tooShort) = (0, [Int]())
+        var count = 0
+        let unasked = values.unasked(attribute)
         // First whether all have room: a second try would send the value again to those that have it.
         for index in bearers.indices {
-            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals, isCut: isCut) {
+            switch bearers[at: index].route(handle, as: delivery, to: centrals, unasked: unasked) {
             case .none: continue
-            case .tooShort: tooShort.append(index)
             case .notification:
                 guard hasRoom(at: index, false, &outbound) else { return .full }
                 count += 1
@@ -424,18 +424,23 @@ struct GATTServer: Sendable {
                 count += 1
             }
         }
-        for index in tooShort { try bearers[at: index].refuse(value, isError: count == 0, &actions) }
         for index in bearers.indices where count > 0 {
             let link = bearers.keys[index]
-            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals, isCut: isCut) {
-            case .none, .tooShort: continue
+            switch bearers[at: index].route(handle, as: delivery, to: centrals, unasked: unasked) {
+            case .none: continue
             case .notification(let mtu, let takesMultiple):
-                let value = isCut ? bearers[at: index].cut(value, &actions) : value
-                outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
+                guard value.count > mtu - GATT.notificationHeaderLength else {
+                    outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
+                    continue
+                }
+                for part in parts(of: value, attribute, at: index, &actions) {
+                    outbound.notify(handle, part, to: link, mtu: mtu, takesMultiple: takesMultiple)
+                }
             case .indication:
-                let value = isCut ? bearers[at: index].cut(value, &actions) : value
-                let indication = Indication(handle: handle, key: attribute, value: value)
-                indicate(indication, link, at: now(), &outbound, &actions)
+                for part in parts(of: value, attribute, at: index, &actions) {
+                    let indication = Indication(handle: handle, key: attribute, value: part)
+                    indicate(indication, link, at: now(), &outbound, &actions)
+                }
             }
         }
         return .sent(count)
@@ -458,6 +463,28 @@ struct GATTServer: Sendable {
     /// Whether a link takes another indication, or has ended.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
+    }
+
+    /// The parts of a value that a link carries: all of it, all in pieces, or its first bytes (Core
+    /// Specification, Vol 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
+    ///
+    /// The first cut on a link causes a warning.
+    private mutating func parts(
+        of value: [UInt8], _ attribute: AttributeKey, at index: Int, _ actions: inout [Action]
+    ) -> [[UInt8]] {
+        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
+        let (parts, isCut) = values.parts(of: value, attribute, room: room)
+        if isCut, !bearers[at: index].isToldTooShort {
+            bearers[at: index].isToldTooShort = true
+            let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
+            let message =
+                """
+                the value has \(value.count) bytes and the link to \(peer) carries \(room): it is cut to that\
+                \(modes[attribute] == nil ? "" : ", as iOS does")
+                """
+            actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
+        }
+        return parts
     }
 
     // MARK: Indications

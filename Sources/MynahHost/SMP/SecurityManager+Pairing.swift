@@ -93,6 +93,7 @@ extension SecurityManager {
         var pairing = PairingMachine.Configuration()
         pairing.ioCapability = ioCapability
         pairing.wantsAuthentication = ioCapability != .noInputNoOutput
+        pairing.maximumKeySize = largestKeySize
         pairing.isPairable = configuration.isPairable
         pairing.hasSecureConnections = configuration.hasSecureConnections
         return PairingMachine(

@@ -114,6 +114,8 @@ struct SecurityManager: Sendable {
     let configuration: Configuration
     /// The device's IO capability.
     var ioCapability = IOCapability.noInputNoOutput
+    /// The largest key that it takes part in, in octets.
+    private(set) var largestKeySize = 16
     var random: SecurityRandom
     /// The bonds, and our own identity towards them.
     private(set) var bonds: BondStore
@@ -127,6 +129,11 @@ struct SecurityManager: Sendable {
         self.configuration = configuration
         self.random = random
         bonds = BondStore(from: &self.random)
+    }
+
+    /// Begins as a device with these capabilities.
+    mutating func begin(as identity: DeviceIdentity) {
+        (ioCapability, largestKeySize) = (identity.ioCapability, identity.largestKeySize)
     }
 
     // MARK: Links

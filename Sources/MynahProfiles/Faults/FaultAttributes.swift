@@ -9,6 +9,18 @@ extension FaultScope {
         reader.text(node, key).flatMap { position($0, at: node, key, reader) }
     }
 
+    /// The characteristic whose 2902 a key names, or `nil` if it names something else.
+    func configuration(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
+        guard let text = node.scalar?.string,
+            let name = try? AttributeName(parsing: text), name.types.contains(GATT.clientConfiguration),
+            let slash = text.lastIndex(of: "/"),
+            let position = try? AttributeName(parsing: String(text[..<slash])).resolve(in: index),
+            position.characteristic != nil, position.descriptor == nil,
+            attribute(position)?.hasConfiguration == true
+        else { return nil }
+        return position
+    }
+
     /// The service or the characteristic that `remove` names.
     func removed(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
         guard let text = reader.text(node, "remove") else { return nil }

@@ -13,12 +13,17 @@ enum DoneEffect: String, CaseIterable {
         switch self {
         case .disconnect: ["reason"]
         case .loseBond: ["how"]
-        case .changeServices: ["remove"]
-        case .advertise: ["with", "for"]
+        case .changeServices: ["remove", "until"]
+        case .advertise: ["with", "for", "until"]
         case .vanish: ["for"]
         case .drop, .duplicate, .reorder, .noAnswer, .refuseSubscription, .refuseConnection: []
         }
     }
+}
+
+/// The end of a lasting effect.
+enum FaultEnd: String, CaseIterable {
+    case disconnected
 }
 
 /// The effect of a fault, of which it has at most one.
@@ -52,8 +57,11 @@ struct FaultEffectSection {
     static let time = Field(
         "for", .duration(.microseconds(1)),
         doc: "Of advertise and vanish; left out: until it is turned off.")
+    static let until = Field(
+        "until", Kind<FaultEnd>.word,
+        doc: "Of advertise and changeServices: until the central disconnects that it applied to.")
     /// The keys that say more about an effect of `do`.
-    static let parameters: [any DeclaredField] = [reason, how, remove, with, time]
+    static let parameters: [any DeclaredField] = [reason, how, remove, with, time, until]
 
     let fields: Fields
     private var reader: FormatReader { fields.reader }

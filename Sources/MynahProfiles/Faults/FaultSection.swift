@@ -32,7 +32,10 @@ struct FaultSection {
                 .words(FaultScope.appStates),
                 .types("string", pattern: "^[A-Za-z][A-Za-z0-9]* +([=!]=|[<>]=?) +[^ ].*$"),
             ])),
-        doc: "The state that the app must be in, or a comparison of a variable, as in power > 200.")
+        doc: """
+            The state that the app must be in, or a comparison of a variable, as in power > 200; and joins \
+            several comparisons.
+            """)
     static let delay = Field(
         "delay", .duration(.microseconds(1)), doc: "The time by which the answer or the value is held up.")
     static let off = Field("off", .bool, doc: "Whether it is off until a test turns it on.")
@@ -93,18 +96,24 @@ struct FaultSection {
         fields.read(central, into: &selection.central)
         selection.condition = fields[when].flatMap { condition($0, in: scope, reader) }
         let delay = fields.read(delay) ?? .zero
-        let attribute = fields[of].flatMap { scope.position($0, "of", reader) }
+        let configuration = fields[of].flatMap { scope.configuration($0, reader) }
+        let attribute = configuration ?? fields[of].flatMap { scope.position($0, "of", reader) }
         let effects = FaultEffectSection(fields: fields, attribute: attribute, scope: scope)
         let (effect, removed) = effects.read(isNeeded: isKnown)
         let isOff = fields.read(off) ?? false
         guard reader.errorCount == errorsBefore, let name, let trigger else { return nil }
-        let result = ProfileFault(
+        var result = ProfileFault(
             fault: Fault(
                 name: name, trigger: trigger, of: attribute.map { _ in AttributeKey() },
-                selection: selection, delay: delay, effect: effect, isOff: isOff),
+                selection: selection, delay: delay, effect: effect,
+                endsWithLink: fields.read(FaultEffectSection.until) != nil, isOff: isOff),
             attribute: attribute, removed: removed,
             properties: attribute.map { scope.attribute($0)?.properties ?? [] },
             mark: fields.mark, marks: fields.marks)
+        if configuration != nil {
+            result.fault.isOfConfiguration = true
+            result.properties = [.read, .write]
+        }
         checkMeaning(of: result, fields, reader)
         return result
     }
@@ -124,15 +133,16 @@ struct FaultSection {
 
     // MARK: Conditions
 
-    /// A comparison of a variable, or a state of the app.
+    /// Comparisons of variables, or a state of the app.
     private static func condition(
         _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader
     ) -> FaultCondition? {
         guard let text = reader.text(node, "when") else { return nil }
-        if let (name, comparison, operand) = Comparison.parts(of: text) {
+        if Comparison.parts(of: text) != nil {
             let names = FieldScope(variables: scope.variables)
-            guard names.operand(name, at: node, reader) != nil else { return nil }
-            return variableCondition(name, comparison, operand, node, reader)
+            let conditions = [VariableCondition].read(text, at: node, in: names, reader)
+                .map { FaultCondition.variable($0.variable, $0.comparison, $0.constant) }
+            return conditions.count == 1 ? conditions[0] : .all(conditions)
         }
         guard scope.variables[text] == nil || FaultScope.appStates.contains(text) else {
             reader.error(at: node, "when compares a variable, as in \(text) > 0")
@@ -149,30 +159,6 @@ struct FaultSection {
             return nil
         }
         return .appState(text)
-    }
-
-    /// `power > 200`, or `mode == "boot"`.
-    private static func variableCondition(
-        _ name: String, _ comparison: Comparison, _ operand: String, _ node: YAMLNode,
-        _ reader: FormatReader
-    ) -> FaultCondition? {
-        if let number = WrittenNumber.decimal(operand) {
-            return .variable(name, comparison, .number(number))
-        }
-        guard operand.count >= 2, operand.first == "\"", operand.last == "\"" else {
-            reader.error(
-                at: node,
-                """
-                when compares \(name) with a number, or with a text in quotation marks, as in \
-                \(name) == "boot", not with \(Words.quote(operand))
-                """)
-            return nil
-        }
-        guard !Comparison.ordering.contains(comparison) else {
-            reader.error(at: node, "a text has no order; compare it with == or !=")
-            return nil
-        }
-        return .variable(name, comparison, .text(String(operand.dropFirst().dropLast())))
     }
 
     // MARK: Meaning

@@ -10,11 +10,17 @@ extension ProfileFault {
         case .on(let operation): members.append(.init("on", .string(operation.rawValue)))
         case .after(let time): members.append(.init("after", .string(time.text)))
         }
-        if let attribute { members.append(.init("of", .string(tree.path(of: attribute)))) }
+        if let attribute {
+            let path = tree.path(of: attribute) + (fault.isOfConfiguration ? "/2902" : "")
+            members.append(.init("of", .string(path)))
+        }
         members += fault.selection.members
         if fault.delay != .zero { members.append(.init("delay", .string(fault.delay.text))) }
         if let effect = fault.effect {
             members += effect.members(removing: removed.map { tree.path(of: $0) })
+        }
+        if fault.endsWithLink {
+            members.append(.init("until", .string(FaultEnd.disconnected.rawValue)))
         }
         if fault.isOff { members.append(.init("off", .bool(true))) }
         return .object(members)
@@ -58,15 +64,22 @@ extension FaultSelection {
         case .order(let number)?: members.append(.init("central", .integer(number)))
         case nil: break
         }
-        switch condition {
-        case .appState(let state)?: members.append(.init("when", .string(state)))
-        case .variable(let name, let comparison, .number(let number))?:
-            members.append(.init("when", .string("\(name) \(comparison.rawValue) \(number.json.text)")))
-        case .variable(let name, let comparison, .text(let text))?:
-            members.append(.init("when", .string("\(name) \(comparison.rawValue) \"\(text)\"")))
-        case nil: break
-        }
+        if let condition { members.append(.init("when", .string(condition.text))) }
         return members
+    }
+}
+
+extension FaultCondition {
+    /// The condition as a profile writes it.
+    fileprivate var text: String {
+        switch self {
+        case .appState(let state): state
+        case .variable(let name, let comparison, .number(let number)):
+            "\(name) \(comparison.rawValue) \(number.json.text)"
+        case .variable(let name, let comparison, .text(let text)):
+            "\(name) \(comparison.rawValue) \"\(text)\""
+        case .all(let conditions): conditions.map(\.text).joined(separator: " and ")
+        }
     }
 }
 

@@ -32,7 +32,8 @@ package struct ProfileFault: Hashable, Sendable {
     func located(_ problem: (Fault) -> String?) -> (mark: SourceMark, message: String)? {
         guard let message = problem(fault) else { return nil }
         let parts: [(key: String, remove: (inout Fault) -> Void)] = [
-            ("of", { $0.attribute = nil }), ("central", { $0.selection.central = nil }),
+            ("of", { ($0.attribute, $0.isOfConfiguration) = (nil, false) }),
+            ("central", { $0.selection.central = nil }),
             ("nth", { $0.selection.nth = .all }), ("times", { $0.selection.times = nil }),
             ("chance", { $0.selection.chance = 1 }), ("delay", { $0.delay = .zero }),
         ]
@@ -68,10 +69,16 @@ package struct FaultScope: Sendable {
         package var properties: CharacteristicProperties
         /// The layout of its value, or `nil` if it has none.
         package var layout: ValueLayout?
+        /// `true` if the attribute is a characteristic with 2902.
+        package var hasConfiguration: Bool
 
-        package init(_ properties: CharacteristicProperties, _ layout: ValueLayout? = nil) {
+        package init(
+            _ properties: CharacteristicProperties, _ layout: ValueLayout? = nil,
+            hasConfiguration: Bool = false
+        ) {
             self.properties = properties
             self.layout = layout
+            self.hasConfiguration = hasConfiguration
         }
     }
 
@@ -94,7 +101,7 @@ package struct FaultScope: Sendable {
 
     /// The scope of a profile.
     init(_ profile: Profile, isWhole: Bool) {
-        let services = profile.services
+        let (services, isApp) = (profile.services, profile.app != nil)
         self.init(
             profile.attributeTree, isApp: profile.app != nil,
             advertisement: profile.advertising?.advertisement, variables: profile.variables
@@ -102,7 +109,11 @@ package struct FaultScope: Sendable {
             guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]
             guard let number = position.descriptor else {
-                return Attribute(characteristic.properties, characteristic.layout)
+                let hasConfiguration =
+                    !isApp && !characteristic.properties.isDisjoint(with: .anyUpdate)
+                    && characteristic.updates.subscription != .none
+                return Attribute(
+                    characteristic.properties, characteristic.layout, hasConfiguration: hasConfiguration)
             }
             return Attribute(characteristic.descriptors[number].properties)
         }

@@ -35,7 +35,8 @@ enum ProfileFormat {
         ConnectionEventsSection.table, ScanSection.table, PeripheralSection.table, MatchSection.table,
         ConnectSection.table, WriteSection.table, ChannelSection.table, ChannelSection.openedTable,
         CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
-        PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, ReactionSection.table,
+        PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, LinkRulesSection.table,
+        ReactionSection.table,
         AnswerSection.table, FaultSection.table, FaultAdvertisingSection.table, ScenarioSection.table,
         LayoutSection.table,
     ]
@@ -54,7 +55,8 @@ enum ProfileFormat {
 
     private static var valueSchema: Schema {
         ValueSection.schema(
-            Generators.all.map { $0.table } + [FieldsSection.table, FieldsSection.layoutTable])
+            Generators.all.map { $0.table } + [FieldsSection.table, FieldsSection.layoutTable],
+            texts: TextSection.others)
     }
 
     private static var attributes: [Definition] {

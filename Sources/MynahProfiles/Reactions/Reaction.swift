@@ -6,6 +6,8 @@ package import MynahValues
 package struct Reaction: Hashable, Sendable {
     /// The value of a write that it is about; for a subscription, any.
     package var match = ValueMatch()
+    /// The conditions that the variables must meet.
+    package var conditions: [VariableCondition] = []
     /// The variables that it sets.
     package var changes: [Change] = []
     /// The values that it sends, in this order.
@@ -45,6 +47,8 @@ package struct Reaction: Hashable, Sendable {
         package var value: AnswerValue
         /// The time between the response and the value.
         package var delay: Duration
+        /// `true` if the value is sent in pieces of what the link carries.
+        package var isInPieces = false
     }
 }
 
@@ -112,6 +116,7 @@ package struct AnswerValue: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case bytes([UInt8])
         case fields(FieldsDefinition)
+        case text(TextTemplate)
     }
 
     /// The bytes; throws if they do not fit the layout.
@@ -119,6 +124,7 @@ package struct AnswerValue: Hashable, Sendable {
         switch form {
         case .bytes(let bytes): return bytes
         case .fields(let definition): return try definition.encode(variables, written)
+        case .text(let template): return template.bytes(variables, written)
         }
     }
 }
@@ -128,7 +134,12 @@ extension [Reaction] {
     package func first(
         for value: [UInt8], _ fields: [NamedField]?, _ variables: Variables
     ) -> Reaction? {
-        first { $0.match.matches(value, fields, variables) }
+        first { $0.conditions.hold(variables) && $0.match.matches(value, fields, variables) }
+    }
+
+    /// The rule for a request without a value, or `nil` if there is none.
+    package func first(_ variables: Variables) -> Reaction? {
+        first { $0.conditions.hold(variables) }
     }
 }
 

@@ -8,7 +8,7 @@ enum OnSection {
         "write", .sections("reaction"), doc: "The first rule that matches a write is carried out.")
     static let subscribe = Field(
         "subscribe", .sections("reaction"),
-        doc: "The first rule is carried out; it has neither match nor error.")
+        doc: "The first rule whose when holds is carried out; it has neither match nor error.")
     static let table = Section("on", [write, subscribe])
 
     /// Reads the rules of all characteristics, when the attributes that they may name are known.
@@ -24,24 +24,25 @@ enum OnSection {
                 guard let node = nodes[position] else { continue }
                 let section = ReactionSection(
                     reader: reader, profile: profile, index: attributes, position: position,
-                    characteristic: characteristic, scope: FieldScope(variables: profile.variables))
-                profile.services[index].characteristics[number].reactions = read(node, section, reader)
+                    scope: FieldScope(variables: profile.variables, layout: characteristic.layout),
+                    trigger: .write)
+                profile.services[index].characteristics[number].reactions = read(
+                    node, characteristic, section, reader)
             }
         }
     }
 
     private static func read(
-        _ node: YAMLNode, _ section: ReactionSection, _ reader: FormatReader
+        _ node: YAMLNode, _ characteristic: Profile.Characteristic, _ section: ReactionSection,
+        _ reader: FormatReader
     ) -> Profile.Reactions {
         var rules = Profile.Reactions()
         guard let fields = reader.fields(node, table) else { return rules }
-        let (properties, uuid) = (section.characteristic.properties, section.characteristic.uuid)
+        let (properties, uuid) = (characteristic.properties, characteristic.uuid)
         if let node = fields[write] {
             if properties.isDisjoint(with: .anyWrite) {
                 reader.error(at: node, "on.write has no effect: \(uuid) has no write property")
             }
-            var section = section
-            section.scope.layout = section.characteristic.layout
             rules.write = reader.elements(node, "on.write").compactMap { section.read($0) }
             checkAreReached(rules.write, node, reader)
         }
@@ -50,33 +51,49 @@ enum OnSection {
                 reader.error(at: node, "on.subscribe has no effect: \(uuid) has neither notify nor indicate")
             }
             var section = section
-            section.isSubscription = true
+            section.scope.layout = nil
+            section.trigger = .subscribe
             rules.subscribe = reader.elements(node, "on.subscribe").compactMap {
                 section.read($0)
             }
+            checkAreReached(rules.subscribe, node, reader)
         }
         return rules
     }
 
-    /// A rule that takes every write is the last one.
-    private static func checkAreReached(_ rules: [Reaction], _ node: YAMLNode, _ reader: FormatReader) {
-        guard let open = rules.firstIndex(where: { $0.match == ValueMatch() }), open + 1 < rules.count,
-            case .sequence(let list) = node, list.count == rules.count
+    /// A rule without a condition is the last one.
+    static func checkAreReached(_ rules: [Reaction], _ node: YAMLNode, _ reader: FormatReader) {
+        let open = rules.firstIndex { $0.match == ValueMatch() && $0.conditions.isEmpty }
+        guard let open, open + 1 < rules.count, case .sequence(let list) = node, list.count == rules.count
         else { return }
         reader.warning(
-            at: list[open + 1].mark, "this rule is never reached: the one before it matches every write"
-        )
+            at: list[open + 1].mark, "this rule is never reached: the one before it has no condition")
     }
 }
 
-/// A rule of a characteristic, with the device around it.
+/// A rule of a characteristic or of the device, with the device around it.
 struct ReactionSection {
+    /// The occasion of a rule.
+    enum Trigger {
+        case write, subscribe
+        /// A link that begins or ends, or a pairing.
+        case link
+    }
+
     static let match = Field(
         "match", .node("fields, or `hex`", .map()),
         doc: """
             The fields that the whole new value must have: a number, a name, a variable, or {">": 300}; or \
             its bytes, as hex: 02 .., where .. is any byte, and at the end any number of bytes. Left out: \
             any value.
+            """)
+    static let when = Field(
+        "when",
+        .node(
+            "comparisons of variables",
+            .types("string", pattern: "^[A-Za-z][A-Za-z0-9]* +([=!]=|[<>]=?) +[^ ].*$")),
+        doc: """
+            Comparisons of variables that must hold, as in unlocked == 1; and joins several. Left out: none.
             """)
     static let set = Field(
         "set", .changes,
@@ -100,36 +117,41 @@ struct ReactionSection {
     static let disconnect = Field(
         "disconnect", .bool, doc: "Whether the link is ended, after the answers without after.")
     static let advertise = Field("advertise", .onOrOff, doc: "Whether the device advertises from now on.")
-    static let table = Section("reaction", what: "a rule of on.write", [match] + effects)
-    private static let subscriptionTable = Section(
-        "reaction", what: "a rule of on.subscribe", [set, answer, notify, disconnect, advertise])
+    static let table = Section("reaction", what: "a rule of on.write", [match, when] + effects)
+    /// Of rules for what has no value.
+    private static let valuelessTable = Section(
+        "reaction", what: "a rule", [when, set, answer, notify, disconnect, advertise])
     private static let effects: [any DeclaredField] = [set, answer, notify, error, disconnect, advertise]
     private static let answers: [Schema] = [.ref("value"), .ref("answer")]
 
     let reader: FormatReader
     let profile: Profile
     let index: AttributeIndex
-    /// The characteristic whose rules these are.
-    let position: AttributeTree.Position
-    let characteristic: Profile.Characteristic
+    /// The characteristic whose rules these are, or `nil` if they are the device's.
+    var position: AttributeTree.Position?
     /// The names that its values can be taken from.
     var scope: FieldScope
-    var isSubscription = false
+    var trigger: Trigger
+    private var characteristic: Profile.Characteristic? { position.flatMap(characteristic(at:)) }
 
     private func characteristic(at position: AttributeTree.Position) -> Profile.Characteristic? {
         position.characteristic.map { profile.services[position.service].characteristics[$0] }
     }
 
     func read(_ node: YAMLNode) -> Reaction? {
-        let reason = "a subscription has no value, and it cannot be refused here: use a fault"
+        let what = trigger == .link ? "a link" : "a subscription"
+        let reason = "\(what) has no value, and it cannot be refused here: use a fault"
+        let refused = trigger == .write ? [:] : [Self.match.name: reason, Self.error.name: reason]
         guard
             let fields = reader.fields(
-                node, isSubscription ? Self.subscriptionTable : Self.table,
-                refused: isSubscription ? [Self.match.name: reason, Self.error.name: reason] : [:])
+                node, trigger == .write ? Self.table : Self.valuelessTable, refused: refused)
         else { return nil }
         let errorsBefore = reader.errorCount
         var rule = Reaction()
         if let node = fields[Self.match] { rule.match = match(node) }
+        if let node = fields[Self.when], let text = reader.text(node, "when") {
+            rule.conditions = .read(text, at: node, in: scope, reader)
+        }
         if let node = fields[Self.set] { rule.changes = .read(node, in: scope, reader) }
         if let node = fields[Self.answer] { rule.answers = answers(node) }
         if let node = fields[Self.notify] { rule.notified = notified(node) }
@@ -143,7 +165,7 @@ struct ReactionSection {
             reader.error(at: node, "a rule has error or answer, not both")
         }
         guard reader.errorCount == errorsBefore else { return nil }
-        if fields.entries.allSatisfy({ $0.key == Self.match.name }) {
+        if fields.entries.allSatisfy({ [Self.match.name, Self.when.name].contains($0.key) }) {
             reader.warning(
                 at: fields.mark,
                 "this rule does nothing; add one of \(Words.list(Self.effects.map(\.name)))")
@@ -155,7 +177,7 @@ struct ReactionSection {
 
     private func match(_ node: YAMLNode) -> ValueMatch {
         var match = ValueMatch()
-        let layout = characteristic.layout
+        let layout = characteristic?.layout
         let names = layout?.names ?? []
         for (key, value) in reader.members(node, "match") {
             guard let name = reader.text(key, "match") else { continue }
@@ -173,13 +195,20 @@ struct ReactionSection {
                 }
             } else if names.contains(name), let layout, let field = FieldReader(name, in: layout, reader) {
                 match.conditions += conditions(value, field)
+            } else if scope.variables[name] != nil {
+                reader.error(
+                    at: key,
+                    """
+                    \(Words.quote(name)) is a variable, and match compares fields of the value: compare it \
+                    beside match, as in when: \(name) == \(value.scalar?.string ?? "0")
+                    """)
             } else {
                 reader.error(
                     at: key,
                     layout == nil
                         ? """
-                        the fields of \(characteristic.uuid) are not known: match hex, or write down a \
-                        layout, as in value: {layout: [{opcode: uint8}]}
+                        the fields of \(characteristic?.uuid.description ?? "it") are not known: match hex, \
+                        or write down a layout, as in value: {layout: [{opcode: uint8}]}
                         """
                         : Words.unknown("field \(Words.quote(name))", name, among: names + ["hex"]))
             }
@@ -243,10 +272,16 @@ struct ReactionSection {
     // MARK: Effects
 
     private func answers(_ node: YAMLNode) -> [Reaction.Answer] {
-        if case .sequence = node {
-            return reader.elements(node, "answer").compactMap { answer($0) }
+        guard case .sequence = node else { return answer(node).map { [$0] } ?? [] }
+        let elements = reader.elements(node, "answer")
+        let limit = ProfileLimit.answers.count
+        guard elements.count <= limit else {
+            reader.error(
+                at: node,
+                "a rule has at most \(limit) answers, as many as wait for a central, not \(elements.count)")
+            return []
         }
-        return answer(node).map { [$0] } ?? []
+        return elements.compactMap { answer($0) }
     }
 
     private func answer(_ node: YAMLNode) -> Reaction.Answer? {
@@ -261,17 +296,21 @@ struct ReactionSection {
         guard let value = fields[AnswerSection.value] else { return nil }
         let delay = fields.read(AnswerSection.after) ?? .zero
         guard let target = target(fields[AnswerSection.to], at: node) else { return nil }
+        let isInPieces = fields.read(AnswerSection.pieces) != nil
         return answerValue(value, for: target).map {
-            .init(target: target, value: $0, delay: delay)
+            .init(target: target, value: $0, delay: delay, isInPieces: isInPieces)
         }
     }
 
     /// The characteristic that a value is sent on.
     private func target(_ named: YAMLNode?, at node: YAMLNode) -> AttributeTree.Position? {
-        var position = position
-        if let named {
-            guard let found = self.position(named) else { return nil }
-            position = found
+        guard let position = named == nil ? position : named.flatMap({ self.position($0) }) else {
+            if named == nil {
+                reader.error(
+                    at: node,
+                    "a rule of the device names the characteristic, as in {to: 2A37, value: {hex: 01}}")
+            }
+            return nil
         }
         let target = characteristic(at: position)
         if target?.properties.isDisjoint(with: .anyUpdate) == false { return position }
@@ -298,6 +337,9 @@ struct ReactionSection {
     }
 
     private func answerValue(_ node: YAMLNode, for target: AttributeTree.Position) -> AnswerValue? {
+        let text = TextSection(reader: reader, scope: scope, isAnswer: true).read(node)
+        if text.isWrong { return nil }
+        if let template = text.template { return AnswerValue(form: .text(template)) }
         guard FieldsSection.isTyped(node) else {
             return ValueSection.constant(node, else: "an answer is hex, text, base64 or fields", reader)
                 .map { AnswerValue(form: .bytes($0)) }
@@ -308,7 +350,7 @@ struct ReactionSection {
 
     /// The characteristics whose values are sent: this one (`now`), or those that are named.
     private func notified(_ node: YAMLNode) -> [AttributeTree.Position] {
-        if node.scalar?.string == "now" { return target(nil, at: node).map { [$0] } ?? [] }
+        if node.scalar?.string == "now", trigger != .link { return target(nil, at: node).map { [$0] } ?? [] }
         if case .sequence = node {
             return reader.elements(node, "notify").compactMap { target($0, at: $0) }
         }
@@ -318,7 +360,7 @@ struct ReactionSection {
     private func refusal(_ fields: Fields) -> ATTError? {
         guard let node = fields[Self.error] else { return nil }
         let error = fields.read(Self.error)
-        if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
+        if characteristic?.properties.isDisjoint(with: [.write, .reliableWrite]) != false {
             reader.error(
                 at: node, "error is never sent: writeWithoutResponse gets no answer; add the property write")
         }
@@ -337,7 +379,16 @@ enum AnswerSection {
         doc: "Its value: hex, text, base64 or fields.")
     static let after = Field(
         "after", .duration(atMost: .seconds(3600)), doc: "The time after the response; left out: at once.")
-    static let table = Section("answer", what: "an answer", [to, value, after])
+    static let pieces = Field(
+        "pieces", Kind<ValuePieces>.word,
+        doc: "mtu: a value longer than ATT_MTU − 3 is sent in pieces of that; left out: cut to it.")
+    static let table = Section("answer", what: "an answer", [to, value, after, pieces])
+}
+
+/// The length of the pieces in which a value is sent.
+enum ValuePieces: String, CaseIterable {
+    /// As much as the link carries: ATT_MTU − 3.
+    case mtu
 }
 
 extension Kind<YAMLNode> {

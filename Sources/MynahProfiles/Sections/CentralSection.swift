@@ -20,8 +20,15 @@ struct CentralSection {
     static let connectionEvents = Field(
         "connectionEvents", .section("connectionEvents"),
         doc: "The connections of the phone that it is told of; left out: none.")
+    static let confirm = Field(
+        "confirm", .bool,
+        doc: """
+            Whether the app's phone confirms indications; left out: true. With false it never confirms one, \
+            of any device.
+            """)
     static let table = Section(
-        "central", [restoreIdentifier, scan, reconnect, showPowerAlert, connectionEvents, peripherals])
+        "central",
+        [restoreIdentifier, scan, reconnect, showPowerAlert, connectionEvents, confirm, peripherals])
 
     private static let ways = Kind<ReconnectWay>.word
     private static var waysSchema: Schema {
@@ -74,6 +81,7 @@ struct CentralSection {
             central.reconnect = Self.reconnect(node, hasScan: fields[Self.scan] != nil, reader)
         }
         fields.read(Self.showPowerAlert, into: &central.showsPowerAlert)
+        fields.read(Self.confirm, into: &central.confirmsIndications)
         central.connectionEvents = fields[Self.connectionEvents].flatMap {
             ConnectionEventsSection.read($0, at: fields.mark(of: Self.connectionEvents), of: app, reader)
         }

@@ -2,6 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
+/// To whom values are sent that are not sent to subscribers alone.
+enum SubscriptionWord: String, CaseIterable {
+    case none, always
+
+    fileprivate var subscription: UpdateRules.Subscription { self == .none ? .none : .always }
+}
+
 /// An entry of the section `characteristics`.
 struct CharacteristicSection {
     static let uuid = Field(
@@ -16,6 +23,18 @@ struct CharacteristicSection {
         "value", .section("value"), doc: "Its value: hex, text, base64, generate or fields.")
     static let every = Field(
         "every", .duration(.milliseconds(1)), doc: "The interval at which it is sent to subscribers.")
+    static let subscription = Field(
+        "subscription", Kind<SubscriptionWord>.word,
+        doc: """
+            none: it has no 2902, and its values are sent to every central; always: they are, whether or not \
+            2902 was written; left out: to those that have subscribed. Not on BlueZ.
+            """)
+    static let pieces = Field(
+        "pieces", Kind<ValuePieces>.word,
+        doc: """
+            mtu: a value that is longer than ATT_MTU − 3 is sent in pieces of that; left out: cut to it. \
+            Not on BlueZ.
+            """)
     static let maxLength = Field(
         "maxLength", .integer(0...GATT.maximumValueLength, "valueLength"),
         doc: "The longest value that may be written, in bytes; left out: 512.")
@@ -30,7 +49,10 @@ struct CharacteristicSection {
         doc: "Its descriptors, without 2900 and 2902: the radio makes those.")
     static let table = Section(
         "characteristic", what: "a characteristic",
-        [uuid, properties, permissions, value, every, maxLength, errors, ask, on, descriptors])
+        [
+            uuid, properties, permissions, value, every, subscription, pieces, maxLength, errors, ask, on,
+            descriptors,
+        ])
 
     /// The characteristic.
     private var result: Profile.Characteristic
@@ -74,6 +96,14 @@ struct CharacteristicSection {
             takeValue(node, scope)
         }
         fields.read(Self.every, into: &result.every)
+        result.updates.isInPieces = fields.read(Self.pieces) != nil
+        if let word = fields.read(Self.subscription) { result.updates.subscription = word.subscription }
+        for key in [Self.pieces.name, Self.subscription.name]
+        where fields[key] != nil && result.properties.isDisjoint(with: .anyUpdate) {
+            reader.error(
+                at: fields.mark(of: key),
+                "\(key) has no effect: the characteristic has neither notify nor indicate")
+        }
         fields.read(Self.maxLength, into: &result.maximumLength)
         if let node = fields[Self.errors] { ErrorsSection.read(node, into: &result, reader) }
         result.asked = asked()
@@ -97,7 +127,12 @@ struct CharacteristicSection {
     }
 
     private mutating func takeValue(_ node: YAMLNode, _ scope: FieldScope) {
-        if FieldsSection.isTyped(node) {
+        let text = TextSection(reader: reader, scope: scope).read(node)
+        if let template = text.template {
+            result.value = .generated(template)
+        } else if text.isWrong {
+            return
+        } else if FieldsSection.isTyped(node) {
             let typed = FieldsSection(reader: reader, scope: scope).value(
                 node, of: result.uuid, usual: result.layout)
             result.layout = typed.layout

@@ -61,8 +61,11 @@ struct SecuritySection {
         doc: "Its display and keyboard for pairing; left out: noInputNoOutput.")
     static let passkey = Field(
         "passkey", .passkey, doc: "The number typed on a device with a keyboard; left out: you are asked.")
+    static let keySize = Field(
+        "keySize", .integer(7...16),
+        doc: "The largest encryption key that it takes part in, in octets; left out: 16. Not on BlueZ.")
     static let table = Section(
-        "security", [io, passkey],
+        "security", [io, passkey, keySize],
         rules: .when(
             .required(["passkey"]),
             .required(["io"]).with([
@@ -72,12 +75,14 @@ struct SecuritySection {
 
     var io: IOCapability
     var passkey: UInt32?
+    var keySize: Int?
     let fields: Fields
 
     init?(_ node: YAMLNode, usual: IOCapability, _ reader: FormatReader) {
         guard let fields = reader.fields(node, Self.table) else { return nil }
         self.fields = fields
         io = usual
+        keySize = fields.read(Self.keySize)
         if fields[Self.io] != nil {
             // Of a wrong word, nothing is known.
             guard let read = fields.read(Self.io) else { return }

@@ -16,6 +16,15 @@ enum ProfileSection {
     static let connection = Field(
         "connection", .section("connection"),
         doc: "The connection parameters that it requests from each central; left out: none.")
+    static let centrals = Field(
+        "centrals", .integer(1...255),
+        doc: """
+            How many centrals it takes: with as many it leaves the air, and comes back after a \
+            disconnection; left out: any number. Not on BlueZ.
+            """)
+    static let mtu = Field(
+        "mtu", .integer(GATT.defaultMTU...517),
+        doc: "The largest ATT_MTU that it offers, in bytes; left out: 517. Not on BlueZ.")
     static let app = Field(
         "app", .section("app"), doc: "An iOS app plays the device, and Apple's rules hold.")
     static let phone = Field(
@@ -28,6 +37,8 @@ enum ProfileSection {
     static let variables = Field(
         "variables", .node("numbers and texts by their names", VariablesSection.schema),
         doc: "Its own state: numbers or texts by their names.")
+    static let on = Field(
+        "on", .section("onLink"), doc: "Rules for connections, disconnections and pairings of centrals.")
     static let services = Field("services", .sections("service"), doc: "Its services, in order.")
     static let faults = Field(
         "faults", .sections("fault"), doc: "Faults that a device or a link has on purpose.")
@@ -36,8 +47,9 @@ enum ProfileSection {
     static let table = Section(
         "profile", what: "a profile",
         [
-            mynah, name, device, security, advertising, connection, app, phone, central, variables, services,
-            faults, scenarios,
+            mynah, name, device, security, advertising, connection, centrals, mtu, app, phone, central,
+            variables,
+            on, services, faults, scenarios,
         ],
         rules: [JSON.Member].when(
             .required(["app"]),
@@ -46,7 +58,8 @@ enum ProfileSection {
                     "properties",
                     .object([
                         .init("advertising", Schema.ref("appAdvertising").json),
-                        .init("connection", .bool(false)),
+                        .init("connection", .bool(false)), .init("centrals", .bool(false)),
+                        .init("mtu", .bool(false)), .init("on", .bool(false)),
                     ]))
             ])
         ) + phoneNeedsApp.members)
@@ -81,6 +94,7 @@ enum ProfileSection {
             advertising: advertising, services: read.services, app: app, centrals: centrals ?? [],
             variables: variables, warnings: [], marks: marks)
         if let app {
+            checkUpdates(profile.services, reader)
             warnOfReserved(profile.services, reader)
             warnOfLatency(profile, app, reader)
             warnOfIdentifier(profile, app, reader)
@@ -99,8 +113,11 @@ enum ProfileSection {
         profile.parameterRequest = fields[connection].flatMap {
             ConnectionSection.read($0, isApp: app != nil, reader)
         }
+        profile.takeLimits(fields, reader)
+        profile.device.confirmsIndications = profile.centrals.allSatisfy(\.confirmsIndications)
         profile.phone = phone
         OnSection.read(read.rules, into: &profile, reader)
+        if let node = fields[on] { LinkRulesSection.read(node, into: &profile, reader) }
         RecordedDefinition.complete(&profile, reader)
         let errorsBeforeFaults = reader.errorCount
         if let node = fields[faults] {
@@ -113,6 +130,24 @@ enum ProfileSection {
             profile.scenarios = ScenarioSection.list(node, in: scope, reader)
         }
         return profile
+    }
+
+    /// iOS adds 2902, sends to subscribers, and cuts values.
+    private static func checkUpdates(_ services: [Profile.Service], _ reader: FormatReader) {
+        for characteristic in services.flatMap(\.characteristics) {
+            let marks = characteristic.marks
+            if characteristic.updates.subscription != .asked {
+                reader.error(
+                    at: marks[CharacteristicSection.subscription.name] ?? characteristic.mark,
+                    "subscription is for accessories: iOS adds 2902, and sends to subscribers"
+                )
+            }
+            if characteristic.updates.isInPieces {
+                reader.error(
+                    at: marks[CharacteristicSection.pieces.name] ?? characteristic.mark,
+                    "pieces is for accessories: iOS cuts values; an app sends an answer with pieces itself")
+            }
+        }
     }
 
     /// iOS refuses an app the services that it keeps for itself.
@@ -188,7 +223,10 @@ enum ProfileSection {
             SecuritySection($0, usual: identity.ioCapability, reader)
         }
         marks.merge(security?.fields.marks(in: "security.") ?? [:]) { $1 }
-        if let security { identity.ioCapability = security.io }
+        if let security {
+            identity.ioCapability = security.io
+            if let keySize = security.keySize { identity.largestKeySize = keySize }
+        }
         return (identity, security?.passkey)
     }
 
@@ -203,6 +241,19 @@ enum ProfileSection {
             reader.error(at: node, "the device's name has \(count) bytes in UTF-8; it can have \(limit)")
         }
         if !name.isEmpty { reader.checkName(name, "the device's name", at: node) }
+    }
+}
+
+extension Profile {
+    /// Reads the limits of an accessory's links.
+    fileprivate mutating func takeLimits(_ fields: Fields, _ reader: FormatReader) {
+        typealias Keys = ProfileSection
+        for (key, choice) in [(Keys.centrals, "how many centrals it takes"), (Keys.mtu, "the ATT_MTU")] {
+            guard let node = fields[key], app != nil else { continue }
+            reader.error(at: node, "\(key.name) is for accessories; with app:, iOS chooses \(choice)")
+        }
+        device.largestCentralCount = fields.read(Keys.centrals)
+        if app == nil { fields.read(Keys.mtu, into: &device.largestMTU) }
     }
 }
 

@@ -6,8 +6,11 @@ enum ValueSection {
         "hex", .bytes, isRequired: true,
         doc: "Pairs of hexadecimal digits, as 01 FF; spaces, dashes and colons between them are allowed.")
     static let text = Field(
-        "text", .utf8, isRequired: true, doc: "UTF-8, as it is written: 2901 and 01 stay what they look like."
-    )
+        "text", .utf8, isRequired: true,
+        doc: """
+            UTF-8, as it is written: 2901 and 01 stay what they look like. In a characteristic's value and \
+            an answer, names in braces are variables or further keys of the value, as in "counter {n}".
+            """)
     static let base64 = Field("base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
     /// The forms of bytes that do not change.
     static let constants = [hex, text, base64]
@@ -15,8 +18,12 @@ enum ValueSection {
     static let forms = constants.map(\.name) + ["generate", FieldsSection.fields.name]
 
     /// The schema of bytes, and of each further form.
-    static func schema(_ more: [Section]) -> Schema {
-        .oneOf((constants.map { Section("value", [$0]) } + more).map(\.schema))
+    ///
+    /// `texts` are the keys of a text with fields.
+    static func schema(_ more: [Section], texts: Schema.Others? = nil) -> Schema {
+        .oneOf(
+            (constants.map { Section("value", [$0], others: $0.name == text.name ? texts : nil) } + more)
+                .map(\.schema))
     }
 
     /// The value of a generator's key `generate`.
@@ -57,7 +64,8 @@ enum ValueSection {
             reader.error(at: node, "only the value of a characteristic of a service has fields")
             return nil
         }
-        return reader.fields(node, "a value", known: [form])?.read(field).map { .bytes($0) }
+        let refused = ["pieces": "pieces is a key beside value, of a characteristic or an answer"]
+        return reader.fields(node, "a value", known: [form], refused: refused)?.read(field).map { .bytes($0) }
     }
 
     /// Reads bytes that do not change; `message` is the error for a value that does.

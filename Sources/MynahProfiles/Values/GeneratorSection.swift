@@ -39,7 +39,7 @@ struct GeneratorSection {
                 at: wordNode,
                 """
                 \(field.name) is \(field.shape.typeName), which \(word) does not make; \
-                \(Words.list(suiting, "or")) does
+                \(Words.list(suiting, "or")) does\(field.shape.kind == .text ? Self.textWithNumbers : "")
                 """)
             return nil
         }
@@ -54,6 +54,9 @@ struct GeneratorSection {
         guard reader.errorCount == errorsBefore, let source else { return nil }
         return FieldGenerator(source: source, shape: field.shape, unit: section.unit)
     }
+
+    private static let textWithNumbers =
+        "; for a text with numbers write the value as {text: \"counter {n}\", n: {generate: counter}}"
 
     private init(_ kind: FieldGeneratorKind, _ fields: Fields, _ field: FieldReader) {
         self.kind = kind

@@ -115,9 +115,8 @@ package struct ConnectSession: Sendable {
             hint: { [radios] in radios.hintsAboutPrivateRuns.first })
         guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else { return nil }
         return ConnectedDevice(
-            manager: manager, radio: radio, peripheral: peripheral, sink: sink, observer: observer,
-            plan: plan,
-            clock: clock, entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
+            manager: manager, radio: radio, peripheral: peripheral, sink: sink, plan: plan, clock: clock,
+            entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
     }
 
     /// Connects and carries out the lines; `false` if a failure ended it.

@@ -17,6 +17,8 @@ final class ConnectSink: CentralManagerSink {
     }
 
     private let state = Lock(State())
+    /// Locked while reports are given, so that each observer gets them in their order.
+    private let order = Lock(ReportOrder())
     private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
     private let clock: RunClock
@@ -35,7 +37,28 @@ final class ConnectSink: CentralManagerSink {
     }
 
     private func tell(_ report: ConnectReport) {
-        state.withLock { $0.observer }?.observe(report, at: .now(clock))
+        give { $0.reports(report, at: .now(clock)) }
+    }
+
+    /// Reports what a command has done, when its last answer came.
+    func tellResult(_ report: ConnectReport) { give { $0.commandReports(report, at: .now(clock)) } }
+
+    /// A request was sent, or its answer has come.
+    func asked(isAnswered: Bool) {
+        give { isAnswered ? $0.answered(at: .now(clock)) : $0.release() }
+    }
+
+    /// A command begins that asks something of the device.
+    func commandBegan() { give { $0.begin() } }
+
+    /// A command has ended.
+    func commandEnded() { give { $0.end() } }
+
+    private func give(_ body: (inout ReportOrder) -> [ReportOrder.Report]) {
+        let observer = state.withLock { $0.observer }
+        order.withLock { order in
+            for report in body(&order) { observer?.observe(report.report, at: report.time) }
+        }
     }
 
     /// The number of times that the radio had room again for writes without response.

@@ -17,7 +17,6 @@ struct ConnectedDevice: Sendable {
     private let radio: HostRadio
     let peripheral: Peripheral
     let sink: ConnectSink
-    private let observer: any ConnectObserver
     private let plan: ConnectPlan
     private let clock: RunClock
     /// Whether a passkey that a pairing wants can be given, by the user or the plan.
@@ -28,14 +27,13 @@ struct ConnectedDevice: Sendable {
 
     init(
         manager: CentralManager, radio: HostRadio, peripheral: Peripheral, sink: ConnectSink,
-        observer: any ConnectObserver, plan: ConnectPlan, clock: RunClock, entersPasskey: Bool,
+        plan: ConnectPlan, clock: RunClock, entersPasskey: Bool,
         interruption: Interruption
     ) {
         self.manager = manager
         self.radio = radio
         self.peripheral = peripheral
         self.sink = sink
-        self.observer = observer
         self.plan = plan
         self.clock = clock
         self.entersPasskey = entersPasskey
@@ -45,10 +43,13 @@ struct ConnectedDevice: Sendable {
     /// Whether the user has ended the session, which makes requests fail.
     var isEnding: Bool { interruption.isInterrupted }
 
-    func tell(_ report: ConnectReport) { observer.observe(report, at: .now(clock)) }
+    func tell(_ report: ConnectReport) { sink.tellResult(report) }
 
     /// Connects, discovers the services of the plan and reports them.
     func open() async throws(RequestError) {
+        sink.commandBegan()
+        defer { sink.commandEnded() }
+        await radio.tellOfAnswers { [sink] in sink.asked(isAnswered: $0) }
         await radio.limitAnswers(to: plan.timeout)
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: plan.timeout)
@@ -71,6 +72,7 @@ struct ConnectedDevice: Sendable {
 
     /// Carries out a line.
     func perform(_ line: String) async -> Outcome {
+        defer { sink.commandEnded() }
         do throws(ConnectRequest.Problem) {
             guard let request = try ConnectRequest.parse(line) else { return .done }
             if request == .quit { return .quit }
@@ -92,6 +94,7 @@ struct ConnectedDevice: Sendable {
     }
 
     private func perform(_ request: ConnectRequest) async throws(RequestError) {
+        if case .wait = request {} else { sink.commandBegan() }
         switch request {
         case .services: try await discover(isReported: true)
         case .read(let path):

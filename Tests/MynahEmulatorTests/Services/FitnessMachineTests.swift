@@ -10,7 +10,7 @@ import Testing
     static let bike: BluetoothUUID = "2AD2"
 
     /// 30.00 km/h, 90 /min, resistance level 50 and 150 W.
-    static let data: [UInt8] = [0x64, 0x00, 0xB8, 0x0B, 0xB4, 0x00, 0x05, 0x96, 0x00]
+    static let data: [UInt8] = [0x64, 0x00, 0xB8, 0x0B, 0xB4, 0x00, 0x32, 0x00, 0x96, 0x00]
 
     static func trainer(features: UInt32 = 0x1FFFF) -> TestService {
         var service = TestService(subscribed: [point, status])
@@ -194,7 +194,7 @@ import Testing
     /// The instantaneous power on the air.
     private func power(_ service: TestService) -> Int {
         let value = service.value(of: Self.bike) ?? []
-        return value.count == 9 ? Int(value[7]) | Int(value[8]) << 8 : -1
+        return value.count == 10 ? Int(value[8]) | Int(value[9]) << 8 : -1
     }
 
     @Test func `power approaches its target as a function of the tick`() {
@@ -225,10 +225,10 @@ import Testing
         service.now = .seconds(60)
         _ = machine.outcome(of: [0x08, 0x02], to: Self.point, &service)
         service.now = .seconds(120)
-        #expect(service.value(of: Self.bike) == [0x64, 0x00, 0, 0, 0, 0, 0x05, 0, 0])
+        #expect(service.value(of: Self.bike) == [0x64, 0x00, 0, 0, 0, 0, 0x32, 0, 0, 0])
         _ = machine.outcome(of: [0x07], to: Self.point, &service)
         service.now = .seconds(180)
-        #expect(service.value(of: Self.bike) == [0x64, 0x00, 0xB8, 0x0B, 0xB4, 0x00, 0x05, 0xC8, 0x00])
+        #expect(service.value(of: Self.bike) == [0x64, 0x00, 0xB8, 0x0B, 0xB4, 0x00, 0x32, 0x00, 0xC8, 0x00])
     }
 
     @Test func `a reset brings back the profile's values`() {

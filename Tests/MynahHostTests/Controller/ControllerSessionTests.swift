@@ -141,7 +141,7 @@ import Testing
         scene.sent = []
         // With this the address may change, if it is to, and all would go on.
         try scene.take { $0.attemptEnded(HCIStatus(0x02), at: $1, &$2) }
-        try scene.take { $0.linkEnded(at: $1, &$2) }
+        try scene.take { $0.linkEnded(.peripheral, at: $1, &$2) }
         #expect(scene.sent.map(\.opcode) == (isAddressDue ? [.leSetRandomAddress] : []))
         let session = scene.session
         #expect(session.advertiser.isQuiet && session.scanner.isQuiet && session.connector.isQuiet)

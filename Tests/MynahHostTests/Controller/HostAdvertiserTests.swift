@@ -111,7 +111,7 @@ private struct ModelController {
         var machine = Self.advertising()
         machine.linkBegan(.peripheral)
         #expect(Self.run(&machine) == [.enable])
-        machine.linkEnded()
+        machine.linkEnded(.peripheral)
         #expect(Self.run(&machine) == [])
         // A link that our central made does not end advertising.
         machine.linkBegan(.central)
@@ -128,6 +128,42 @@ private struct ModelController {
         #expect(Self.run(&machine) == [.setAddress(Self.moved), .enable])
     }
 
+    @Test func `with as many centrals as it takes nothing is advertised until one has left`() {
+        var machine = HostAdvertiser()
+        machine.largestCentralCount = 2
+        machine.began(Self.home)
+        let number = machine.want(Self.first)
+        #expect(Self.run(&machine).last == .enable)
+        machine.linkBegan(.peripheral)
+        #expect(Self.run(&machine) == [.enable])
+        // Whether advertising was enabled before the link began or after it is not known.
+        machine.linkBegan(.central)
+        machine.linkBegan(.peripheral)
+        #expect(Self.run(&machine) == [])
+        _ = machine.want(Self.second)
+        #expect(!Self.run(&machine).contains(.enable))
+        _ = machine.want(Self.first)
+        #expect(!Self.run(&machine).contains(.enable))
+        machine.linkEnded(.central)
+        #expect(Self.run(&machine) == [])
+        machine.linkEnded(.peripheral)
+        #expect(Self.run(&machine).last == .enable)
+        #expect(machine.verdict(on: number) != .onAir)
+    }
+
+    @Test func `advertising that a link which makes the device full leaves in doubt is turned off`() {
+        var machine = HostAdvertiser()
+        machine.largestCentralCount = 1
+        machine.began(Self.home)
+        _ = machine.want(Self.first)
+        while let step = machine.next() {
+            if step == .enable { machine.linkBegan(.peripheral) }
+            machine.finished(.done)
+            if step == .enable { break }
+        }
+        #expect(Self.run(&machine) == [.disable])
+    }
+
     @Test func `an advertisement that the controller refuses is given up, and no link event brings it back`()
     {
         for refused in Self.load(Self.first) {
@@ -140,7 +176,7 @@ private struct ModelController {
             #expect(machine.verdict(on: number) == .refused(refused, .invalidCommandParameters))
             machine.linkBegan(.peripheral)
             #expect(machine.next() == nil)
-            machine.linkEnded()
+            machine.linkEnded(.peripheral)
             #expect(machine.next() == nil)
             // The next request is another matter.
             let next = machine.want(Self.second)
@@ -176,7 +212,7 @@ private struct ModelController {
             machine.finished(step == .enable ? .refused(HCIStatus(code)) : .done)
         }
         #expect(machine.verdict(on: number) == .waitsForLinkEnd)
-        machine.linkEnded()
+        machine.linkEnded(.peripheral)
         #expect(Self.run(&machine) == [.enable])
         #expect(machine.verdict(on: number) == .onAir)
     }
@@ -309,7 +345,7 @@ private struct ModelController {
             case .disconnected:
                 guard controller.links > 0 else { return }
                 controller.links -= 1
-                machine.linkEnded()
+                machine.linkEnded(.peripheral)
             case .wantFirst:
                 wanted = first
                 _ = machine.want(first)

@@ -185,6 +185,19 @@ import Testing
         #expect(duo.asked(role.other).hasSuffix("bonded, save, peer is paired, paired"))
     }
 
+    @Test(arguments: [7, 12, 16]) func `a device takes part in keys of the size that its identity allows`(
+        size: Int
+    ) {
+        var duo = SecurityDuo()
+        var identity = DeviceIdentity(name: "x")
+        identity.largestKeySize = size
+        duo.peripheral.begin(as: identity)
+        duo.pair()
+        duo.run()
+        #expect(duo.central[SecurityDuo.link].keySize == size)
+        #expect(duo.peripheral[SecurityDuo.link].keySize == size)
+    }
+
     @Test func `an answer about a link that has ended is dropped, though the handle is there again`() throws {
         var duo = SecurityDuo()
         duo.holds = [.answers(.peripheral)]

@@ -66,6 +66,8 @@ struct GATTClient {
 
     private var times: Times
     private var entries = SortedMap<ConnectionHandle, Entry>()
+    /// Whether indications are confirmed on links that begin from now on.
+    var confirmsIndications = true
 
     init(timeout: Duration) {
         times = Times(longest: timeout, limit: timeout)
@@ -78,7 +80,9 @@ struct GATTClient {
 
     /// Adds a link.
     mutating func addLink(_ link: ConnectionHandle) {
-        entries[link] = Entry()
+        var entry = Entry()
+        entry.client.confirmsIndications = confirmsIndications
+        entries[link] = entry
     }
 
     /// Removes a link that has ended, and ends its requests.

@@ -1,0 +1,59 @@
+package import MynahCore
+
+// Links of centrals, and rules for their requests.
+extension Profile {
+    /// The requests and rules of a device for links of centrals.
+    package struct Links: Hashable, Sendable {
+        /// The connection parameters that it requests, or `nil` if it requests none.
+        package var parameterRequest: ParameterRequest?
+        /// The rules for connections, disconnections and pairings.
+        package var rules = LinkRules()
+
+        package init() {}
+    }
+
+    /// The connection parameters that it requests, or `nil` if it requests none.
+    package var parameterRequest: ParameterRequest? {
+        get { links.parameterRequest }
+        set { links.parameterRequest = newValue }
+    }
+
+    /// The rules for links of centrals.
+    package var linkRules: LinkRules {
+        get { links.rules }
+        set { links.rules = newValue }
+    }
+
+    /// A request for connection parameters, some time after each connection.
+    package struct ParameterRequest: Hashable, Sendable {
+        /// The parameters.
+        package var wanted: ConnectionParameterRange
+        /// The time after the connection began.
+        package var delay: Duration
+    }
+
+    /// The rules of a characteristic.
+    package struct Reactions: Hashable, Sendable {
+        /// For a write.
+        package var write: [Reaction] = []
+        /// For a subscription.
+        package var subscribe: [Reaction] = []
+
+        package init() {}
+
+        /// Whether there are no reactions.
+        package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
+    }
+
+    /// The rules of a device for links of centrals.
+    package struct LinkRules: Hashable, Sendable {
+        /// For a connection.
+        package var connect: [Reaction] = []
+        /// For the end of a link.
+        package var disconnect: [Reaction] = []
+        /// For a pairing that has succeeded.
+        package var pair: [Reaction] = []
+
+        package init() {}
+    }
+}
