@@ -4,7 +4,7 @@ import MynahSupport
 
 @testable import MynahImport
 
-/// What a sniffer hears of a device and a phone, packet by packet, as a file of pcap.
+/// The packets that a sniffer hears of a device and a phone, packet by packet, as a file of pcap.
 struct AirScript {
     static let peripheral = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
     static let access: UInt32 = 0x5012_3456

@@ -6,7 +6,7 @@ import Testing
 
 /// Which values of one characteristic answer requests, by their times: a table of cases.
 @Suite struct CauseFinderTests {
-    /// What is known of a value: the index of its request, or another cause.
+    /// The cause of a value: the index of its request, or another cause.
     enum Cause: Hashable, Sendable {
         case of(Int)
         case stream

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahImport
 
-/// What a device does in a capture becomes rules, values and comments: exceptions do not undo the rest.
+/// The behavior of a device in a capture becomes rules, values and comments: exceptions do not undo the rest.
 @Suite struct ImportedBehaviorTests {
     /// A connected client that has discovered 2A37 at 18 and 2A39 at 21, and subscribed to 2A37.
     private static func subscribed() -> HCIScript {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahImport
 
-/// What the phone of a capture did becomes the script of an app.
+/// The actions of the phone of a capture become the script of an app.
 @Suite struct ImportedPhoneTests {
     private static func phone(_ script: HCIScript) throws(ImportProblem) -> String {
         try CaptureImport.phone(from: CaptureFormat.pcapng.bytes(script.packets), named: "test").profile

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahImport
 
-/// What a sniffer heard on the air becomes a profile.
+/// The packets that a sniffer heard on the air become a profile.
 @Suite struct SnifferTests {
     static let formats: [AirPacket.Format] = [.bare, .withPseudoHeader, .nordic]
 
@@ -131,7 +131,7 @@ import Testing
         script.discover()
         let problem = #expect(throws: ImportProblem.self) { try Self.profile(script) }
         let words =
-            "of C0:DE:00:00:00:01 are encrypted; write the long-term key (LTK) of the bond to a file, and name"
+            "of C0:DE:00:00:00:01 are encrypted; write the long-term key (LTK) of the bond to a file, and"
         #expect(problem?.message.contains(words) == true, "\(problem?.message ?? "")")
         #expect(throws: ImportProblem.self) {
             try Self.profile(script, Self.keys("00112233445566778899AABBCCDDEEFF"))
@@ -150,7 +150,7 @@ import Testing
         ("# none\n", "has no key; write one"),
         ("00112233445566778899AABBCCDDEEFF\nzz", "at line 2: a long-term key has 32"),
     ])
-    func `keys that are none are refused with their line`(text: String, words: String) {
+    func `invalid keys are refused with their line`(text: String, words: String) {
         let problem = #expect(throws: ImportProblem.self) { try Self.keys(text) }
         #expect(problem?.description.hasPrefix(words) == true)
     }

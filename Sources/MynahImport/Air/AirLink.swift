@@ -4,7 +4,7 @@ import MynahSupport
 
 /// A connection that a sniffer follows.
 struct AirLink {
-    /// What a PDU means for a host.
+    /// The meaning of a PDU for a host.
     enum Meaning: Hashable {
         /// Part of an L2CAP PDU, with its sender.
         case data([UInt8], isFirst: Bool, AirPacket.Side)

@@ -23,7 +23,7 @@ struct AirPacket: Hashable {
     var accessAddress: UInt32
     /// The PDU without its CRC: the header and the payload.
     var pdu: [UInt8]
-    /// Its sender on a connection, or `nil` if that is not known.
+    /// The sender on a connection, or `nil` if that is not known.
     var side: Side?
     /// Whether the sniffer has decrypted it.
     var isDecrypted = false

@@ -2,8 +2,8 @@ import MynahCore
 
 /// The answers of each request pattern, from the causes of single values.
 ///
-/// What followed a pattern most times is its answer. If no answer was the usual one, the answers are given in
-/// turn, in the order of the capture.
+/// The values that followed a pattern most times are its answer. If no answer was the usual one, the
+/// answers are given in turn, in the order of the capture.
 struct AnswerTable {
     /// A value that came after a request.
     struct Answer: Hashable {

@@ -46,7 +46,7 @@ struct CauseFinder {
         return finder.decide()
     }
 
-    /// What is known of a value.
+    /// A value, as far as its time shows its cause.
     private struct Place {
         /// The last request before it, or `nil` if there is none on its link.
         var request: Int?

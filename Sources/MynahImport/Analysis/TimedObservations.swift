@@ -31,15 +31,15 @@ struct TimedValue: Hashable {
     /// The time at which it was sent, in microseconds.
     var time: Int64
     var link: Int
-    /// Its place among all values of the device.
+    /// The place among all values of the device.
     var place: Int
 }
 
 /// The reason for which a device sent a value, as far as times show it.
 enum ValueCause: Hashable {
-    /// It answers a request, by the request's index, so many microseconds after the response.
+    /// The value answers a request, by the request's index, `delay` microseconds after the response.
     case answer(request: Int, delay: Int64)
-    /// It is one of values that come at regular times, whether or not there are requests.
+    /// The value is one of those that come at regular times, whether or not there are requests.
     case stream
     /// Nothing is known to have caused it.
     case unasked

@@ -39,7 +39,7 @@ enum MacroExport {
             self.name = name
             phone = ImportedPhone(device: "Device", advertised: [])
             phone.notes = [
-                "a macro does not say which device it is for: add match to the peripheral, and services to the scan",
+                "a macro names no device: add match to the peripheral, and services to the scan",
                 "the app reads and subscribes first, and then writes; sleeps are the times of the writes",
             ]
         }

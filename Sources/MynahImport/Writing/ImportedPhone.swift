@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What the client of a capture did with a device, as an app's script.
+/// The use of a device by the client of a capture, as an app's script.
 struct ImportedPhone {
     /// A value that it wrote.
     struct Write {

@@ -8,7 +8,7 @@ enum RulePatterns {
     /// As many requests make a pattern.
     private static let least = 3
 
-    /// What a device does for a request, without the times.
+    /// The reaction of a device to a request, without the times.
     private struct Effect: Hashable {
         var error: UInt8?
         var targets: [[Int]]
