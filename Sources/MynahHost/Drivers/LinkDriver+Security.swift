@@ -34,6 +34,12 @@ extension LinkDriver {
             resolvingKey: security.bonds.identityResolvingKey, random: security.random.split())
     }
 
+    /// A static random address that nothing else has.
+    func newStaticAddress() -> DeviceAddress {
+        var random = security.random.split()
+        return PrivateAddress.fixed(from: &random)
+    }
+
     /// The other side, or the user, has taken too long.
     func pairingDue(_ link: ConnectionHandle) {
         secure(link) { $0.expire(link, at: $1, &$2) }

@@ -99,7 +99,7 @@ struct CharacteristicSection {
     private mutating func takeValue(_ node: YAMLNode, _ scope: FieldScope) {
         if FieldsSection.isTyped(node) {
             let typed = FieldsSection(reader: reader, scope: scope).value(
-                node, of: result.uuid, usual: result.layout)
+                node, of: "\(result.uuid)", usual: result.layout)
             result.layout = typed.layout
             if let value = typed.value { result.value = value }
         } else if let value = ValueSection.read(node, reader) {

@@ -8,7 +8,7 @@ import Testing
 /// The rules of a controller, as far as advertising goes.
 private struct ModelController {
     var isOn = false
-    var interval: UInt16?
+    var parameters: HostAdvertiser.Parameters?
     var data: [UInt8]?
     var scanResponse: [UInt8]?
     var address: DeviceAddress?
@@ -18,14 +18,18 @@ private struct ModelController {
 
     mutating func take(_ step: HostAdvertiser.Step) -> CommandOutcome {
         switch step {
-        case .setParameters(let interval, _):
+        case .setParameters(let parameters):
             guard !isOn else { return .refused(.commandDisallowed) }
-            self.interval = interval
+            self.parameters = parameters
         case .setAddress(let address):
             guard !isOn else { return .refused(.commandDisallowed) }
             self.address = address
-        case .setData(let data): self.data = data
-        case .setScanResponse(let data): scanResponse = data
+        case .setData(let fragment):
+            guard !isOn || fragment.operation == .complete else { return .refused(.commandDisallowed) }
+            data = Self.joined(data, fragment)
+        case .setScanResponse(let fragment):
+            guard !isOn || fragment.operation == .complete else { return .refused(.commandDisallowed) }
+            scanResponse = Self.joined(scanResponse, fragment)
         case .enable:
             guard doesBoth || links == 0 else { return .refused(.connectionLimitExceeded) }
             isOn = true
@@ -33,21 +37,34 @@ private struct ModelController {
         }
         return .done
     }
+
+    private static func joined(_ held: [UInt8]?, _ fragment: HostAdvertiser.Fragment) -> [UInt8] {
+        switch fragment.operation {
+        case .complete, .first: fragment.bytes
+        case .intermediate, .last: (held ?? []) + fragment.bytes
+        }
+    }
 }
 
 @Suite struct HostAdvertiserTests {
     typealias Configuration = HostAdvertiser.Configuration
 
-    static let first = Configuration(interval: 160, isConnectable: true, data: [1], scanResponse: [11])
-    static let second = Configuration(interval: 290, isConnectable: true, data: [2], scanResponse: [])
+    static let first = Configuration(parameters: .init(interval: 160...160), data: [1], scanResponse: [11])
+    static let second = Configuration(parameters: .init(interval: 290...320), data: [2], scanResponse: [])
     static let home = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
     static let moved = DeviceAddress(value: 0x40_0000_0000_02, kind: .random)
 
     static func load(_ configuration: Configuration) -> [HostAdvertiser.Step] {
-        [
-            .setParameters(interval: configuration.interval, isConnectable: true), .setAddress(home),
-            .setData(configuration.data), .setScanResponse(configuration.scanResponse), .enable,
+        var parameters = configuration.parameters
+        parameters.addressKind = 1
+        return [
+            .setParameters(parameters), .setAddress(home), .setData(whole(configuration.data)),
+            .setScanResponse(whole(configuration.scanResponse)), .enable,
         ]
+    }
+
+    static func whole(_ bytes: [UInt8]) -> HostAdvertiser.Fragment {
+        HostAdvertiser.Fragment(of: bytes, after: [])
     }
 
     /// Answers every step with success, and returns the steps.
@@ -85,12 +102,16 @@ private struct ModelController {
         #expect(machine.next() == nil)
     }
 
-    @Test func `a change switches advertising off and sets only what differs`() {
+    @Test func `a change sets only what differs, and parameters while advertising is off`() {
         var machine = Self.advertising()
         var changed = Self.first
         changed.data = [7]
         _ = machine.want(changed)
-        #expect(Self.run(&machine) == [.disable, .setData([7]), .enable])
+        #expect(Self.run(&machine) == [.setData(Self.whole([7]))])
+        changed.parameters.isConnectable = false
+        _ = machine.want(changed)
+        let steps = Self.run(&machine)
+        #expect(steps.first == .disable && steps.last == .enable)
         _ = machine.want(changed)
         #expect(Self.run(&machine) == [])
         machine.stop()
@@ -109,12 +130,12 @@ private struct ModelController {
 
     @Test func `after a central connects or leaves, advertising goes on`() {
         var machine = Self.advertising()
-        machine.linkBegan(.peripheral)
+        machine.linkBegan(isOfSet: true)
         #expect(Self.run(&machine) == [.enable])
         machine.linkEnded()
         #expect(Self.run(&machine) == [])
         // A link that our central made does not end advertising.
-        machine.linkBegan(.central)
+        machine.linkBegan(isOfSet: false)
         #expect(Self.run(&machine) == [])
     }
 
@@ -122,7 +143,7 @@ private struct ModelController {
         var machine = Self.advertising()
         machine.hold()
         #expect(Self.run(&machine) == [.disable])
-        machine.linkBegan(.peripheral)
+        machine.linkBegan(isOfSet: true)
         #expect(Self.run(&machine) == [])
         machine.release(Self.moved)
         #expect(Self.run(&machine) == [.setAddress(Self.moved), .enable])
@@ -138,7 +159,7 @@ private struct ModelController {
                 machine.finished(step == refused ? .refused(.invalidCommandParameters) : .done)
             }
             #expect(machine.verdict(on: number) == .refused(refused, .invalidCommandParameters))
-            machine.linkBegan(.peripheral)
+            machine.linkBegan(isOfSet: true)
             #expect(machine.next() == nil)
             machine.linkEnded()
             #expect(machine.next() == nil)
@@ -167,7 +188,7 @@ private struct ModelController {
     @Test(arguments: [0x07, 0x09, 0x0C, 0x0D] as [UInt8])
     func `a controller that cannot advertise beside a link is asked again when one ends`(code: UInt8) {
         var machine = Self.advertising()
-        machine.linkBegan(.peripheral)
+        machine.linkBegan(isOfSet: true)
         #expect(machine.next() == .enable)
         machine.finished(.refused(HCIStatus(code)))
         #expect(machine.next() == nil)
@@ -267,7 +288,7 @@ private struct ModelController {
             }
             #expect(controller.isOn == (wanted != nil), "\(self)")
             guard let wanted else { return }
-            #expect(controller.interval == wanted.interval, "\(self)")
+            #expect(controller.parameters?.interval == wanted.parameters.interval, "\(self)")
             #expect(controller.data == wanted.data, "\(self)")
             #expect(controller.scanResponse == wanted.scanResponse, "\(self)")
             #expect(controller.address == address, "\(self)")
@@ -305,7 +326,7 @@ private struct ModelController {
                 guard controller.isOn else { return }
                 controller.isOn = false
                 controller.links += 1
-                machine.linkBegan(.peripheral)
+                machine.linkBegan(isOfSet: true)
             case .disconnected:
                 guard controller.links > 0 else { return }
                 controller.links -= 1
