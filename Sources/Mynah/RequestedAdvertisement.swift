@@ -71,16 +71,27 @@ extension Advertisement {
             "the app \(name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs")
     }
 
-    /// A field that no app can set, or `nil` if none is set.
+    /// What no app can set, or `nil` if nothing of it is set.
     private var fieldBeyondApps: String? {
+        if flags != Self.usualFlags { return "flags" }
+        if !otherSets.isEmpty { return "several sets" }
+        if scanResponse != Contents() { return "scanResponse" }
+        if extended != nil { return "extended" }
+        if address != nil { return "address" }
+        if !isScannable { return "scannable" }
+        return data.fieldBeyondApps ?? (interval != nil ? "interval" : exact != nil ? "exact" : nil)
+            ?? (isConnectable ? nil : "connectable")
+    }
+}
+
+extension Advertisement.Contents {
+    fileprivate var fieldBeyondApps: String? {
+        if !incompleteServiceUUIDs.isEmpty { return "an incomplete list of services" }
         if !solicitedServiceUUIDs.isEmpty { return "solicitedServiceUUIDs" }
         if !manufacturerData.isEmpty { return "manufacturerData" }
         if !serviceData.isEmpty { return "serviceData" }
         if appearance != nil { return "appearance" }
-        if includesTxPower { return "txPower" }
-        if !raw.isEmpty { return "raw" }
-        if interval != nil { return "interval" }
-        if exact != nil { return "exact" }
-        return isConnectable ? nil : "connectable"
+        if txPower != nil { return "txPower" }
+        return raw.isEmpty ? nil : "raw"
     }
 }

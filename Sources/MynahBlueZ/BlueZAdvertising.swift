@@ -19,7 +19,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     /// The parts of exact bytes that are not sent, or not whole.
     package let lost: [AdvertisingReport.Omission]
     /// The fields for the scan response, besides the name.
-    private let beside: Advertisement
+    private let beside: Advertisement.Contents
     private let keepsInterval: Bool
     /// Whether exact bytes were asked for.
     let isExact: Bool
@@ -35,7 +35,9 @@ package struct BlueZAdvertising: Hashable, Sendable {
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
     ) throws(AdvertisementError) {
         var told = advertisement
-        var beside = Advertisement()
+        var beside = advertisement.scanResponse
+        if let name = beside.localName { told.localName = name }
+        (told.scanResponse, beside.localName) = (Advertisement.Contents(), nil)
         var omitted: [AdvertisingReport.Omission] = []
         var lost: [AdvertisingReport.Omission] = []
         if let exact = advertisement.exact {
@@ -81,24 +83,24 @@ package struct BlueZAdvertising: Hashable, Sendable {
     ///
     /// `beside` has the fields of the scan response beside the advertisement's name.
     static func compose(
-        _ advertisement: Advertisement, scanResponse beside: Advertisement = Advertisement()
+        _ advertisement: Advertisement, scanResponse beside: Advertisement.Contents = Advertisement.Contents()
     ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
-        var shortened = advertisement.asSent
-        shortened.includesTxPower = false
+        var shortened = advertisement.data.asSent
+        shortened.txPower = nil
         var data: [ADStructure] = []
         // The Flags are last, and the kernel adds the power after them.
-        let reserved = 3 + (advertisement.includesTxPower ? 3 : 0)
+        let reserved = 3 + (advertisement.txPower == nil ? 0 : 3)
         for (field, structures) in AccessoryAdvertising.fields(of: shortened) {
             let available = ExactAdvertisement.legacyCapacity - reserved - data.byteCount
             guard structures.byteCount <= available else {
                 throw AdvertisementError(
                     field: field, needed: structures.byteCount, available: available,
-                    payload: "advertising data")
+                    payload: .data)
             }
             data += structures
         }
-        data.append(ADStructure(type: .flags, data: [AccessoryAdvertising.flags]))
-        if advertisement.includesTxPower {
+        data.append(ADStructure(type: .flags, data: [Advertisement.usualFlags]))
+        if advertisement.txPower != nil {
             let level = UInt8(bitPattern: AccessoryAdvertising.assumedTxPower)
             data.append(ADStructure(type: .txPowerLevel, data: [level]))
         }
@@ -106,7 +108,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     }
 
     private static func composeScanResponse(
-        _ beside: Advertisement, _ advertisement: Advertisement
+        _ beside: Advertisement.Contents, _ advertisement: Advertisement
     ) throws(AdvertisementError) -> [ADStructure] {
         var fields = AccessoryAdvertising.fields(of: beside)
         if let name = AccessoryAdvertising.nameStructure(of: advertisement) {
@@ -118,7 +120,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
             let available = ExactAdvertisement.legacyCapacity - structures.byteCount
             guard more.byteCount <= available else {
                 throw AdvertisementError(
-                    field: field, needed: more.byteCount, available: available, payload: "scan response")
+                    field: field, needed: more.byteCount, available: available, payload: .scanResponse)
             }
             structures += more
         }
@@ -172,7 +174,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
                         reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
             }
         }
-        if advertisement.includesTxPower {
+        if advertisement.txPower != nil {
             omitted.append(
                 .init(
                     item: "txPower", reason: "the kernel writes the adapter's own level, shown here as 0 dBm")
@@ -194,14 +196,14 @@ package struct BlueZAdvertising: Hashable, Sendable {
             "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast"),
             "Discoverable": .bool(true),
         ]
-        values.merge(Self.lists(of: advertisement)) { old, _ in old }
+        values.merge(Self.lists(of: advertisement.data)) { old, _ in old }
         values.merge(scanResponseProperties) { old, _ in old }
         if let name = advertisement.localName, !name.isEmpty { values["LocalName"] = .string(name) }
         if let appearance = advertisement.appearance { values["Appearance"] = .uint16(appearance) }
-        if advertisement.includesTxPower { values["Includes"] = .strings(["tx-power"]) }
-        if let interval = advertisement.interval {
-            values["MinInterval"] = .uint32(Self.milliseconds(interval))
-            values["MaxInterval"] = .uint32(Self.milliseconds(interval))
+        if advertisement.txPower != nil { values["Includes"] = .strings(["tx-power"]) }
+        if let interval = advertisement.intervals {
+            values["MinInterval"] = .uint32(Self.milliseconds(interval.lowerBound))
+            values["MaxInterval"] = .uint32(Self.milliseconds(interval.upperBound))
         }
         return values
     }
@@ -221,30 +223,30 @@ package struct BlueZAdvertising: Hashable, Sendable {
             && (!report.scanResponse.isEmpty || other.report.scanResponse.isEmpty)
     }
 
-    private static func lists(of advertisement: Advertisement) -> [String: DBusValue] {
+    private static func lists(of contents: Advertisement.Contents) -> [String: DBusValue] {
         var values: [String: DBusValue] = [:]
-        if !advertisement.serviceUUIDs.isEmpty {
-            values["ServiceUUIDs"] = .strings(advertisement.serviceUUIDs.map(\.description))
+        if !contents.serviceUUIDs.isEmpty {
+            values["ServiceUUIDs"] = .strings(contents.serviceUUIDs.map(\.description))
         }
-        if !advertisement.solicitedServiceUUIDs.isEmpty {
-            values["SolicitUUIDs"] = .strings(advertisement.solicitedServiceUUIDs.map(\.description))
+        if !contents.solicitedServiceUUIDs.isEmpty {
+            values["SolicitUUIDs"] = .strings(contents.solicitedServiceUUIDs.map(\.description))
         }
-        if !advertisement.manufacturerData.isEmpty {
+        if !contents.manufacturerData.isEmpty {
             values["ManufacturerData"] = .dictionary(
                 key: "q", value: "v",
-                advertisement.manufacturerData.map { .init(.uint16($0.company), .variant(.bytes($0.data))) })
+                contents.manufacturerData.map { .init(.uint16($0.company), .variant(.bytes($0.data))) })
         }
-        if !advertisement.serviceData.isEmpty {
+        if !contents.serviceData.isEmpty {
             values["ServiceData"] = .dictionary(
                 key: "s", value: "v",
-                advertisement.serviceData.map {
+                contents.serviceData.map {
                     .init(.string($0.uuid.description), .variant(.bytes($0.data)))
                 })
         }
-        if !advertisement.raw.isEmpty {
+        if !contents.raw.isEmpty {
             values["Data"] = .dictionary(
                 key: "y", value: "v",
-                advertisement.raw.map { .init(.byte($0.type.rawValue), .variant(.bytes($0.data))) })
+                contents.raw.map { .init(.byte($0.type.rawValue), .variant(.bytes($0.data))) })
         }
         return values
     }
@@ -269,9 +271,9 @@ extension BluetoothUUID {
     }
 }
 
-extension Advertisement {
-    /// The advertisement as bluetoothd sends it.
-    fileprivate var asSent: Advertisement {
+extension Advertisement.Contents {
+    /// The fields as bluetoothd sends them.
+    fileprivate var asSent: Advertisement.Contents {
         var sent = self
         sent.serviceUUIDs = serviceUUIDs.map(\.asSent)
         sent.solicitedServiceUUIDs = solicitedServiceUUIDs.map(\.asSent)

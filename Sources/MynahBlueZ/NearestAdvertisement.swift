@@ -5,7 +5,7 @@ import MynahSupport
 struct NearestAdvertisement {
     var advertisement = Advertisement()
     /// The fields of the scan response besides the name.
-    private(set) var scanResponse = Advertisement()
+    private(set) var scanResponse = Advertisement.Contents()
     /// The parts that are sent in another way.
     private(set) var omitted: [AdvertisingReport.Omission] = []
     /// The parts that are not sent, or not whole.
@@ -58,9 +58,9 @@ struct NearestAdvertisement {
         moved.manufacturerData += scanResponse.manufacturerData
         moved.serviceData += scanResponse.serviceData
         moved.raw += scanResponse.raw
-        if (try? BlueZAdvertising.compose(moved, scanResponse: Advertisement())) != nil {
+        if (try? BlueZAdvertising.compose(moved, scanResponse: Advertisement.Contents())) != nil {
             advertisement = moved
-            scanResponse = Advertisement()
+            scanResponse = Advertisement.Contents()
             omit(
                 "scanResponse",
                 "beside the name there is no room for the rest, which bluetoothd sends before it")
@@ -78,7 +78,9 @@ struct NearestAdvertisement {
     private mutating func leaveOut(_ error: AdvertisementError) -> Bool {
         let isOverflow =
             error.field == "manufacturerData" && advertisement.manufacturerData.last?.isOverflowArea == true
-        guard Self.leaveOut(error.field, of: &advertisement) || Self.leaveOut(error.field, of: &scanResponse)
+        guard
+            Self.leaveOut(error.field, of: &advertisement.data)
+                || Self.leaveOut(error.field, of: &scanResponse)
         else {
             return false
         }
@@ -88,15 +90,15 @@ struct NearestAdvertisement {
         return true
     }
 
-    private static func leaveOut(_ field: String, of advertisement: inout Advertisement) -> Bool {
+    private static func leaveOut(_ field: String, of contents: inout Advertisement.Contents) -> Bool {
         switch field {
-        case "serviceUUIDs": advertisement.serviceUUIDs.popLast() != nil
-        case "solicitedServiceUUIDs": advertisement.solicitedServiceUUIDs.popLast() != nil
-        case "manufacturerData": advertisement.manufacturerData.popLast() != nil
-        case "serviceData": advertisement.serviceData.popLast() != nil
-        case "raw": advertisement.raw.popLast() != nil
-        case "appearance": clear(&advertisement.appearance)
-        case "localName": clear(&advertisement.localName)
+        case "serviceUUIDs": contents.serviceUUIDs.popLast() != nil
+        case "solicitedServiceUUIDs": contents.solicitedServiceUUIDs.popLast() != nil
+        case "manufacturerData": contents.manufacturerData.popLast() != nil
+        case "serviceData": contents.serviceData.popLast() != nil
+        case "raw": contents.raw.popLast() != nil
+        case "appearance": clear(&contents.appearance)
+        case "localName": clear(&contents.localName)
         default: false
         }
     }
@@ -126,12 +128,12 @@ struct NearestAdvertisement {
                 omit("localName", "bluetoothd marks every name that fits as complete")
             }
             advertisement.localName = String(decoding: structure.data, as: UTF8.self)
-        case .flags where structure.data != [AccessoryAdvertising.flags]:
+        case .flags where structure.data != [Advertisement.usualFlags]:
             omit("flags", "bluetoothd sends Flags 06, not \(Hex.encode(structure.data))")
         case .flags:
             break
         case .txPowerLevel:
-            advertisement.includesTxPower = true
+            advertisement.txPower = .radio
         case .appearance:
             var reader = ByteReader(structure.data)
             advertisement.appearance = reader.readUInt16()
@@ -139,7 +141,7 @@ struct NearestAdvertisement {
             if fromScanResponse, placesScanResponse {
                 addField(structure, into: \.scanResponse)
             } else {
-                addField(structure, into: \.advertisement)
+                addField(structure, into: \.advertisement.data)
             }
         }
         guard fromScanResponse, !placesScanResponse else { return }
@@ -153,7 +155,7 @@ struct NearestAdvertisement {
     }
 
     private mutating func addField(
-        _ structure: ADStructure, into place: WritableKeyPath<NearestAdvertisement, Advertisement>
+        _ structure: ADStructure, into place: WritableKeyPath<NearestAdvertisement, Advertisement.Contents>
     ) {
         var reader = ByteReader(structure.data)
         switch structure.type.rawValue {
@@ -189,7 +191,7 @@ struct NearestAdvertisement {
 
     private mutating func takeServiceData(
         _ reader: inout ByteReader, _ width: Int,
-        into place: WritableKeyPath<NearestAdvertisement, Advertisement>
+        into place: WritableKeyPath<NearestAdvertisement, Advertisement.Contents>
     ) {
         guard let bytes = reader.readBytes(width), let uuid = BluetoothUUID(littleEndian: bytes),
             !reader.isAtEnd

@@ -34,7 +34,7 @@ struct UseMeter {
     mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
         if report.isOn, let interval = report.interval?.lowerBound {
-            activity.advertising = .init(interval: interval, dataLength: report.data.count)
+            activity.advertising = [.init(interval: interval, dataLength: report.data.count)]
         }
         meter.setActivity(activity, at: now)
         return report

@@ -75,19 +75,29 @@ struct AirView {
 
     private var lines: [String] {
         guard report.isOn else { return ["not advertised"] + omitted }
-        var lines = ["advertising data (\(report.data.count) of 31 bytes)"]
-        lines += structures(report.data)
-        if !report.scanResponse.isEmpty {
-            lines.append("scan response (\(report.scanResponse.count) of 31 bytes)")
-            lines += structures(report.scanResponse)
+        guard !report.otherSets.isEmpty else { return lines(of: report) + omitted }
+        let sets = ([report] + report.otherSets).flatMap { set in
+            ["set \(set.set)"] + lines(of: set).map { "  " + $0 }
         }
-        if let interval = report.interval {
+        return sets + omitted
+    }
+
+    private func lines(of set: AdvertisingReport) -> [String] {
+        let of = "of \(ExactAdvertisement.capacity(of: set)) bytes"
+        var lines = ["advertising data (\(set.data.count) \(of))"]
+        lines += structures(set.data)
+        if !set.scanResponse.isEmpty {
+            lines.append("scan response (\(set.scanResponse.count) \(of))")
+            lines += structures(set.scanResponse)
+        }
+        if let interval = set.interval {
             let ends = [interval.lowerBound, interval.upperBound].map(Self.milliseconds)
             lines.append(
                 "every " + (ends[0] == ends[1] ? ends[0] : "\(ends[0]) to \(ends[1])")
                     + (intervalSource.map { " (\($0))" } ?? ""))
         }
-        return lines + omitted
+        if let kind = set.kindInWords { lines.append(kind) }
+        return lines
     }
 
     private static func lines(of scan: ScanStatus) -> [String] {

@@ -55,10 +55,19 @@ enum KnownRadio: String, CaseIterable {
                 advertisement, keepsInterval: true, placesScanResponse: places
             ).report
         case .virtual:
-            let bytes = try AccessoryAdvertising.compose(advertisement)
-            return AdvertisingReport(
-                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-                interval: advertisement.interval.map { $0...$0 }, isConnectable: advertisement.isConnectable)
+            var reports = try advertisement.sets.map { (set) throws(AdvertisementError) in
+                let bytes = try AccessoryAdvertising.compose(set)
+                var report = AdvertisingReport(
+                    isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
+                    interval: set.intervals, isConnectable: set.isConnectable)
+                report.set = set.name
+                report.isScannable = set.isScannable
+                report.extended = set.extended
+                return report
+            }
+            var report = reports.removeFirst()
+            report.otherSets = reports
+            return report
         }
     }
 

@@ -152,11 +152,18 @@ package enum EventText {
     }
 
     private static func parts(of report: AdvertisingReport) -> [String] {
-        let response = report.scanResponse
+        let sets = [report] + report.otherSets
+        return sets.flatMap { parts(of: $0, isNamed: sets.count > 1) } + omissions(report.omitted)
+    }
+
+    private static func parts(of set: AdvertisingReport, isNamed: Bool) -> [String] {
+        let response = set.scanResponse
         return [
-            Hex.encode(report.data), response.isEmpty ? nil : "scan response \(Hex.encode(response))",
-            interval(of: report), report.address.map { "from \($0)" },
-        ].compactMap { $0 } + omissions(report.omitted)
+            isNamed ? "set \(PrintableText.of(set.set))" : nil, Hex.encode(set.data),
+            response.isEmpty ? nil : "scan response \(Hex.encode(response))", interval(of: set),
+            set.kindInWords,
+            set.address.map { "from \($0)" },
+        ].compactMap { $0 }
     }
 
     /// The connection parameters in force or requested, and the answer to a request.

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahEmulator
+import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
@@ -12,7 +13,9 @@ package struct HeardDevice: Sendable {
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?
     package private(set) var isConnectable = false
-    package private(set) var isExtended = false
+    /// The last report, or `nil` if none came.
+    private var report: ScanReport?
+    package var isExtended: Bool { report?.isExtended ?? false }
     package private(set) var lastHeard = WallTime(microseconds: 0)
     /// The number of advertising events that were heard, without scan responses.
     package private(set) var count = 0
@@ -27,10 +30,12 @@ package struct HeardDevice: Sendable {
         var isConnectable: Bool
     }
 
-    /// The content that was last reported as news, or `nil` if none was.
-    private var told: Content?
+    /// The contents that were last reported as news: a device may have several sets, and a beacon that
+    /// counts has new ones all the time.
+    private var told: [Content] = []
 
     private static let gapLimit = 33
+    private static let toldLimit = 16
 
     package init(_ address: DeviceAddress) {
         self.address = address
@@ -52,7 +57,7 @@ package struct HeardDevice: Sendable {
         }
         advertisement = sighting.advertisement
         isConnectable = sighting.isConnectable
-        isExtended = report.isExtended
+        self.report = report
         rssi = report.rssi ?? rssi
         lastHeard = time
         return isNews
@@ -60,16 +65,18 @@ package struct HeardDevice: Sendable {
 
     private mutating func isNews(_ sighting: Sighting) -> Bool {
         let isResponse = sighting.report.kind == .scanResponse
-        if told == nil, isResponse, sighting.scanResponse.isEmpty { return false }
+        if told.isEmpty, isResponse, sighting.scanResponse.isEmpty { return false }
         var content = Content(
             data: sighting.data, scanResponse: sighting.scanResponse, isConnectable: sighting.isConnectable)
         // An empty scan response says nothing. Bumble's controller sends the advertising data once more as
         // one.
         if content.scanResponse.isEmpty || content.scanResponse == content.data {
-            content.scanResponse = told?.scanResponse ?? []
+            content.scanResponse =
+                told.last { $0.data == content.data }?.scanResponse ?? told.last?.scanResponse ?? []
         }
-        guard content != told else { return false }
-        told = content
+        guard !told.contains(content) else { return false }
+        told.append(content)
+        if told.count > Self.toldLimit { told.removeFirst() }
         return true
     }
 
@@ -96,7 +103,12 @@ package struct HeardDevice: Sendable {
         if let name = advertisement.localName { members.append(.init("name", .string(name))) }
         if let rssi { members.append(.init("rssi", .integer(Int(rssi)))) }
         members.append(.init("connectable", .bool(isConnectable)))
-        if isExtended { members.append(.init("extended", .bool(true))) }
+        if let report, report.isExtended {
+            members.append(.init("extended", .bool(true)))
+            if let set = report.set { members.append(.init("set", .integer(Int(set)))) }
+            if let phy = report.primaryPHY { members.append(.init("primaryPHY", .string(phy.word))) }
+            if let phy = report.secondaryPHY { members.append(.init("secondaryPHY", .string(phy.word))) }
+        }
         members.append(.init("services", .array(advertisement.serviceUUIDs.map { .string($0.description) })))
         members += content
         members.append(.init("data", .string(Hex.encode(data))))
@@ -157,6 +169,14 @@ package struct HeardDevice: Sendable {
     package func description(among known: [BluetoothUUID]) -> String {
         AirWords.joined(
             AirWords.of(advertisement, among: known, naming: false)
-                + (isConnectable ? [] : ["not connectable"]))
+                + (isConnectable ? [] : ["not connectable"]) + (extendedWords.map { [$0] } ?? []))
+    }
+
+    /// The set and the PHY of extended advertising, in words.
+    private var extendedWords: String? {
+        guard let report, report.isExtended else { return nil }
+        let set = report.set.map { "set \($0)" }
+        let phy = report.secondaryPHY.map { "LE \($0.word)" }
+        return (["extended"] + [set, phy].compactMap { $0 }).joined(separator: " ")
     }
 }

@@ -2,82 +2,116 @@ import MynahSupport
 
 /// How an accessory lays out its advertisement.
 ///
-/// Everything is in the advertising data, the name too if it fits whole; otherwise the name is in the scan
-/// response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
+/// The Flags stand first. Everything is in the advertising data, the name too if it fits whole; otherwise the
+/// name is in the scan response, with what is meant for it. Of a type that is among the raw structures,
+/// nothing else is added.
 package enum AccessoryAdvertising {
-    /// The Flags of a connectable accessory.
-    package static let flags: UInt8 = 0x06
-
     /// The level that is written into Tx Power Level if the radio does not know its own, in dBm.
     package static let assumedTxPower: Int8 = 0
 
-    /// Composes the bytes, or names the first field that does not fit.
-    package static func compose(_ advertisement: Advertisement) throws(AdvertisementError)
-        -> ExactAdvertisement
-    {
-        if let exact = advertisement.exact { return try measured(exact) }
-        var data = [ADStructure(type: .flags, data: [flags])]
-        for (field, structures) in fields(of: advertisement) {
-            try append(structures, of: field, to: &data, payload: Self.data)
+    /// Composes the bytes of one set, or names the first field that does not fit.
+    package static func compose(_ set: Advertisement) throws(AdvertisementError) -> ExactAdvertisement {
+        var data = Payload(.data, capacity: set.dataCapacity)
+        var scanResponse = Payload(.scanResponse, capacity: set.scanResponseCapacity)
+        if let exact = set.exact {
+            try data.add(exact.data, of: "exact")
+            try scanResponse.add(exact.scanResponse, of: "exact")
+            return exact
         }
-        var scanResponse: [ADStructure] = []
-        if let name = nameStructure(of: advertisement) {
-            if data.byteCount + name.byteCount <= ExactAdvertisement.legacyCapacity {
-                data.append(name)
+        // The data of an extended set that is scannable is in its scan response, without Flags.
+        if data.capacity == 0 {
+            for (field, structures) in fields(of: set.data) { try scanResponse.add(structures, of: field) }
+        } else {
+            if let flags = flags(of: set) { try data.add([flags], of: "flags") }
+            for (field, structures) in fields(of: set.data) { try data.add(structures, of: field) }
+        }
+        let responseFields = fields(of: set.scanResponse)
+        if let name = nameStructure(of: set) {
+            let others = responseFields.reduce(0) { $0 + $1.structures.byteCount }
+            // A name that fits in neither is an error of the data, unless there is a scan response for it.
+            let goesToResponse = name.byteCount > data.room && scanResponse.capacity > others
+            if goesToResponse {
+                try scanResponse.add([name], of: "localName")
             } else {
-                try append([name], of: "localName", to: &scanResponse, payload: Self.scanResponse)
+                try data.add([name], of: "localName")
             }
         }
-        return ExactAdvertisement(data: data, scanResponse: scanResponse)
+        for (field, structures) in responseFields {
+            try scanResponse.add(structures, of: "scanResponse.\(field)")
+        }
+        if let name = nameStructure(of: set.scanResponse) {
+            try scanResponse.add([name], of: "scanResponse.localName")
+        }
+        return ExactAdvertisement(data: data.structures, scanResponse: scanResponse.structures)
     }
 
     /// The payload that the name is in, and how many bytes of a name it has room for; `nil` if no name is
     /// advertised.
-    package static func roomForName(of advertisement: Advertisement) -> (payload: String, count: Int)? {
-        guard let name = nameStructure(of: advertisement), let whole = try? compose(advertisement) else {
-            return nil
-        }
+    package static func roomForName(
+        of set: Advertisement
+    ) -> (payload: AdvertisingPayload, count: Int)? {
+        guard let name = nameStructure(of: set) ?? nameStructure(of: set.scanResponse),
+            let whole = try? compose(set)
+        else { return nil }
         let isInData = whole.data.contains(name)
         let others = (isInData ? whole.data : whole.scanResponse).filter { $0 != name }
         let header = name.byteCount - name.data.count
         return (
-            isInData ? Self.data : Self.scanResponse,
-            ExactAdvertisement.legacyCapacity - others.byteCount - header
+            isInData ? .data : .scanResponse,
+            (isInData ? set.dataCapacity : set.scanResponseCapacity) - others.byteCount - header
         )
     }
 
-    private static let data = "advertising data"
-    private static let scanResponse = "scan response"
+    /// The Flags, or `nil` if the set has none or has them among its raw structures.
+    package static func flags(of set: Advertisement) -> ADStructure? {
+        guard let flags = set.flags, !set.data.raw.contains(where: { $0.type == .flags }) else { return nil }
+        return ADStructure(type: .flags, data: [flags])
+    }
 
-    /// The structures of every field but the name and the flags, by the field's name in a profile, in the
+    /// The structures of every field but the name and the Flags, by the field's name in a profile, in the
     /// air's order.
     package static func fields(
-        of advertisement: Advertisement
+        of contents: Advertisement.Contents
     ) -> [(field: String, structures: [ADStructure])] {
         var fields: [(String, [ADStructure])] = [
-            ("serviceUUIDs", lists(of: advertisement.serviceUUIDs) { .serviceUUIDs($0, isComplete: true) }),
+            (
+                "serviceUUIDs",
+                lists(of: contents.serviceUUIDs) { .serviceUUIDs($0, isComplete: true) }
+                    + lists(of: contents.incompleteServiceUUIDs) { .serviceUUIDs($0, isComplete: false) }
+            ),
             (
                 "solicitedServiceUUIDs",
-                lists(of: advertisement.solicitedServiceUUIDs) { .solicitedServiceUUIDs($0) }
+                lists(of: contents.solicitedServiceUUIDs) { .solicitedServiceUUIDs($0) }
             ),
-            ("manufacturerData", advertisement.manufacturerData.map(structure(of:))),
-            ("serviceData", advertisement.serviceData.map(structure(of:))),
+            ("manufacturerData", contents.manufacturerData.map(structure(of:))),
+            ("serviceData", contents.serviceData.map(structure(of:))),
         ]
-        if let appearance = advertisement.appearance {
+        if let appearance = contents.appearance {
             fields.append(("appearance", [ADStructure(type: .appearance, data: littleEndian(appearance))]))
         }
-        if advertisement.includesTxPower {
-            let level = UInt8(bitPattern: assumedTxPower)
+        if let txPower = contents.txPower {
+            let level = UInt8(bitPattern: txPower.level ?? assumedTxPower)
             fields.append(("txPower", [ADStructure(type: .txPowerLevel, data: [level])]))
         }
-        fields.append(("raw", advertisement.raw))
+        if !contents.raw.isEmpty {
+            let rawTypes = Set(contents.raw.map(\.type))
+            for index in fields.indices { fields[index].1.removeAll { rawTypes.contains($0.type) } }
+            fields.append(("raw", contents.raw))
+        }
         return fields.filter { !$0.1.isEmpty }
     }
 
-    /// The complete local name, or `nil` if none is advertised.
-    package static func nameStructure(of advertisement: Advertisement) -> ADStructure? {
-        guard let name = advertisement.localName, !name.isEmpty else { return nil }
+    /// The complete local name, or `nil` if none is advertised or the raw structures have one.
+    package static func nameStructure(of contents: Advertisement.Contents) -> ADStructure? {
+        guard let name = contents.localName, !name.isEmpty,
+            !contents.raw.contains(where: { $0.type == .completeLocalName })
+        else { return nil }
         return ADStructure(type: .completeLocalName, data: Array(name.utf8))
+    }
+
+    /// The complete local name of the advertising data.
+    package static func nameStructure(of set: Advertisement) -> ADStructure? {
+        nameStructure(of: set.data)
     }
 
     private static func lists(
@@ -103,23 +137,47 @@ package enum AccessoryAdvertising {
         return writer.bytes
     }
 
-    private static func measured(_ exact: ExactAdvertisement) throws(AdvertisementError) -> ExactAdvertisement
-    {
-        var data: [ADStructure] = []
-        try append(exact.data, of: "exact", to: &data, payload: Self.data)
-        var scanResponse: [ADStructure] = []
-        try append(exact.scanResponse, of: "exact", to: &scanResponse, payload: Self.scanResponse)
-        return exact
+    /// The structures of one payload, and the room that they leave.
+    private struct Payload {
+        let kind: AdvertisingPayload
+        let capacity: Int
+        var structures: [ADStructure] = []
+
+        init(_ kind: AdvertisingPayload, capacity: Int) {
+            (self.kind, self.capacity) = (kind, capacity)
+        }
+
+        var room: Int { capacity - structures.byteCount }
+
+        mutating func add(_ more: [ADStructure], of field: String) throws(AdvertisementError) {
+            guard more.byteCount <= room else {
+                throw AdvertisementError(
+                    field: field, needed: more.byteCount, available: room, payload: kind, capacity: capacity)
+            }
+            structures += more
+        }
+    }
+}
+
+extension Advertisement {
+    /// How many bytes of advertising data the set has room for.
+    package var dataCapacity: Int {
+        guard extended != nil else { return ExactAdvertisement.legacyCapacity }
+        if isConnectable { return ExactAdvertisement.connectableCapacity }
+        // The data of a scannable set is its scan response (Core Specification, Vol 4, Part E, 7.8.54).
+        return isScannable ? 0 : ExactAdvertisement.extendedCapacity
     }
 
-    private static func append(
-        _ structures: [ADStructure], of field: String, to list: inout [ADStructure], payload: String
-    ) throws(AdvertisementError) {
-        let available = ExactAdvertisement.legacyCapacity - list.byteCount
-        guard structures.byteCount <= available else {
-            throw AdvertisementError(
-                field: field, needed: structures.byteCount, available: available, payload: payload)
-        }
-        list += structures
+    /// How many bytes of a scan response the set has room for.
+    package var scanResponseCapacity: Int {
+        guard isScannable, !(extended != nil && isConnectable) else { return 0 }
+        return extended == nil ? ExactAdvertisement.legacyCapacity : ExactAdvertisement.extendedCapacity
+    }
+}
+
+extension Advertisement.TxPower {
+    /// The level in dBm, or `nil` if only the radio knows it.
+    package var level: Int8? {
+        if case .level(let level) = self { level } else { nil }
     }
 }

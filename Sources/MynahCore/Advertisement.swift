@@ -1,35 +1,123 @@
 import MynahSupport
 
-/// The contents and the interval of a device's advertising, before a radio encodes them.
+/// What a device advertises, before a radio encodes it: one advertising set, and any further ones.
+///
+/// The fields of the advertising data are members of the advertisement itself, as `localName`.
+@dynamicMemberLookup
 public struct Advertisement: Hashable, Sendable {
-    /// The local name, or `nil` if none is advertised.
-    public var localName: String?
-    /// Service UUIDs; each is encoded in its own width.
-    public var serviceUUIDs: [BluetoothUUID] = []
-    /// Solicited services: UUIDs of services that the device wants to find on a central.
-    public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// Manufacturer-specific data, in order.
-    public var manufacturerData: [ManufacturerData] = []
-    /// Service data, in order.
-    public var serviceData: [ServiceData] = []
-    /// The appearance to advertise, or `nil` for none.
-    public var appearance: UInt16?
-    /// Whether the TX power level is advertised.
-    public var includesTxPower = false
-    /// Further AD structures, which are advertised unchanged.
-    public var raw: [ADStructure] = []
-    /// The advertising interval, used as minimum and maximum, or `nil` for the radio's default.
+    /// The set's name, with which events and faults name it.
+    package var name = "1"
+    /// The Flags (Core Specification Supplement, Part A, 1.3), which stand first; `nil` for none.
+    public var flags: UInt8? = Self.usualFlags
+    /// The fields of the advertising data.
+    public var data = Contents()
+    /// The fields of the scan response; a local name in `data` that does not fit there is added to it.
+    public var scanResponse = Contents()
+    /// The advertising interval, or the shortest if `longestInterval` is set; `nil` for the radio's default.
     public var interval: Duration?
+    /// The longest advertising interval, or `nil` if there is one interval.
+    public var longestInterval: Duration?
     /// `true` if centrals may connect to the device.
     public var isConnectable = true
+    /// `true` if scanners may ask for the scan response.
+    ///
+    /// Legacy advertising that is connectable is scannable too, and extended advertising is not both (Core
+    /// Specification, Vol 4, Part E, 7.8.53).
+    public var isScannable = true
+    /// Extended advertising, or `nil` for legacy advertising.
+    package var extended: Extended?
+    /// The address that the set has for itself, or `nil` for the device's.
+    package var address: OwnAddress?
+    /// Further sets that are on the air at the same time; their own further sets are not used.
+    package var otherSets: [Advertisement] = []
     /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
     /// composes them.
     public var exact: ExactAdvertisement?
 
+    /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
+    public static let usualFlags: UInt8 = 0x06
+
     /// A connectable advertisement with this local name and these services; empty by default.
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
-        self.localName = localName
-        self.serviceUUIDs = serviceUUIDs
+        data.localName = localName
+        data.serviceUUIDs = serviceUUIDs
+    }
+
+    /// A field of the advertising data.
+    public subscript<Value>(dynamicMember member: WritableKeyPath<Contents, Value>) -> Value {
+        get { data[keyPath: member] }
+        set { data[keyPath: member] = newValue }
+    }
+
+    /// The shortest and the longest advertising interval, or `nil` for the radio's default.
+    package var intervals: ClosedRange<Duration>? {
+        get { interval.map { $0...max($0, longestInterval ?? $0) } }
+        set {
+            interval = newValue?.lowerBound
+            longestInterval = newValue.flatMap { $0.upperBound > $0.lowerBound ? $0.upperBound : nil }
+        }
+    }
+
+    /// This set and the further ones, each without further ones.
+    package var sets: [Advertisement] {
+        guard !otherSets.isEmpty else { return [self] }
+        var first = self
+        first.otherSets = []
+        return [first] + otherSets
+    }
+
+    /// The fields of advertising data or of a scan response.
+    public struct Contents: Hashable, Sendable {
+        /// The local name, or `nil` if none is advertised.
+        public var localName: String?
+        /// Service UUIDs; each is encoded in its own width, in a list that is complete.
+        public var serviceUUIDs: [BluetoothUUID] = []
+        /// Service UUIDs in a list that is not complete.
+        public var incompleteServiceUUIDs: [BluetoothUUID] = []
+        /// Solicited services: UUIDs of services that the device wants to find on a central.
+        public var solicitedServiceUUIDs: [BluetoothUUID] = []
+        /// Manufacturer-specific data, in order.
+        public var manufacturerData: [ManufacturerData] = []
+        /// Service data, in order.
+        public var serviceData: [ServiceData] = []
+        /// The appearance to advertise, or `nil` for none.
+        public var appearance: UInt16?
+        /// The TX power level to advertise, or `nil` for none.
+        public var txPower: TxPower?
+        /// Further AD structures, which are advertised unchanged and in this order.
+        ///
+        /// Nothing else is added of a type that is among them.
+        public var raw: [ADStructure] = []
+
+        /// No fields.
+        public init() {}
+    }
+
+    /// A TX power level.
+    public enum TxPower: Hashable, Sendable {
+        /// The level that the radio uses; 0 dBm is written if the radio does not know it.
+        case radio
+        /// A level in dBm, which is written as it is.
+        case level(Int8)
+    }
+
+    /// Extended advertising (Core Specification, Vol 6, Part B, 4.4.2).
+    package struct Extended: Hashable, Sendable {
+        /// The PHY of the data.
+        package var secondaryPHY = AdvertisingPHY.le1M
+        /// `true` if the device is announced on LE Coded, and not on LE 1M.
+        package var isPrimaryCoded = false
+
+        /// On LE 1M.
+        package init() {}
+    }
+
+    /// An address that a set has for itself.
+    package enum OwnAddress: String, Hashable, Sendable, CaseIterable {
+        /// A static random address, which the radio makes for the set.
+        case random
+        /// The identity address, even if the device uses private ones.
+        case identity
     }
 
     /// Manufacturer-specific data of one company.
@@ -61,6 +149,16 @@ public struct Advertisement: Hashable, Sendable {
     }
 }
 
+/// A PHY of advertising, with its code in HCI (Core Specification, Vol 4, Part E, 7.8.53).
+package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
+    /// LE 1M.
+    case le1M = 1
+    /// LE 2M.
+    case le2M = 2
+    /// LE Coded.
+    case coded = 3
+}
+
 /// Advertising data and scan response data, byte for byte.
 public struct ExactAdvertisement: Hashable, Sendable {
     /// The AD structures of the advertising PDU.
@@ -77,10 +175,23 @@ public struct ExactAdvertisement: Hashable, Sendable {
     /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol
     /// 6, Part B, 2.3.1).
     package static let legacyCapacity = 31
+    /// The most that extended advertising carries, in several PDUs (Vol 4, Part E, 7.8.57).
+    package static let extendedCapacity = 1650
+    /// The most that extended advertising carries if it is connectable, and therefore has a single PDU: 255
+    /// bytes without the header, the advertiser's address and the set's identifier (Vol 6, Part B, 2.3.4).
+    package static let connectableCapacity = 245
+
+    /// The most bytes of the payload of a set.
+    package static func capacity(of set: AdvertisingReport) -> Int {
+        guard set.extended != nil else { return legacyCapacity }
+        return set.isConnectable ? connectableCapacity : extendedCapacity
+    }
 }
 
 /// The advertising data and scan response that the radio in use really sends.
 public struct AdvertisingReport: Hashable, Sendable {
+    /// The name of the set.
+    package var set = "1"
     /// Whether the radio advertises.
     public var isOn: Bool
     /// The advertising data.
@@ -92,10 +203,16 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var interval: ClosedRange<Duration>?
     /// `true` if centrals may connect to the device.
     public var isConnectable: Bool
+    /// `true` if scanners may ask for the scan response.
+    public var isScannable = true
+    /// Extended advertising, or `nil` for legacy advertising.
+    package var extended: Advertisement.Extended?
     /// The advertiser's address, or `nil` if it is unknown.
     public var address: DeviceAddress?
     /// The requested fields that are not advertised, each with the reason.
     public var omitted: [Omission]
+    /// The further sets on the air.
+    package var otherSets: [AdvertisingReport] = []
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
@@ -137,24 +254,36 @@ package struct AdvertisementError: Error, Hashable, Sendable {
     package var needed: Int
     /// How many were left for it.
     package var available: Int
-    /// The payload that it does not fit into: `advertising data` or `scan response`.
-    package var payload: String
+    /// The payload that it does not fit into.
+    package var payload: AdvertisingPayload
+    /// How many bytes the payload has in all.
+    package var capacity: Int
 
     /// An error naming a field.
-    package init(field: String, needed: Int, available: Int, payload: String) {
+    package init(
+        field: String, needed: Int, available: Int, payload: AdvertisingPayload,
+        capacity: Int = ExactAdvertisement.legacyCapacity
+    ) {
         self.field = field
         self.needed = needed
         self.available = available
         self.payload = payload
+        self.capacity = capacity
     }
+}
+
+/// One of the two payloads of an advertising set.
+package enum AdvertisingPayload: String, Hashable, Sendable {
+    case data = "advertising data"
+    case scanResponse = "scan response"
 }
 
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
     package var description: String {
         """
-        \(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) \
-        \(available == 1 ? "is" : "are") left in the \(payload)
+        \(field) takes \(needed) bytes and \(available) of \(capacity) \
+        \(available == 1 ? "is" : "are") left in the \(payload.rawValue)
         """
     }
 }

@@ -129,8 +129,8 @@ package struct RadioMeter: Sendable {
             }
         }
 
-        /// The current advertising, or `nil` if there is none, or the interval is not known.
-        package var advertising: Advertising?
+        /// The sets that are advertised now, without those whose interval is not known.
+        package var advertising: [Advertising] = []
         /// The part of the time that a scan listens: its window over its interval.
         package var scanning = 0.0
         /// The part of the time in which the radio listens as an initiator.
@@ -180,7 +180,7 @@ package struct RadioMeter: Sendable {
     private func beside(at now: Duration) -> RadioUse {
         var use = total
         let elapsed = now - since
-        if let advertising = activity.advertising {
+        for advertising in activity.advertising {
             let events = elapsed / (advertising.interval + Self.meanDelay)
             let each = PacketTime.advertisingEvent(dataLength: advertising.dataLength)
             use.advertising.advertisingEvents += events

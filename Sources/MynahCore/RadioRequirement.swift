@@ -47,6 +47,10 @@ package enum RadioNeed: Hashable, Sendable {
     case advertisedWidth(BluetoothUUID)
     /// To advertise a company or a service with no data after its identifier.
     case emptyAdvertisingData
+    /// To advertise something that only a radio can that sends exactly the given bytes.
+    case exactAdvertising(String)
+    /// To put fields besides the name into the scan response.
+    case scanResponseFields
     /// To have the services of an iPhone itself in its GATT server.
     case phoneServices
     /// To publish L2CAP channels.
@@ -165,6 +169,16 @@ extension RadioCapabilities {
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
         case .emptyAdvertisingData where !advertising.sendsEmptyData:
             (true, "\(name) does not advertise \(subject) without a byte of data")
+        case .exactAdvertising(let what) where !advertising.isExact:
+            (true, "\(name) cannot advertise \(what); choose --radio virtual, netsim or hci:")
+        case .scanResponseFields where !advertising.placesScanResponse:
+            (
+                true,
+                """
+                \(name) puts only the name into the scan response; bluetoothd from 5.80 on puts \(subject) \
+                there, and so do --radio virtual, netsim and hci:
+                """
+            )
         case .phoneServices where !playsPhoneServices:
             (
                 false,

@@ -54,6 +54,12 @@ public struct ScanReport: Hashable, Sendable {
     public var rssi: Int8?
     /// `true` if the report came by extended advertising, which carries up to 1650 bytes.
     public var isExtended: Bool
+    /// The identifier of the advertising set, 0 to 15, or `nil` for legacy advertising.
+    package var set: UInt8?
+    /// The PHY that announced the set, or `nil` for legacy advertising.
+    package var primaryPHY: AdvertisingPHY?
+    /// The PHY of the data, or `nil` if there is none, or for legacy advertising.
+    package var secondaryPHY: AdvertisingPHY?
 
     /// A report.
     package init(

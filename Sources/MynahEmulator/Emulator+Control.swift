@@ -147,6 +147,12 @@ extension Emulator {
 
 // Advertising and links, which a test changes.
 extension Emulator {
+    /// Changes what a device advertises, as a profile writes it.
+    package func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport
+    {
+        try await control.advertising.advertise(json, for: label)
+    }
+
     /// Changes what a device advertises until it is reset, and returns what it advertises then.
     package func advertise(
         _ change: AdvertisingChange, for label: String

@@ -32,7 +32,7 @@ package enum FaultEffect: Hashable, Sendable {
     /// A service or a characteristic disappears until the fault is turned off, and Service Changed is sent.
     case changeServices(removing: AttributeKey)
     /// The device advertises something else for a time, or until the fault is turned off.
-    case advertise(FaultyAdvertisement, for: Duration?)
+    case advertise(AdvertisementChange, for: Duration?)
     /// The device falls silent for a time, or until the fault is turned off, so that links end with the
     /// supervision timeout.
     case vanish(for: Duration?)

@@ -77,7 +77,7 @@ extension Fault {
             "a value has \(GATT.maximumValueLength) bytes at most"
         case .mtu(let mtu) where !(GATT.defaultMTU...517).contains(mtu):
             "an MTU is from \(GATT.defaultMTU) to 517 bytes"
-        case .advertise(let change, _) where change == FaultyAdvertisement():
+        case .advertise(let change, _) where change == AdvertisementChange():
             "advertise needs at least one field in with"
         case .advertise(_, let time?) where time <= .zero, .vanish(let time?) where time <= .zero:
             "for takes a time above 0"

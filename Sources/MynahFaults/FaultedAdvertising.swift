@@ -14,7 +14,7 @@ struct FaultedAdvertising: Sendable {
     var hidden = HiddenStates()
     /// The state of the radio that was last reported to the device; a lost radio is not on.
     private(set) var told = RadioState.poweredOn
-    private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
+    private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
     /// The faults for which it is silent.
     private(set) var silent: [String: Int] = [:]
@@ -23,7 +23,9 @@ struct FaultedAdvertising: Sendable {
     func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
         var result = advertisement
         for change in changes { result = change.change.applied(to: result) }
-        if refusesConnections { result.isConnectable = false }
+        guard refusesConnections else { return result }
+        result.isConnectable = false
+        for index in result.otherSets.indices { result.otherSets[index].isConnectable = false }
         return result
     }
 
@@ -75,7 +77,7 @@ struct FaultedAdvertising: Sendable {
     }
 
     /// Begins or restarts a change; returns a number for `end`.
-    mutating func startChange(_ change: FaultyAdvertisement, by fault: String) -> Int {
+    mutating func startChange(_ change: AdvertisementChange, by fault: String) -> Int {
         lastNumber += 1
         changes.removeAll { $0.fault == fault }
         changes.append((fault, change, lastNumber))

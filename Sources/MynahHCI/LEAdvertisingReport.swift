@@ -39,6 +39,10 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var isExtended: Bool
     /// The Advertising_SID, or `nil` if there is none.
     package var set: UInt8?
+    /// The PHY that announced it, or `nil` for a legacy PDU.
+    package var primaryPHY: AdvertisingPHY?
+    /// The PHY of the data, or `nil` if there is none.
+    package var secondaryPHY: AdvertisingPHY?
     /// Whether the report is complete.
     package var progress: Progress
 
@@ -79,7 +83,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         var reports: [LEAdvertisingReport] = []
         for _ in 0..<count {
             guard let type = reader.readUInt16(), let addressType = reader.readUInt8(),
-                let address = reader.readAddress(kind: addressType), reader.readBytes(2) != nil,
+                let address = reader.readAddress(kind: addressType), let phys = reader.readBytes(2),
                 let set = reader.readUInt8(), reader.readUInt8() != nil, let rssi = reader.readUInt8(),
                 reader.readBytes(2 + 1 + 6) != nil,
                 let length = reader.readUInt8(), let data = reader.readBytes(Int(length))
@@ -94,11 +98,15 @@ package struct LEAdvertisingReport: Hashable, Sendable {
                 } else {
                     type & 0x02 != 0 ? .scannable : .nonConnectable
                 }
-            reports.append(
-                LEAdvertisingReport(
-                    kind: kind, address: address, data: data, rssi: SignalStrength.dBm(rssi),
-                    isExtended: type & 0x10 == 0, set: set <= 0x0F ? set : nil,
-                    progress: Progress(rawValue: UInt8(type >> 5 & 3)) ?? .truncated))
+            var report = LEAdvertisingReport(
+                kind: kind, address: address, data: data, rssi: SignalStrength.dBm(rssi),
+                isExtended: type & 0x10 == 0, set: set <= 0x0F ? set : nil,
+                progress: Progress(rawValue: UInt8(type >> 5 & 3)) ?? .truncated)
+            if report.isExtended {
+                report.primaryPHY = AdvertisingPHY(rawValue: phys[0])
+                report.secondaryPHY = AdvertisingPHY(rawValue: phys[1])
+            }
+            reports.append(report)
         }
         return reports
     }

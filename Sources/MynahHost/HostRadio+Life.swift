@@ -33,7 +33,7 @@ extension HostRadio {
     public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
         try checkMayStart(isStarted: sinks.central != nil)
         sinks.central = sink
-        controller.setMayBeCentral()
+        controller.preferExtendedCommands()
         if case .stopped = stage { try await open(identity) }
         sinks.tellCentral(.capabilitiesChanged(controller.session.profile.states.capabilities))
         sinks.tellCentral(.stateChanged(state))

@@ -36,9 +36,13 @@ package struct ReportAssembler: Sendable {
             pieces[key] = data
             return nil
         }
-        return ScanReport(
+        var whole = ScanReport(
             address: report.address, kind: Self.kind(of: report.kind), data: Array(data.prefix(Self.limit)),
             rssi: report.rssi, isExtended: report.isExtended)
+        (whole.set, whole.primaryPHY, whole.secondaryPHY) = (
+            report.set, report.primaryPHY, report.secondaryPHY
+        )
+        return whole
     }
 
     private static func kind(of kind: LEAdvertisingReport.Kind) -> ScanReport.Kind {

@@ -42,7 +42,7 @@ extension Profile {
         throw refusal(
             name, name.utf8.count - room.count,
             """
-            the \(room.payload) has room for a name of \(room.count.counting("byte")); shorten it, leave \
+            the \(room.payload.rawValue) has room for a name of \(room.count.counting("byte")); shorten it, leave \
             something else out, or write localName: \"\"
             """, at: advertising?.marks["localName"] ?? nameMark)
     }

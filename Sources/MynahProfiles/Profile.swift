@@ -37,11 +37,13 @@ public struct Profile: Sendable {
     /// `device.name`.
     public var marks: [String: SourceMark]
 
-    /// The advertisement, and the positions of its fields.
+    /// The advertisement, the values in it that change, and the positions of its fields.
     public struct Advertising: Sendable {
-        /// The advertisement.
+        /// The advertisement, with the first bytes of values that change.
         public var advertisement: Advertisement
-        /// The position of each field by its key.
+        /// The values that change, in the order of their sets.
+        package var values: [AdvertisedValue] = []
+        /// The position of each field by its key; the fields of further sets by keys like `2.interval`.
         public var marks: [String: SourceMark]
     }
 

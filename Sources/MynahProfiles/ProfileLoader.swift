@@ -1,4 +1,5 @@
 import Glibc
+package import MynahCore
 package import MynahSupport
 
 /// Reads profile files.
@@ -35,6 +36,15 @@ public enum ProfileLoader {
     ) throws(ProfileIssues) -> ProfileFault {
         try read(YAMLNode(json), FormatReader(json, name: name)) {
             FaultSection.read($0, in: scope, $1)
+        }.result
+    }
+
+    /// Reads a change of what a device advertises from JSON, and whether it advertises.
+    package static func advertisementChange(
+        _ json: JSON, in scope: FaultScope
+    ) throws(ProfileIssues) -> (change: AdvertisementChange, isOn: Bool?) {
+        try read(YAMLNode(json), FormatReader(json, name: "advertise")) {
+            AdvertisementChangeSection.readAsked($0, in: scope, $1)
         }.result
     }
 

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahFaults
+import MynahSupport
 
 extension Profile {
     /// The capabilities that the profile needs and some radios lack, in the file's order.
@@ -104,18 +105,26 @@ extension Profile {
             // How an app is advertised otherwise is the phone's to say, not the profile's.
             return list
         }
-        if let interval = advertisement.interval { want(.advertisingInterval(interval), "interval") }
-        for uuid in advertisement.serviceUUIDs where uuid.width != uuid.shortest.width {
-            want(.advertisedWidth(uuid), "serviceUUIDs")
+        if !advertisement.otherSets.isEmpty { want(.exactAdvertising("several sets at once"), "") }
+        if let interval = advertisement.interval {
+            want(.advertisingInterval(interval), "interval")
         }
-        for uuid in advertisement.solicitedServiceUUIDs where uuid.width != uuid.shortest.width {
-            want(.advertisedWidth(uuid), "solicitedServiceUUIDs")
-        }
-        if advertisement.manufacturerData.contains(where: \.data.isEmpty) {
-            want(.emptyAdvertisingData, "manufacturerData")
-        }
-        if advertisement.serviceData.contains(where: \.data.isEmpty) {
-            want(.emptyAdvertisingData, "serviceData")
+        for (need, field) in advertisement.exactNeeds { want(.exactAdvertising(need), field) }
+        let response = advertisement.scanResponse
+        if !AccessoryAdvertising.fields(of: response).isEmpty { want(.scanResponseFields, "scanResponse") }
+        for contents in [advertisement.data, response] {
+            for uuid in contents.serviceUUIDs where uuid.width != uuid.shortest.width {
+                want(.advertisedWidth(uuid), "serviceUUIDs")
+            }
+            for uuid in contents.solicitedServiceUUIDs where uuid.width != uuid.shortest.width {
+                want(.advertisedWidth(uuid), "solicitedServiceUUIDs")
+            }
+            if contents.manufacturerData.contains(where: \.data.isEmpty) {
+                want(.emptyAdvertisingData, "manufacturerData")
+            }
+            if contents.serviceData.contains(where: \.data.isEmpty) {
+                want(.emptyAdvertisingData, "serviceData")
+            }
         }
         return list
     }
@@ -160,5 +169,33 @@ extension Profile {
             want(.lengthLimitBesideCommands(characteristic.maximumLength), "maxLength")
         }
         return list
+    }
+}
+
+extension Advertisement {
+    /// What only a radio can advertise that sends exactly the given bytes, each with its field.
+    fileprivate var exactNeeds: [(need: String, field: String)] {
+        var needs: [(String, String)] = []
+        if flags != Self.usualFlags {
+            needs.append(
+                (flags.map { "the Flags 0x\(Hex.encode([$0]))" } ?? "nothing without Flags", "flags"))
+        }
+        if extended != nil { needs.append(("extended data", "extended")) }
+        if address != nil { needs.append(("a set with an address of its own", "address")) }
+        for contents in [data, scanResponse] {
+            if case .level? = contents.txPower { needs.append(("a level of one's own", "txPower")) }
+            if !contents.incompleteServiceUUIDs.isEmpty {
+                needs.append(("an incomplete list of services", "serviceUUIDs"))
+            }
+            let companies = contents.manufacturerData.map(\.company)
+            if Set(companies).count < companies.count {
+                needs.append(("several data of one company", "manufacturerData"))
+            }
+            let services = contents.serviceData.map(\.uuid)
+            if Set(services).count < services.count {
+                needs.append(("several data of one service", "serviceData"))
+            }
+        }
+        return needs
     }
 }

@@ -17,7 +17,7 @@ import Testing
 
     private static let txPower: Advertisement = {
         var advertisement = Advertisement.named("Mynah")
-        advertisement.includesTxPower = true
+        advertisement.txPower = .radio
         return advertisement
     }()
 

@@ -291,7 +291,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["ctl", "advertise", "D"], "there is no change: give --on, --no-on, --local-name or --service"),
+        (
+            ["ctl", "advertise", "D"],
+            "there is no change: give --on, --no-on, --local-name, --service or --with"
+        ),
         (["ctl", "wiat", "read"], "there is no verb \"wiat\"; did you mean \"wait\"?"),
         (["ctl", "--control", "unix:/x", "--format=json", "lsit"], "there is no verb \"lsit\""),
         (["help", "ctl", "gte"], "there is no verb \"gte\"; did you mean \"get\"?"),

@@ -91,14 +91,14 @@ import Testing
         }
         #expect(
             throws: AdvertisementError(
-                field: "manufacturerData", needed: 29, available: 28, payload: "advertising data")
+                field: "manufacturerData", needed: 29, available: 28, payload: .data)
         ) {
             try AccessoryAdvertising.compose(over)
         }
         let name = Self.advertisement { $0.localName = String(repeating: "n", count: 30) }
         #expect(
             throws: AdvertisementError(
-                field: "localName", needed: 32, available: 31, payload: "scan response")
+                field: "localName", needed: 32, available: 31, payload: .scanResponse)
         ) {
             try AccessoryAdvertising.compose(name)
         }
@@ -120,7 +120,7 @@ import Testing
                 $0.manufacturerData = [.init(company: 0x0059, data: [0xAA])]
                 $0.serviceData = [.init(uuid: "180F", data: [0x64])]
                 $0.appearance = 0x0341
-                $0.includesTxPower = true
+                $0.txPower = .radio
                 $0.raw = [ADStructure(type: ADType(0x24), data: [0x0A])]
             })
         #expect(
@@ -165,14 +165,14 @@ import Testing
             {
                 $0.serviceUUIDs = Self.shortUUIDs(12)
                 $0.appearance = 0x0341
-                $0.includesTxPower = true
+                $0.txPower = .radio
             }
         ),
         (
             "txPower", 3,
             {
                 $0.serviceUUIDs = Self.shortUUIDs(12)
-                $0.includesTxPower = true
+                $0.txPower = .radio
             }
         ),
     ]
@@ -189,7 +189,7 @@ import Testing
         }
         #expect(error?.field == field)
         #expect(error?.needed == needed)
-        #expect(error?.payload == "advertising data")
+        #expect(error?.payload == .data)
         #expect(error?.description.contains(" of 31 are left in the advertising data") == true)
     }
 
@@ -204,7 +204,7 @@ import Testing
                     $0.localName = "not asked for"
                 }) == exact)
         #expect(
-            throws: AdvertisementError(field: "exact", needed: 302, available: 31, payload: "scan response")
+            throws: AdvertisementError(field: "exact", needed: 302, available: 31, payload: .scanResponse)
         ) {
             try AccessoryAdvertising.compose(
                 Self.advertisement {

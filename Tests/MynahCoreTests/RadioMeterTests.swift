@@ -35,7 +35,7 @@ import Testing
         var meter = RadioMeter()
         meter.setActivity(
             Self.activity {
-                $0.advertising = .init(interval: .milliseconds(row.interval), dataLength: row.length)
+                $0.advertising = [.init(interval: .milliseconds(row.interval), dataLength: row.length)]
             }, at: .seconds(7))
         let use = meter.use(of: [], at: .seconds(7 + row.seconds)).advertising
         #expect(Int(use.advertisingEvents.rounded()) == row.events)

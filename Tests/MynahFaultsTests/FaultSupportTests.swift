@@ -72,7 +72,7 @@ import Testing
         case .refuseConnection: .refuseConnection
         case .loseBond: .loseBond(.reject)
         case .changeServices: .changeServices(removing: AttributeKey())
-        case .advertise: .advertise(FaultyAdvertisement(localName: "DFU"), for: .seconds(10))
+        case .advertise: .advertise(AdvertisementChange(localName: "DFU"), for: .seconds(10))
         case .vanish: .vanish(for: nil)
         }
     }
@@ -270,7 +270,7 @@ import Testing
             ),
             (Self.fault(.mtu(22), on: .on(.mtu)), "an MTU is from 23 to 517 bytes"),
             (
-                Self.fault(.advertise(FaultyAdvertisement(), for: nil), on: later),
+                Self.fault(.advertise(AdvertisementChange(), for: nil), on: later),
                 "advertise needs at least one field in with"
             ),
             (Self.fault(.vanish(for: .zero), on: later), "for takes a time above 0"),
@@ -302,16 +302,16 @@ import Testing
         var expected = usual
         expected.localName = "DFU"
         expected.exact = nil
-        #expect(FaultyAdvertisement(localName: "DFU").applied(to: usual) == expected)
-        #expect(FaultyAdvertisement(localName: "").applied(to: usual).localName == nil)
-        var change = FaultyAdvertisement()
-        change.serviceUUIDs = []
-        change.manufacturerData = [.init(company: 0x004C, data: [1])]
+        #expect(AdvertisementChange(localName: "DFU").applied(to: usual) == expected)
+        #expect(AdvertisementChange(localName: "").applied(to: usual).localName == nil)
+        var change = AdvertisementChange()
+        change.data.serviceUUIDs = []
+        change.data.manufacturerData = [.init(company: 0x004C, data: [1])]
         let changed = change.applied(to: usual)
         #expect(changed.serviceUUIDs.isEmpty && changed.localName == "Meter")
         #expect(changed.manufacturerData == [.init(company: 0x004C, data: [1])])
-        var slower = FaultyAdvertisement()
-        slower.interval = .seconds(1)
+        var slower = AdvertisementChange()
+        slower.interval = .seconds(1)...(.seconds(2))
         #expect(slower.applied(to: usual).exact == usual.exact)
     }
 }

@@ -306,7 +306,7 @@ import Testing
 
     @Test("the advertisement changes after a time, for a time")
     func changedAdvertising() async throws {
-        let change = FaultyAdvertisement(localName: "DFU")
+        let change = AdvertisementChange(localName: "DFU")
         let rig = try await FaultRig { _, _ in
             [
                 Fault(

@@ -212,7 +212,7 @@ import Testing
         try await connect(phone, 1)
         await peripheral.carryOut(.transition(.terminate))
         try await until("the system advertises for the app, or not") {
-            await device.session.advertiser.sent.map { UInt32($0.interval) } == row.interval
+            await device.session.advertiser.sent.first.map { UInt32($0.interval) } == row.interval
         }
         try await passMinute(of: 2)
         await peripheral.carryOut(.transition(.enterForeground))
@@ -220,7 +220,7 @@ import Testing
             await device.look { $0.server.database.hash } == hash
         }
         try await until("the app advertises in the foreground") {
-            await device.session.advertiser.sent?.interval == 48
+            await device.session.advertiser.sent.first?.interval == 48
         }
         try await passMinute(of: 2)
         await central.stop()

@@ -190,7 +190,7 @@ import Testing
         expected.manufacturerData = [.init(company: 0x0059, data: [1, 2])]
         expected.serviceData = [.init(uuid: "180F", data: [0x64])]
         expected.solicitedServiceUUIDs = ["1805"]
-        expected.includesTxPower = true
+        expected.txPower = .radio
         expected.raw = [ADStructure(type: ADType(0x24), data: [0x17])]
         #expect(try profile(text).advertising?.advertisement == expected)
     }

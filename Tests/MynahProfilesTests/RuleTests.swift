@@ -160,18 +160,20 @@ private struct Broken: CustomTestStringConvertible {
             head("advertising: {serviceData: {180F: 01, battery: 02}}\n"),
             "3:39: error: serviceData has 180F twice"),
         Broken(
-            head("advertising: {txPower: 4}\n"), "3:24: error: txPower must be true or false, not \"4\""),
+            head("advertising: {txPower: 40}\n"),
+            "3:24: error: txPower must be true, false or a level from -127 to 20 dBm, not \"40\""),
         Broken(
             head("advertising: {appearance: true}\n"),
             "3:27: error: advertising.appearance is true, but device.appearance is missing"),
         Broken(
-            head("advertising: {raw: {0x24: 01, 36: 02}}\n"), "3:31: error: raw has the AD type 0x24 twice"),
+            head("advertising: {raw: {0x24: 01, 36: 02}}\n"),
+            "3:31: error: raw has the AD type 0x24 twice; write a list: [{0x24: …}, …]"),
         Broken(
-            head("advertising: {raw: {0x09: 01}}\n"),
-            "3:21: error: the AD type 0x09 cannot be in raw: use localName"),
+            head("advertising: {localName: n, raw: {0x09: 01}}\n"),
+            "3:34: error: raw has the AD type 0x09, which localName makes too; leave one of them out"),
         Broken(
-            head("advertising: {raw: {0x01: 06}}\n"),
-            "3:21: error: the AD type 0x01 cannot be in raw: the radio adds the Flags"),
+            head("advertising: {flags: 6, raw: {0x01: 06}}\n"),
+            "3:22: error: raw has the AD type 0x01, which flags makes too; leave one of them out"),
         Broken(
             head("advertising: {raw: {0x100: 06}}\n"),
             "3:21: error: an AD type must be between 0x1 and 0xFF, not 0x100"),
@@ -182,14 +184,14 @@ private struct Broken: CustomTestStringConvertible {
             head("advertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
             """
             4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
-            it, or write localName: ""
+            it, or write localName: ""; or write extended: true, which has room for more
             """
         ),
         Broken(
             head("device: {name: \(String(repeating: "n", count: 30))}\nadvertising: {}\n"),
             """
             4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
-            it, or write localName: ""
+            it, or write localName: ""; or write extended: true, which has room for more
             """
         ),
         Broken(
@@ -201,7 +203,7 @@ private struct Broken: CustomTestStringConvertible {
             ),
             """
             5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; \
-            shorten it, or leave something else out
+            shorten it, or leave something else out; or move it to scanResponse, where 31 bytes are free
             """
         ),
         Broken(
@@ -213,7 +215,7 @@ private struct Broken: CustomTestStringConvertible {
             ),
             """
             4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name \
-            fewer services, or 16-bit ones
+            fewer services, or 16-bit ones; or write extended: true, which has room for more
             """
         ),
         // Errors elsewhere do not hide it.
@@ -222,7 +224,7 @@ private struct Broken: CustomTestStringConvertible {
             "3:1: error: unknown key \"devic\" in a profile; did you mean \"device\"?",
             """
             5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
-            it, or write localName: ""
+            it, or write localName: ""; or write extended: true, which has room for more
             """
         ),
     ]

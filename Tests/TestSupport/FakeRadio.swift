@@ -225,7 +225,7 @@ package actor FakeRadio: VanishingRadio {
             let bytes = try AccessoryAdvertising.compose(advertisement)
             return AdvertisingReport(
                 isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-                interval: advertisement.interval.map { $0...$0 }, address: capabilities.address)
+                interval: advertisement.intervals, address: capabilities.address)
         } catch {
             throw RadioError(.advertisementRefused, "\(error)")
         }

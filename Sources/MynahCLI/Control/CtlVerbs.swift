@@ -343,7 +343,10 @@ struct CtlForget: CtlVerb {
 
 struct CtlAdvertise: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "advertise", abstract: "Changes what a device advertises, until it is reset.")
+        commandName: "advertise", abstract: "Changes what a device advertises, until it is reset.",
+        discussion: """
+            --with takes any keys of a profile's advertising, as in --with '{flags: none, txPower: 4 dBm}'.
+            """)
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Advertises, or does not.") var on: Bool?
@@ -351,16 +354,32 @@ struct CtlAdvertise: CtlVerb {
     @Option(
         name: .customLong("service"), help: ArgumentHelp("A service UUID. Repeatable.", valueName: "uuid"))
     var services: [String] = []
+    @Option(
+        help: ArgumentHelp("Further keys, as a profile has them.", valueName: "keys"),
+        transform: CtlAdvertise.keys)
+    var with: [JSON.Member] = []
+    @Option(
+        name: .customLong("set"), help: ArgumentHelp("The set, if the device has several.", valueName: "name")
+    )
+    var setName: String?
     @OptionGroup var options: CtlOptions
 
+    private static func keys(_ text: String) throws -> [JSON.Member] {
+        guard case .object(let members)? = try? WrittenFields.json(parsing: text) else {
+            throw ValidationError("the keys are written as in a profile: {flags: none, txPower: 4 dBm}")
+        }
+        return members
+    }
+
     func validate() throws {
-        guard on != nil || localName != nil || !services.isEmpty else {
-            throw ValidationError("there is no change: give --on, --no-on, --local-name or --service")
+        guard on != nil || localName != nil || !services.isEmpty || !with.isEmpty else {
+            throw ValidationError("there is no change: give --on, --no-on, --local-name, --service or --with")
         }
     }
 
     func request() -> ControlClient.Request {
-        var members: [JSON.Member] = []
+        var members = with
+        if let setName { members.append(.init("set", .string(setName))) }
         if let on { members.append(.init("on", .bool(on))) }
         if let localName { members.append(.init("localName", .string(localName))) }
         if !services.isEmpty { members.append(.init("serviceUUIDs", .array(services.map { .string($0) }))) }

@@ -50,45 +50,12 @@ struct ActionRequests: RunRequests {
 
     func advertise(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
-        let body = try call.body()
-        var change = AdvertisingChange()
-        change.isOn = try body.bool("on")
-        change.localName = try Self.localName(body)
-        change.serviceUUIDs = try Self.serviceUUIDs(body["serviceUUIDs"])
-        guard change != AdvertisingChange() else {
-            throw ControlProblem(400, "there is no change: give \"on\", \"localName\" or \"serviceUUIDs\"")
-        }
+        // Its members are a profile's to read.
+        let json = try ControlBody.object(parsing: call.request.body)
         try await refusing { () async throws(ControlRefusal) in
-            _ = try await device.emulator.advertise(change, for: device.label)
+            _ = try await device.emulator.advertise(json, for: device.label)
         }
         return try await response(for: device)
-    }
-
-    /// The name that is advertised, with the rules of a profile; an empty one advertises none.
-    private static func localName(_ body: ControlBody) throws(ControlProblem) -> String? {
-        guard let name = try body.text("localName"), !name.isEmpty else { return try body.text("localName") }
-        if let problem = PrintableText.problem(ofName: name) {
-            throw ControlProblem(400, "\"localName\" \(problem); \"\" advertises no name")
-        }
-        return name
-    }
-
-    private static func serviceUUIDs(_ member: JSON?) throws(ControlProblem) -> [BluetoothUUID]? {
-        guard let member else { return nil }
-        var uuids: [BluetoothUUID] = []
-        for item in member.arrayValue ?? [.null] {
-            let text = item.stringValue ?? ""
-            guard let uuid = BluetoothUUID(text) ?? AssignedNumbers.service(named: text) else {
-                throw ControlProblem(
-                    400,
-                    """
-                    "serviceUUIDs" must be a list of UUIDs or of the SIG's names, not \
-                    \(ControlProblem.shortened(member.text))
-                    """)
-            }
-            uuids.append(uuid)
-        }
-        return uuids
     }
 
     func setAppState(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {

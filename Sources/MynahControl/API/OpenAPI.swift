@@ -216,6 +216,9 @@ enum OpenAPI {
                 .init("scanResponse", .named("Bytes")),
                 .init("intervalMilliseconds", .either([.number, .null])),
                 .init("intervalMaximumMilliseconds", .number), .init("connectable", .bool),
+                .init("scannable", .bool), .init("primaryPHY", .word(["1M", "coded"])),
+                .init("secondaryPHY", .word(["1M", "2M", "coded"])), .init("set", .string()),
+                .init("sets", .array(.named("Advertising"))),
                 .init("address", .string()),
                 .init(
                     "omitted",

@@ -124,12 +124,13 @@ extension Route {
             answers: [200: .empty]),
         Route(
             "POST", "/v1/devices/{device}/advertise", .advertise,
-            "Changes what the device advertises, until it is reset",
+            """
+            Changes what the device advertises, with the keys of a profile's advertising, until it is reset. \
+            set names one of several sets; on is about that set, or else about all
+            """,
             body: Body(
-                schema: .object([
-                    .init("on", .bool), .init("localName", .string()),
-                    .init("serviceUUIDs", .array(.string(), longest: 32)),
-                ]), example: .object([.init("on", .bool(false))])),
+                schema: .object([.init("on", .bool), .init("set", .string())], others: .written),
+                example: .object([.init("on", .bool(false))])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
             "POST", "/v1/devices/{device}/app", .setAppState,

@@ -5,38 +5,64 @@ package import MynahCore
 package struct AdvertisingChange: Hashable, Sendable {
     /// `true` to advertise, `false` to stop, `nil` to leave it as it is.
     package var isOn: Bool?
-    /// The local name; empty for none.
-    package var localName: String?
-    /// The service UUIDs, in order.
-    package var serviceUUIDs: [BluetoothUUID]?
+    /// The sets that are switched on or off by themselves, by their names.
+    package var switched: [String: Bool] = [:]
+    /// The changes of sets, at most one for each.
+    package var sets: [AdvertisementChange] = []
 
-    /// A change.
+    /// A change of the first set.
     package init(isOn: Bool? = nil, localName: String? = nil, serviceUUIDs: [BluetoothUUID]? = nil) {
         self.isOn = isOn
-        self.localName = localName
-        self.serviceUUIDs = serviceUUIDs
+        var change = AdvertisementChange(localName: localName)
+        change.data.serviceUUIDs = serviceUUIDs
+        if change != AdvertisementChange() { sets = [change] }
+    }
+
+    /// A change of one set; `isOn` is about the set if the change names one, and otherwise about all.
+    package init(_ change: AdvertisementChange, isOn: Bool?) {
+        var empty = AdvertisementChange()
+        empty.set = change.set
+        if change != empty { sets = [change] }
+        if let set = change.set {
+            switched[set] = isOn
+        } else {
+            self.isOn = isOn
+        }
     }
 
     /// This change after an earlier one.
     func after(_ earlier: AdvertisingChange) -> AdvertisingChange {
-        AdvertisingChange(
-            isOn: isOn ?? earlier.isOn, localName: localName ?? earlier.localName,
-            serviceUUIDs: serviceUUIDs ?? earlier.serviceUUIDs)
+        var both = earlier
+        both.isOn = isOn ?? earlier.isOn
+        // All sets are on again, or none is.
+        if isOn != nil { both.switched = [:] }
+        both.switched.merge(switched) { _, new in new }
+        for change in sets {
+            if let index = both.sets.firstIndex(where: { $0.set == change.set }) {
+                both.sets[index] = change.after(both.sets[index])
+            } else {
+                both.sets.append(change)
+            }
+        }
+        return both
     }
 
     /// The changed advertisement, or `nil` if nothing is advertised.
     func applied(to advertisement: Advertisement?) -> Advertisement? {
         guard isOn ?? (advertisement != nil) else { return nil }
-        var changed = advertisement ?? Advertisement()
-        if let localName { changed.localName = localName.isEmpty ? nil : localName }
-        if let serviceUUIDs { changed.serviceUUIDs = serviceUUIDs }
-        return changed
+        let changed = sets.reduce(advertisement ?? Advertisement()) { $1.applied(to: $0) }
+        guard !switched.isEmpty else { return changed }
+        var shown = changed.sets.filter { switched[$0.name] != false }
+        guard !shown.isEmpty else { return nil }
+        var first = shown.removeFirst()
+        first.otherSets = shown
+        return first
     }
 }
 
 extension EmulatedDevice {
     /// The advertisement with what a test has changed, or `nil` if it does not advertise.
-    var requestedAdvertisement: Advertisement? { change.applied(to: advertisement) }
+    var requestedAdvertisement: Advertisement? { advertised.change.applied(to: advertisement) }
 
     /// The services that it is to advertise.
     var advertisedServices: [BluetoothUUID] { requestedAdvertisement?.serviceUUIDs ?? [] }

@@ -1,10 +1,28 @@
 import Mynah
 import MynahCore
 import MynahLifecycle
+import MynahProfiles
+import MynahSupport
 
 /// The advertising of devices, as a test changes it.
 struct AdvertisingControl {
     let devices: PlayedDevices
+
+    /// Changes what a device advertises, as a profile writes it, with `on` beside.
+    func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
+        let player = try devices.player(named: label)
+        let asked: (change: AdvertisementChange, isOn: Bool?)
+        do throws(ProfileIssues) {
+            asked = try ProfileLoader.advertisementChange(json, in: player.device.faultScope)
+        } catch {
+            throw .invalid(
+                error.issues.filter { $0.severity == .error }.map(\.message).joined(separator: "\n"))
+        }
+        guard asked.isOn != nil || asked.change != AdvertisementChange() else {
+            throw .invalid("there is no change: give \"on\", or what is to be advertised, as \"localName\"")
+        }
+        return try await advertise(AdvertisingChange(asked.change, isOn: asked.isOn), for: label)
+    }
 
     /// Changes what a device advertises until it is reset, and returns what it advertises then.
     ///
@@ -14,13 +32,15 @@ struct AdvertisingControl {
     ) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
         try checkCanAdvertise(player)
-        let before = (change: player.device.change, isStopped: player.appSide.isStopped(.advertising))
-        player.device.change = change.after(before.change)
+        let before = (
+            change: player.device.advertised.change, isStopped: player.appSide.isStopped(.advertising)
+        )
+        player.device.advertised.change = change.after(before.change)
         if change.isOn == true { player.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
             try await advertise(player)
         } catch {
-            player.device.change = before.change
+            player.device.advertised.change = before.change
             player.appSide.setWanted(.advertising, !before.isStopped)
             try? await advertise(player)
             throw error

@@ -84,7 +84,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         ]
         if let phone { members.append(.init("phone", .string(phone))) }
         members += [
-            .init("advertising", advertisingJSON),
+            .init("advertising", json(of: advertising)),
             .init("centrals", .array(centrals.map(\.json))),
             .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
             .init("scenarios", .array(scenarios.map(\.json))),
@@ -93,15 +93,20 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The members of an event about advertising, and the AD structures.
-    private var advertisingJSON: JSON {
-        let structures = JSON.object([
-            .init("data", structuresJSON(advertising.data)),
-            .init("scanResponse", structuresJSON(advertising.scanResponse)),
-        ])
-        return .object(
-            EventPayload.advertising(advertising).members(of: .advertisingChanged)
-                + [.init("structures", structures)])
+    /// The members of an event about advertising, and the AD structures of each set.
+    private func json(of set: AdvertisingReport) -> JSON {
+        var alone = set
+        alone.otherSets = []
+        var members = EventPayload.advertising(alone).members(of: .advertisingChanged)
+        members.append(
+            .init(
+                "structures",
+                .object([
+                    .init("data", structuresJSON(set.data)),
+                    .init("scanResponse", structuresJSON(set.scanResponse)),
+                ])))
+        if !set.otherSets.isEmpty { members.append(.init("sets", .array(set.otherSets.map(json)))) }
+        return .object(members)
     }
 
     private func structuresJSON(_ bytes: [UInt8]) -> JSON {

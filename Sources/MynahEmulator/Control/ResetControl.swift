@@ -112,7 +112,7 @@ struct ResetControl {
             }
         }
         for player in players where parts.contains(.advertising) {
-            player.device.change = AdvertisingChange()
+            player.device.advertised.change = AdvertisingChange()
             player.appSide.setWanted(.advertising, true)
         }
         if parts.contains(.app) {

@@ -44,8 +44,16 @@ public struct EmulatedDevice: Sendable {
     var responses = Responses()
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
-    /// A test's changes of the advertisement.
-    var change = AdvertisingChange()
+    /// What changes in the advertisement.
+    var advertised = Advertised()
+
+    /// What changes in an advertisement.
+    struct Advertised: Sendable {
+        /// A test's changes.
+        var change = AdvertisingChange()
+        /// The values that change over time.
+        var values = AdvertisedValues()
+    }
 
     /// The answers to centrals beside the values of the table.
     struct Responses: Sendable {

@@ -42,6 +42,8 @@ extension EmulatedDevice {
                 let name = profile.phone == nil ? label ?? profile.name : profile.name
                 return EmulatedApp(app, name: name, centrals: profile.centrals)
             })
+        advertised.values = AdvertisedValues(
+            profile.advertising?.values ?? [], seed: seed, clockStart: clockStart)
         app?.phone = profile.phone?.name
         if app == nil { nameConfigurations() }
         if let channel = profile.app?.channel, let position = try? channel.psm.resolve(in: tree),

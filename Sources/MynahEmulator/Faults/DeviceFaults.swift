@@ -32,7 +32,7 @@ extension EmulatedDevice {
     /// The scope of its faults.
     var faultScope: FaultScope {
         let (services, table) = (services, table)
-        return FaultScope(
+        var scope = FaultScope(
             DeviceAttributes(services, [:]).tree, isApp: app != nil, advertisement: advertisement,
             variables: table.variables
         ) { position in
@@ -45,6 +45,8 @@ extension EmulatedDevice {
             }
             return .init(characteristic.descriptors[number].properties)
         }
+        scope.appearance = identity.appearance
+        return scope
     }
 
     /// The fault with the keys of its attributes, and random numbers that follow from the device's seed.

@@ -50,7 +50,7 @@ struct AppUser {
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
         player.appSide.setWanted(.advertising, isWanted)
-        player.device.change.isOn = nil
+        player.device.advertised.change.isOn = nil
         guard player.appSide.isAuthorized, let manager = player.manager else { return }
         do throws(RadioError) {
             try await player.advertise(with: manager)

@@ -13,6 +13,7 @@ final class DevicePlayer {
     let phone: Phone
     let memory: DeviceMemory
     let sender: DeviceSender
+    let advertising: AdvertisingTicker
     let reactions: ReactionPlayer
     let pipeline: RequestPipeline
     let asks: RequestAsker
@@ -30,6 +31,7 @@ final class DevicePlayer {
         self.phone = phone
         self.link = link
         sender = DeviceSender(of: memory, link, faulted: faulted)
+        advertising = AdvertisingTicker(of: memory, link)
         reactions = ReactionPlayer(of: memory, with: sender, link)
         pipeline = RequestPipeline(of: memory, reactions, sender.behaviors)
         asks = RequestAsker(of: memory, pipeline, on: phone, link)
@@ -96,13 +98,26 @@ final class DevicePlayer {
     }
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
-        if let advertisement = device.requestedAdvertisement, !appSide.isStopped(.advertising) {
+        if let advertisement = advertising.advertisement, !appSide.isStopped(.advertising) {
             let isNew = await !manager.isAdvertising
             try await manager.startAdvertising(advertisement)
+            advertising.keepTicking()
             if isNew { appSide.noteExtraneous(.advertise, in: appSide.publishingWake, to: events) }
         } else {
             // The restored advertising may be of an older profile.
             await manager.stopAdvertising()
+            advertising.stop()
+        }
+    }
+
+    /// A value of the advertisement has changed.
+    func advertiseNextValue() async {
+        guard let manager, memory.stage.isRunning else { return }
+        do throws(RadioError) {
+            try await advertise(with: manager)
+        } catch {
+            events.warn("advertisingNotChanged", "the advertisement could not be changed: \(error)")
+            advertising.keepTicking()
         }
     }
 
@@ -115,6 +130,7 @@ final class DevicePlayer {
         memory.stage = .stopped
         for central in centrals { central.stop() }
         sender.stop()
+        advertising.stop()
         asks.endAll(.ended)
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }

@@ -28,7 +28,7 @@ public struct ControllerConfiguration: Sendable {
     /// A controller with current features and this address.
     public init(
         address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
-        setCount: Int = 8, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil
+        setCount: Int = 64, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil
     ) {
         self.address = address
         self.packetLength = min(max(packetLength, 27), 251)

@@ -7,24 +7,28 @@ extension HostAdvertiser.Configuration {
     /// The interval unless another is asked for: 100 ms.
     static let defaultInterval: UInt16 = 0x00A0
 
-    /// Encodes an advertisement.
+    /// Encodes a set of an advertisement with this address.
     ///
     /// Throws `advertisementRefused` if it does not fit.
-    init(_ advertisement: Advertisement) throws(RadioError) {
+    init(_ set: Advertisement, address: HostAdvertiser.Address) throws(RadioError) {
         let bytes: ExactAdvertisement
         do throws(AdvertisementError) {
-            bytes = try AccessoryAdvertising.compose(advertisement)
+            bytes = try AccessoryAdvertising.compose(set)
         } catch {
             throw RadioError(.advertisementRefused, "the advertisement does not fit: \(error)")
         }
+        let shortest = set.intervals.map { Self.units(of: $0.lowerBound) } ?? Self.defaultInterval
+        let longest = set.intervals.map { Self.units(of: $0.upperBound) } ?? Self.defaultInterval
         self.init(
-            interval: Self.units(of: advertisement.interval), isConnectable: advertisement.isConnectable,
-            data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
+            parameters: HostAdvertiser.Parameters(
+                interval: shortest...longest, isConnectable: set.isConnectable,
+                isScannable: set.isScannable && !(set.extended != nil && set.isConnectable),
+                extended: set.extended),
+            address: address, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
     }
 
     /// Converts an interval to units of 0.625 ms, within the range that a controller accepts.
-    private static func units(of interval: Duration?) -> UInt16 {
-        guard let interval else { return defaultInterval }
+    private static func units(of interval: Duration) -> UInt16 {
         let (seconds, attoseconds) = interval.components
         guard seconds < 11 else { return 0x4000 }
         let microseconds = max(0, seconds) * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -32,10 +36,25 @@ extension HostAdvertiser.Configuration {
     }
 
     /// The report while it is on the air.
-    func report(from address: DeviceAddress?) -> AdvertisingReport {
-        let exact = Duration.microseconds(Int64(interval) * 625)
-        return AdvertisingReport(
-            isOn: true, data: data, scanResponse: scanResponse, interval: exact...exact,
-            isConnectable: isConnectable, address: address)
+    func report(named name: String, from address: DeviceAddress?) -> AdvertisingReport {
+        let shortest = Duration.microseconds(Int64(parameters.interval.lowerBound) * 625)
+        let longest = Duration.microseconds(Int64(parameters.interval.upperBound) * 625)
+        var report = AdvertisingReport(
+            isOn: true, data: data, scanResponse: scanResponse, interval: shortest...longest,
+            isConnectable: parameters.isConnectable, address: address)
+        report.set = name
+        report.isScannable = parameters.isScannable
+        report.extended = parameters.extended
+        return report
+    }
+}
+
+extension Advertisement {
+    /// Why it needs the commands of extended advertising (Core Specification, Vol 4, Part E, 7.8.52 to
+    /// 7.8.60), or `nil` if it does not.
+    var needForExtendedCommands: String? {
+        if !otherSets.isEmpty { return "several advertising sets" }
+        if extended != nil { return "extended advertising" }
+        return address == nil ? nil : "an advertising set with an address of its own"
     }
 }

@@ -29,11 +29,11 @@ struct ControllerProfile: Hashable {
 
     /// Returns the style of the commands, which the first call decides until the next reset.
     ///
-    /// A central hears more by the extended commands. A peripheral alone gains nothing by them, and every
-    /// controller has the legacy ones.
-    mutating func style(mayBeCentral: Bool) -> CommandStyle {
+    /// A central hears more by the extended commands, and several sets need them. A peripheral with one
+    /// legacy set gains nothing by them, and every controller has the legacy ones.
+    mutating func style(prefersExtended: Bool) -> CommandStyle {
         if let style { return style }
-        let chosen: CommandStyle = hasExtendedCommands && mayBeCentral ? .extended : .legacy
+        let chosen: CommandStyle = hasExtendedCommands && prefersExtended ? .extended : .legacy
         style = chosen
         return chosen
     }

@@ -71,11 +71,11 @@ struct ControllerSession: Sendable {
     let timeout: Duration
     private(set) var profile = ControllerProfile()
     private(set) var address = OwnAddress()
-    private(set) var advertiser = HostAdvertiser()
+    private(set) var advertiser = HostAdvertisingSets()
     private(set) var scanner = HostScanner()
     private(set) var connector = Connector()
-    /// `true` if the radio plays a central too, which needs the extended commands.
-    var mayBeCentral = false
+    /// `true` if the radio plays a central too, or advertises more than the legacy commands can say.
+    var prefersExtendedCommands = false
     private var port = CommandPort<Sender>()
     private var stage = Stage.absent
     private var cancelDeadline: Duration?
@@ -88,6 +88,12 @@ struct ControllerSession: Sendable {
         self.timeout = timeout
     }
 
+    /// Why the controller cannot take the commands of extended advertising now, or `nil` if it can.
+    var problemWithExtendedCommands: String? {
+        guard profile.hasExtendedCommands else { return "\(name) has no extended advertising" }
+        guard profile.style == .legacy else { return nil }
+        return "\(name) is used with legacy commands until it is reset; name it in the profile from the start"
+    }
     /// The time by which the controller must answer the oldest pending command.
     var commandDeadline: Duration? { port.deadline }
     /// The time by which the controller must report that it stopped initiating.
@@ -156,7 +162,7 @@ struct ControllerSession: Sendable {
 
     private mutating func becomeReady(_ actions: inout [Action]) {
         stage = .running
-        advertiser.began(address.current)
+        advertiser.began(address.current, identity: address.identity)
         scanner.began()
         connector.began()
         actions.append(.broughtUp)
@@ -268,7 +274,7 @@ struct ControllerSession: Sendable {
             connector.release()
             // Its address may have been about to change.
             if isTurningOff { hold() }
-            advertiser.announceAddress(address.current)
+            advertiser.announceAddress()
             if isChanged, let current = address.current { actions.append(.addressChanged(current)) }
         }
     }
@@ -278,23 +284,23 @@ struct ControllerSession: Sendable {
     /// Changes the request to the advertiser, the scanner or the connector, and lets the controller follow.
     mutating func change<Result>(
         at now: Duration, _ actions: inout [Action],
-        _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+        _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
     ) -> Result {
         let result = change(&advertiser, &scanner, &connector)
         run(at: now, &actions)
         return result
     }
 
-    /// Notes the report about an advertisement.
+    /// Notes the reports about the sets of an advertisement.
     ///
     /// The controller is asked for nothing.
-    mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
-        advertiser.announce(report, of: number)
+    mutating func announce(_ reports: [AdvertisingReport], of number: HostAdvertisingSets.Number) {
+        advertiser.announce(reports, of: number)
     }
 
     /// Notes the address that the announced advertisement has now.
     mutating func announceAddress() {
-        advertiser.announceAddress(address.current)
+        advertiser.announceAddress()
     }
 
     /// Returns, once, why the advertisement that was announced is not on the air any more.
@@ -323,6 +329,12 @@ struct ControllerSession: Sendable {
     /// A link ended, in which this side had a role, if it was ever reported.
     mutating func linkEnded(_ role: LEConnection.Role?, at now: Duration, _ actions: inout [Action]) {
         advertiser.linkEnded(role)
+        run(at: now, &actions)
+    }
+
+    /// The controller stopped advertising a set because of a link.
+    mutating func advertisingStopped(_ handle: UInt8, at now: Duration, _ actions: inout [Action]) {
+        advertiser.stopped(handle)
         run(at: now, &actions)
     }
 
@@ -356,9 +368,9 @@ struct ControllerSession: Sendable {
 
     private mutating func run(at now: Duration, _ actions: inout [Action]) {
         guard case .running = stage else { return }
-        while let step = advertiser.next() {
-            let style = profile.style(mayBeCentral: mayBeCentral)
-            guard let command = HCICommand(step, style: style, address: address.current) else {
+        while let (handle, step) = advertiser.next() {
+            let style = profile.style(prefersExtended: prefersExtendedCommands)
+            guard let command = HCICommand(step, of: handle, style: style) else {
                 advertiser.finished(.done)
                 continue
             }
@@ -368,13 +380,13 @@ struct ControllerSession: Sendable {
         let isExclusive = !profile.states.contains(.scanningBesideInitiating)
         scanner.pause(isExclusive && connector.isActive)
         if let step = scanner.next() {
-            let style = profile.style(mayBeCentral: mayBeCentral)
+            let style = profile.style(prefersExtended: prefersExtendedCommands)
             let command = HCICommand(step, style: style, address: address.current)
             issue(command, step.purpose, .scanner, now, &actions)
         }
         if !scanner.isBusy { actions.append(.settled(.scanner)) }
         if !isExclusive || scanner.isQuiet, let step = connector.next() {
-            let style = profile.style(mayBeCentral: mayBeCentral)
+            let style = profile.style(prefersExtended: prefersExtendedCommands)
             let command = HCICommand(step, style: style, address: address.current)
             issue(command, step.purpose, .connector, now, &actions)
         }

@@ -1,30 +1,73 @@
 import MynahCore
 import MynahHCI
 
-/// Changes a controller's advertising until it matches the host's request.
+/// Changes one advertising set of a controller until it matches the host's request.
 ///
 /// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with
 /// `finished`, one step at a time. A link that begins or ends in between changes only the assumed state of
 /// the controller, so no step is sent that the controller would refuse.
 struct HostAdvertiser {
+    /// How a set is advertised.
+    struct Parameters: Hashable {
+        /// The shortest and the longest interval, in units of 0.625 ms (Core Specification, Vol 4, Part E,
+        /// 7.8.5).
+        var interval: ClosedRange<UInt16>
+        var isConnectable = true
+        var isScannable = true
+        /// Extended advertising, or `nil` for legacy PDUs.
+        var extended: Advertisement.Extended?
+        /// The kind of its address, as HCI has it: 0 for a public one, 1 for a random one.
+        var addressKind: UInt8 = 0
+    }
+
+    /// The address of a set.
+    enum Address: Hashable {
+        /// That of the device, which may change.
+        case ofDevice
+        /// The device's identity address.
+        case identity
+        case own(DeviceAddress)
+    }
+
     /// The parameters and the data to advertise.
     struct Configuration: Hashable {
-        /// Advertising interval, in units of 0.625 ms (Core Specification, Vol 4, Part E, 7.8.5).
-        var interval: UInt16
-        /// ADV_IND, or ADV_SCAN_IND if centrals cannot connect.
-        var isConnectable: Bool
+        /// The parameters; the kind of the address follows from `address`.
+        var parameters: Parameters
+        var address = Address.ofDevice
         /// The bytes of the advertising data, without padding.
         var data: [UInt8]
         /// The bytes of the scan response, without padding.
         var scanResponse: [UInt8]
     }
 
+    /// Bytes of a payload that one command carries (7.8.54).
+    struct Fragment: Hashable {
+        enum Operation: UInt8 {
+            case intermediate, first, last, complete
+        }
+
+        var operation: Operation
+        var bytes: [UInt8]
+
+        /// The most bytes of data in a command.
+        static let longest = 251
+
+        /// What follows the bytes that the controller has of a payload.
+        init(of payload: [UInt8], after held: [UInt8]) {
+            let isBegun = !held.isEmpty && payload.count > held.count && payload.starts(with: held)
+            let rest = isBegun ? payload[held.count...] : payload[...]
+            bytes = Array(rest.prefix(Self.longest))
+            let isEnd = rest.count <= Self.longest
+            operation = isBegun ? (isEnd ? .last : .intermediate) : (isEnd ? .complete : .first)
+        }
+    }
+
     /// One exchange with the controller.
     enum Step: Hashable {
-        case setParameters(interval: UInt16, isConnectable: Bool)
+        case setParameters(Parameters)
         case setAddress(DeviceAddress)
-        case setData([UInt8])
-        case setScanResponse([UInt8])
+        case setData(Fragment)
+        case setScanResponse(Fragment)
         case enable
         case disable
     }
@@ -45,11 +88,27 @@ struct HostAdvertiser {
     ///
     /// A field is `nil` if it was not set or is unknown.
     private struct Held: Hashable {
-        var interval: UInt16?
-        var isConnectable: Bool?
+        var parameters: Parameters?
         var address: DeviceAddress?
-        var data: [UInt8]?
-        var scanResponse: [UInt8]?
+        var data = HeldPayload()
+        var scanResponse = HeldPayload()
+    }
+
+    /// The bytes of a payload in the controller.
+    private struct HeldPayload: Hashable {
+        /// All of it, or `nil` if that is unknown.
+        var whole: [UInt8]?
+        /// The fragments of a payload whose last one is not there yet.
+        var begun: [UInt8] = []
+
+        mutating func add(_ fragment: Fragment) {
+            switch fragment.operation {
+            case .complete: self = HeldPayload(whole: fragment.bytes)
+            case .last: self = HeldPayload(whole: begun + fragment.bytes)
+            case .first: self = HeldPayload(begun: fragment.bytes)
+            case .intermediate: begun += fragment.bytes
+            }
+        }
     }
 
     private enum Controller: Hashable {
@@ -80,7 +139,10 @@ struct HostAdvertiser {
 
     private var controller = Controller.absent
     private var request: Request?
+    /// The address of the device on the air.
     private var address: DeviceAddress?
+    /// The address that the device is known by.
+    private var identity: DeviceAddress?
     private var underWay: Exchange?
     /// Advertising is off for as long as the address changes.
     private var isHeld = false
@@ -89,7 +151,10 @@ struct HostAdvertiser {
     private var centrals = 0
     /// With how many centrals nothing is advertised, or `nil` if that has no limit.
     var largestCentralCount: Int?
-    private var isFull: Bool { largestCentralCount.map { centrals >= $0 } ?? false }
+    private var isFull: Bool {
+        guard request?.configuration.parameters.isConnectable ?? true else { return false }
+        return largestCentralCount.map { centrals >= $0 } ?? false
+    }
     private var lastNumber: UInt64 = 0
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
     private var announcement: (number: UInt64, report: AdvertisingReport)?
@@ -99,6 +164,10 @@ struct HostAdvertiser {
     /// `true` while the controller does not yet match the request: a step waits for its answer, or the
     /// address is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
+    /// `true` if the set is on and centrals may connect to it.
+    var isConnectable: Bool {
+        if case .on(let held) = controller { held.parameters?.isConnectable == true } else { false }
+    }
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool {
         guard underWay == nil else { return false }
@@ -108,13 +177,21 @@ struct HostAdvertiser {
     /// The interval and length of data that the controller advertises now, or `nil` if it does not advertise
     /// or that is unknown.
     var sent: (interval: UInt16, dataLength: Int)? {
-        guard case .on(let held) = controller, let interval = held.interval, let data = held.data else {
-            return nil
-        }
-        return (interval, data.count)
+        guard case .on(let held) = controller, let parameters = held.parameters, let data = held.data.whole
+        else { return nil }
+        return (parameters.interval.lowerBound, data.count)
     }
     /// The last report, or `nil` if it said that nothing is advertised.
     var announced: AdvertisingReport? { announcement?.report }
+
+    /// A machine for another set of the same controller.
+    var another: HostAdvertiser {
+        var other = HostAdvertiser()
+        if controller != .absent { other.began(address, identity: identity) }
+        (other.isHeld, other.links, other.centrals) = (isHeld, links, centrals)
+        other.largestCentralCount = largestCentralCount
+        return other
+    }
 
     // MARK: Requests of the host
 
@@ -137,8 +214,9 @@ struct HostAdvertiser {
     }
 
     /// Notes the address that the announced advertisement has now.
-    mutating func announceAddress(_ address: DeviceAddress?) {
-        announcement?.report.address = address
+    mutating func announceAddress() {
+        let current = request.flatMap { address(of: $0.configuration) } ?? address
+        announcement?.report.address = current
     }
 
     /// Returns, once, why the advertisement that was announced is not on the air any more.
@@ -173,9 +251,10 @@ struct HostAdvertiser {
     // MARK: Events of the controller
 
     /// Notes that the controller was reset and brought up, has no data and does not advertise.
-    mutating func began(_ address: DeviceAddress?) {
+    mutating func began(_ address: DeviceAddress?, identity: DeviceAddress? = nil) {
         controller = .off(Held())
         self.address = address
+        self.identity = identity
         underWay = nil
         isHeld = false
         (links, centrals) = (0, 0)
@@ -191,13 +270,18 @@ struct HostAdvertiser {
         (links, centrals) = (0, 0)
     }
 
-    /// A link began, and if a central made it, the controller has stopped advertising (Vol 6, Part B,
-    /// 4.4.2.4).
-    mutating func linkBegan(_ role: LEConnection.Role) {
+    /// A link began, and if it was made to this set, the controller has stopped advertising it (Vol 6, Part
+    /// B, 4.4.2.4).
+    mutating func linkBegan(_ role: LEConnection.Role, isOfSet: Bool = true) {
         links += 1
         if role == .peripheral { centrals += 1 }
         underWay?.isDoubtful = true
-        if role == .peripheral, case .on(let held) = controller { controller = .off(held) }
+        if role == .peripheral, isOfSet { stoppedByLink() }
+    }
+
+    /// The controller has stopped advertising the set because of a link.
+    mutating func stoppedByLink() {
+        if case .on(let held) = controller { controller = .off(held) }
     }
 
     /// A link ended, in which this side had a role, if it was ever reported: a controller that could not
@@ -224,7 +308,14 @@ struct HostAdvertiser {
         case .absent: return nil
         case .on(let held):
             guard let wanted else { return .disable }
-            return change(of: held, to: wanted.configuration) == nil ? nil : .disable
+            switch change(of: held, to: wanted.configuration) {
+            case nil: return nil
+            // Data may change while it is on the air, whole and at once (7.8.7, 7.8.54).
+            case .setData(let fragment)? where fragment.operation == .complete: return .setData(fragment)
+            case .setScanResponse(let fragment)? where fragment.operation == .complete:
+                return .setScanResponse(fragment)
+            default: return .disable
+            }
         case .off(let held):
             guard let wanted else { return nil }
             if let change = change(of: held, to: wanted.configuration) { return change }
@@ -234,13 +325,27 @@ struct HostAdvertiser {
 
     /// The first thing that the controller does not hold yet, or `nil` if it holds everything.
     private func change(of held: Held, to wanted: Configuration) -> Step? {
-        if held.interval != wanted.interval || held.isConnectable != wanted.isConnectable {
-            return .setParameters(interval: wanted.interval, isConnectable: wanted.isConnectable)
-        }
+        let address = address(of: wanted)
+        var parameters = wanted.parameters
+        parameters.addressKind = address?.kindCode ?? 0
+        if held.parameters != parameters { return .setParameters(parameters) }
         if let address, held.address != address { return .setAddress(address) }
-        if held.data != wanted.data { return .setData(wanted.data) }
-        if held.scanResponse != wanted.scanResponse { return .setScanResponse(wanted.scanResponse) }
+        if held.data.whole != wanted.data {
+            return .setData(Fragment(of: wanted.data, after: held.data.begun))
+        }
+        if held.scanResponse.whole != wanted.scanResponse {
+            return .setScanResponse(Fragment(of: wanted.scanResponse, after: held.scanResponse.begun))
+        }
         return nil
+    }
+
+    /// The address that a set has now, or `nil` if it is not known yet.
+    func address(of wanted: Configuration) -> DeviceAddress? {
+        switch wanted.address {
+        case .ofDevice: address
+        case .identity: identity ?? address
+        case .own(let address): address
+        }
     }
 
     /// Takes the answer to the step under way.
@@ -261,14 +366,17 @@ struct HostAdvertiser {
     private mutating func done(_ exchange: Exchange, _ held: Held) {
         var held = held
         switch exchange.step {
-        case .setParameters(let interval, let isConnectable):
-            held.interval = interval
-            held.isConnectable = isConnectable
+        case .setParameters(let parameters):
+            held.parameters = parameters
             // An advertising set may be new with its parameters.
             held.address = nil
         case .setAddress(let address): held.address = address
-        case .setData(let data): held.data = data
-        case .setScanResponse(let data): held.scanResponse = data
+        case .setData(let fragment):
+            held.data.add(fragment)
+            return keepState(with: held)
+        case .setScanResponse(let fragment):
+            held.scanResponse.add(fragment)
+            return keepState(with: held)
         case .disable: break
         case .enable:
             // The link may have ended advertising. To enable or disable it twice does no harm (Vol 4, Part E,
@@ -279,11 +387,14 @@ struct HostAdvertiser {
         controller = .off(held)
     }
 
+    private mutating func keepState(with held: Held) {
+        if case .on = controller { controller = .on(held) } else { controller = .off(held) }
+    }
+
     private mutating func refused(_ exchange: Exchange, _ status: HCIStatus, _ held: Held) {
         guard let request, request.number == exchange.number else {
-            // The request was withdrawn. The command may have left any state in the controller.
-            controller = .off(Held())
-            return
+            // The request was withdrawn. The command may have left any data in the controller.
+            return keepState(with: Held())
         }
         switch exchange.step {
         case .disable:
@@ -308,7 +419,7 @@ struct HostAdvertiser {
     private mutating func giveUp(_ request: Request, _ step: Step, _ status: HCIStatus) {
         refusal = (request.number, step, status)
         self.request = nil
-        controller = .off(Held())
+        keepState(with: Held())
     }
 
     /// The error codes of controllers that cannot advertise during their connections.

@@ -110,8 +110,18 @@ final class ControllerDriver {
         if let lastLoss { throw lastLoss }
     }
 
-    /// Tells the session that the radio plays a central too.
-    func setMayBeCentral() { session.mayBeCentral = true }
+    /// Tells the session that the radio plays a central too, or advertises more than the legacy commands can
+    /// say.
+    func preferExtendedCommands() { session.prefersExtendedCommands = true }
+
+    /// Uses the commands of extended advertising; throws `advertisementRefused` if the controller cannot take
+    /// them.
+    func useExtendedCommands(for need: String) throws(RadioError) {
+        preferExtendedCommands()
+        if let problem = session.problemWithExtendedCommands {
+            throw RadioError(.advertisementRefused, "\(need) cannot be advertised: \(problem)")
+        }
+    }
 
     private func endBringUp(_ result: Result<Void, RadioError>) {
         let waiter = bringUp
@@ -298,6 +308,8 @@ final class ControllerDriver {
         case .advertisingReports(let reports): return .advertising(reports)
         case .connectionComplete(let status, let connection) where status != .success:
             if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
+        case .advertisingSetTerminated(.success, let set, _):
+            drive { $0.advertisingStopped(set, at: $1, &$2) }
         default: return .event(content)
         }
         return nil
@@ -369,7 +381,7 @@ final class ControllerDriver {
     /// Changes the request to the advertiser, the scanner or the connector.
     @discardableResult
     func change<Result>(
-        _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+        _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
     ) -> Result {
         drive { session, now, actions in session.change(at: now, &actions, change) }
     }

@@ -28,6 +28,10 @@ final class GenericAccess {
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
     var peers = PeerAddresses()
+    /// The addresses that advertising sets have for themselves, by the sets' names.
+    private var setAddresses: [String: DeviceAddress] = [:]
+    /// Makes a static random address.
+    var newStaticAddress: () -> DeviceAddress? = { nil }
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
 
@@ -40,10 +44,11 @@ final class GenericAccess {
         self.controller = controller
     }
 
-    /// Clears the incomplete reports and the addresses of peers.
+    /// Clears the incomplete reports, and the addresses of peers and of sets.
     func reset() {
         reports = ReportAssembler()
         peers = PeerAddresses()
+        setAddresses = [:]
     }
 
     /// Stops advertising and scanning.
@@ -89,8 +94,11 @@ final class GenericAccess {
         guard controller.isRunning else {
             throw controller.unavailable("a device can be advertised only while the radio runs")
         }
-        let configuration = try HostAdvertiser.Configuration(advertisement)
-        let number = controller.change { advertiser, _, _ in advertiser.want(configuration) }
+        let wanted = try advertisement.sets.map { (set) throws(RadioError) in
+            try HostAdvertiser.Configuration(set, address: address(of: set))
+        }
+        if let need = advertisement.needForExtendedCommands { try controller.useExtendedCommands(for: need) }
+        let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
         await controller.settled(.advertiser)
         switch controller.session.advertiser.verdict(on: number) {
         case .onAir: break
@@ -104,7 +112,7 @@ final class GenericAccess {
         case .refused(let step, let status):
             throw controller.session.refusal(step.purpose, status, .advertisementRefused)
         case .replaced:
-            guard controller.session.advertiser.number != nil else {
+            guard controller.session.advertiser.isWanted else {
                 throw RadioError(.invalidState, "advertising was stopped before it began")
             }
         case .lost:
@@ -112,9 +120,26 @@ final class GenericAccess {
             controller.change { advertiser, _, _ in advertiser.stop() }
             throw controller.loss
         }
-        let report = configuration.report(from: controller.ownAddress)
-        controller.drive { session, _, _ in session.announce(report, of: number) }
+        let advertiser = controller.session.advertiser
+        var reports = zip(advertisement.sets, wanted).map { set, wanted in
+            wanted.report(named: set.name, from: advertiser.address(of: wanted))
+        }
+        controller.drive { session, _, _ in session.announce(reports, of: number) }
+        var report = reports.removeFirst()
+        report.otherSets = reports
         return report
+    }
+
+    /// The address of a set; one of its own stays with its name until the radio is reset.
+    private func address(of set: Advertisement) -> HostAdvertiser.Address {
+        switch set.address {
+        case nil: return .ofDevice
+        case .identity?: return .identity
+        case .random?:
+            guard let address = setAddresses[set.name] ?? newStaticAddress() else { return .ofDevice }
+            setAddresses[set.name] = address
+            return .own(address)
+        }
     }
 
     /// Stops advertising.

@@ -84,6 +84,12 @@ final class SecurityDriver {
             resolvingKey: manager.bonds.identityResolvingKey, random: manager.random.split())
     }
 
+    /// A static random address that nothing else has.
+    func newStaticAddress() -> DeviceAddress {
+        var random = manager.random.split()
+        return PrivateAddress.fixed(from: &random)
+    }
+
     /// The other side, or the user, has taken too long.
     func pairingDue(_ link: ConnectionHandle) {
         change(link) { $0.expire(link, at: $1, &$2) }

@@ -33,7 +33,7 @@ extension ImportedAdvertising {
                 advertisement.serviceData.append(entry)
             }
         }
-        advertisement.includesTxPower = content.txPower != nil
+        advertisement.txPower = content.txPower.map { .level($0) }
         // The profile advertises the appearance of the device.
         if let advertised = content.appearance, advertised == appearance {
             advertisement.appearance = advertised
@@ -129,8 +129,8 @@ extension ImportedAdvertising {
             defer { advertisement.appearance = nil }
             return advertisement.appearance.map { _ in "the appearance" }
         case "txPower":
-            defer { advertisement.includesTxPower = false }
-            return advertisement.includesTxPower ? "the TX power" : nil
+            defer { advertisement.txPower = nil }
+            return advertisement.txPower.map { _ in "the TX power" }
         default:
             defer { advertisement.localName = nil }
             return advertisement.localName.map { "the name \($0)" }
@@ -150,10 +150,10 @@ extension ImportedAdvertising {
                 "the \(what) changed, with \(count) contents; this is the one that was seen most often")
         }
         let flags = payloads.flatMap { [ADStructure].decode($0).structures }.first { $0.type == .flags }?.data
-        if flags != [AccessoryAdvertising.flags] {
+        if flags != [Advertisement.usualFlags] {
             let theirs =
                 flags.map { "the Flags were \(Hex.encode($0))" } ?? "the advertising data had no Flags"
-            notes.append("\(theirs); Mynah's are \(Hex.encode([AccessoryAdvertising.flags]))")
+            notes.append("\(theirs); Mynah's are \(Hex.encode([Advertisement.usualFlags]))")
         }
         guard let ours = try? AccessoryAdvertising.compose(advertisement),
             ours.data.bytes != payloads[0] || ours.scanResponse.bytes != payloads[1]

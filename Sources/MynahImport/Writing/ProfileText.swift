@@ -184,7 +184,7 @@ struct ProfileText {
             add(1, "serviceData:")
             for entry in content.serviceData { add(2, "\(entry.uuid): \(Self.hex(entry.data))") }
         }
-        if content.includesTxPower { add(1, "txPower: true") }
+        if content.txPower != nil { add(1, "txPower: true") }
         if content.appearance != nil { add(1, "appearance: true") }
         if !content.raw.isEmpty {
             add(1, "raw:")

@@ -160,3 +160,17 @@ extension AdvertisingReport.Omission: EventFieldValue {
         self.init(item: item, reason: reason)
     }
 }
+
+extension AdvertisingReport: EventFieldValue {
+    /// The fields of the event `advertising.changed`.
+    var eventJSON: JSON { .object(EventPayload.advertising(self).members(of: .advertisingChanged)) }
+    init?(eventJSON: JSON) {
+        var payload = EventPayload.advertising(.silent)
+        for field in EventTable.fields(of: .advertisingChanged) {
+            guard let value = eventJSON[field.key] else { continue }
+            guard field.take(&payload, value) else { return nil }
+        }
+        guard case .advertising(let report) = payload else { return nil }
+        self = report
+    }
+}

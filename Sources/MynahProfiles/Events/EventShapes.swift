@@ -67,7 +67,11 @@ enum EventShapes {
         advertisingShape.nullable("intervalMilliseconds", \.shortestInterval),
         advertisingShape.optional("intervalMaximumMilliseconds", \.longerInterval),
         advertisingShape.always("connectable", \.isConnectable),
+        advertisingShape.optional("scannable", \.scannableIfNot),
+        advertisingShape.optional("primaryPHY", \.primaryPHY),
+        advertisingShape.optional("secondaryPHY", \.secondaryPHY),
         advertisingShape.optional("address", \.address), advertisingShape.always("omitted", \.omitted),
+        advertisingShape.optional("set", \.setIfNamed), advertisingShape.optional("sets", \.setsIfAny),
     ]
 
     // MARK: The device's side
@@ -298,6 +302,46 @@ extension AdvertisingReport {
     fileprivate var shortestInterval: Duration? {
         get { interval?.lowerBound }
         set { interval = newValue.map { $0...max($0, longerInterval ?? $0) } }
+    }
+
+    /// `false` if scanners cannot ask for the scan response.
+    fileprivate var scannableIfNot: Bool? {
+        get { isScannable ? nil : false }
+        set { isScannable = newValue ?? true }
+    }
+
+    /// The PHY that announces extended advertising.
+    fileprivate var primaryPHY: String? {
+        get { extended.map { ($0.isPrimaryCoded ? PrimaryPHYName.coded : .le1M).rawValue } }
+        set {
+            guard let name = newValue.flatMap({ PrimaryPHYName(rawValue: $0) }) else { return }
+            var extended = extended ?? Advertisement.Extended()
+            extended.isPrimaryCoded = name == .coded
+            self.extended = extended
+        }
+    }
+
+    /// The PHY of the data of extended advertising.
+    fileprivate var secondaryPHY: String? {
+        get { extended.map { AdvertisingPHYName($0.secondaryPHY).rawValue } }
+        set {
+            guard let name = newValue.flatMap({ AdvertisingPHYName(rawValue: $0) }) else { return }
+            var extended = extended ?? Advertisement.Extended()
+            extended.secondaryPHY = name.phy
+            self.extended = extended
+        }
+    }
+
+    /// The set's name, unless it is the usual one.
+    fileprivate var setIfNamed: String? {
+        get { set == Self.silent.set ? nil : set }
+        set { if let newValue { set = newValue } }
+    }
+
+    /// The further sets, or `nil` if there are none.
+    fileprivate var setsIfAny: [AdvertisingReport]? {
+        get { otherSets.isEmpty ? nil : otherSets }
+        set { otherSets = newValue ?? [] }
     }
 
     /// The longest interval, unless all are of one length.

@@ -53,7 +53,7 @@ struct FaultEffectSection {
         doc: "Of loseBond: the answer to a central that encrypts; left out: reject.")
     static let remove = Field("remove", .attribute, doc: "Of changeServices: a service or a characteristic.")
     static let with = Field(
-        "with", .section("faultAdvertising"), doc: "Of advertise: the fields that change.")
+        "with", .section("advertisementChange"), doc: "Of advertise: the fields that change.")
     static let time = Field(
         "for", .duration(.microseconds(1)),
         doc: "Of advertise and vanish; left out: until it is turned off.")
@@ -176,52 +176,10 @@ struct FaultEffectSection {
                 return (nil, nil)
             }
             let time = fields.read(Self.time)
-            let advertisement = FaultAdvertisingSection.read(with, in: scope, reader)
+            let advertisement = AdvertisementChangeSection.read(with, in: scope, reader)
             return (advertisement.map { .advertise($0, for: time) }, nil)
         case .vanish: return (.vanish(for: fields.read(Self.time)), nil)
         }
-    }
-}
-
-/// `with:` of a fault with `do: advertise`.
-enum FaultAdvertisingSection {
-    static let appearance = Field(
-        "appearance", .appearance, doc: "The appearance, a number or the SIG's name.")
-    static let connectable = Field("connectable", .bool, doc: "Whether centrals can connect.")
-    static let table = Section(
-        "faultAdvertising", what: "with",
-        [
-            AdvertisingSection.localName, AdvertisingSection.serviceUUIDs, AdvertisingSection.interval,
-            AdvertisingSection.manufacturerData, AdvertisingSection.serviceData, appearance, connectable,
-        ])
-
-    static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> FaultyAdvertisement? {
-        let errorsBefore = reader.errorCount
-        guard let fields = reader.fields(node, table) else { return nil }
-        var change = FaultyAdvertisement()
-        fields.read(AdvertisingSection.localName, into: &change.localName)
-        fields.read(AdvertisingSection.serviceUUIDs, into: &change.serviceUUIDs)
-        change.manufacturerData = fields.read(AdvertisingSection.manufacturerData)?
-            .map { .init(company: UInt16($0.key), data: $0.bytes) }
-        change.serviceData = fields.read(AdvertisingSection.serviceData)?
-            .map { .init(uuid: $0.key, data: $0.bytes) }
-        fields.read(appearance, into: &change.appearance)
-        fields.read(AdvertisingSection.interval, into: &change.interval)
-        fields.read(connectable, into: &change.isConnectable)
-        guard reader.errorCount == errorsBefore else { return nil }
-        guard let advertisement = scope.advertisement else {
-            if scope.isWhole {
-                reader.error(at: node, "advertise has no effect: the device does not advertise")
-            }
-            return nil
-        }
-        do throws(AdvertisementError) {
-            _ = try AccessoryAdvertising.compose(change.applied(to: advertisement))
-        } catch {
-            reader.error(
-                at: fields.mark(of: error.field), "\(error); shorten it, or leave something else out")
-        }
-        return change
     }
 }
 

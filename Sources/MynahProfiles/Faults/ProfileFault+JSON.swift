@@ -108,30 +108,3 @@ extension FaultEffect {
         time.map { [.init("for", .string($0.text))] } ?? []
     }
 }
-
-extension FaultyAdvertisement {
-    fileprivate var members: [JSON.Member] {
-        var members: [JSON.Member] = []
-        if let localName { members.append(.init("localName", .string(localName))) }
-        if let serviceUUIDs {
-            members.append(.init("serviceUUIDs", .array(serviceUUIDs.map { .string($0.description) })))
-        }
-        if let interval { members.append(.init("interval", .string(interval.text))) }
-        if let manufacturerData {
-            let companies = manufacturerData.map { item in
-                let company = Hex.encode([UInt8(item.company >> 8), UInt8(item.company & 0xFF)])
-                return JSON.Member("0x" + company, .string(Hex.encode(item.data)))
-            }
-            members.append(.init("manufacturerData", .object(companies)))
-        }
-        if let serviceData {
-            let services = serviceData.map {
-                JSON.Member($0.uuid.description, .string(Hex.encode($0.data)))
-            }
-            members.append(.init("serviceData", .object(services)))
-        }
-        if let appearance { members.append(.init("appearance", .integer(Int(appearance)))) }
-        if let isConnectable { members.append(.init("connectable", .bool(isConnectable))) }
-        return members
-    }
-}

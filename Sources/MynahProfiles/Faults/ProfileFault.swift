@@ -57,6 +57,8 @@ package struct FaultScope: Sendable {
     package var isApp: Bool
     /// The device's advertisement, or `nil` if it does not advertise.
     package var advertisement: Advertisement?
+    /// The device's GAP appearance, or `nil` if it has none.
+    package var appearance: UInt16?
     /// The device's variables, which conditions compare.
     package var variables: Variables
     /// A characteristic or a descriptor, or `nil` for a service.
@@ -118,5 +120,6 @@ package struct FaultScope: Sendable {
             return Attribute(characteristic.descriptors[number].properties)
         }
         self.isWhole = isWhole
+        appearance = profile.device.appearance
     }
 }

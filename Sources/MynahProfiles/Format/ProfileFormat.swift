@@ -28,7 +28,9 @@ enum ProfileFormat {
     /// The sections with one table, in the order of a profile.
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
-        AdvertisingSection.appTable, ConnectionSection.table, ConnectionSection.intervals, AppSection.table,
+        AdvertisingSection.appTable, AdvertisedContentsSection.table, AdvertisingSection.intervals,
+        AdvertisingSection.extendedTable, AdvertisingSection.serviceLists, ConnectionSection.table,
+        ConnectionSection.intervals, AppSection.table,
         AccessoryDescriptorSection.table, PhoneSection.table,
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,
         CentralSection.table,
@@ -36,8 +38,8 @@ enum ProfileFormat {
         ConnectSection.table, WriteSection.table, ChannelSection.table, ChannelSection.openedTable,
         CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, LinkRulesSection.table,
-        ReactionSection.table,
-        AnswerSection.table, FaultSection.table, FaultAdvertisingSection.table, ScenarioSection.table,
+        ReactionSection.table, AnswerSection.table, FaultSection.table, AdvertisementChangeSection.table,
+        ScenarioSection.table,
         LayoutSection.table,
     ]
 

@@ -134,7 +134,7 @@ struct CharacteristicSection {
             return
         } else if FieldsSection.isTyped(node) {
             let typed = FieldsSection(reader: reader, scope: scope).value(
-                node, of: result.uuid, usual: result.layout)
+                node, of: "\(result.uuid)", usual: result.layout)
             result.layout = typed.layout
             if let value = typed.value { result.value = value }
         } else if let value = ValueSection.read(node, reader) {

@@ -12,7 +12,10 @@ enum ProfileSection {
     static let device = Field("device", .section("device"), doc: "Its GAP name and appearance.")
     static let security = Field("security", .section("security"), doc: "Its pairing.")
     static let advertising = Field(
-        "advertising", .section("advertising"), doc: "Its advertising; left out: it does not advertise.")
+        "advertising",
+        .node(
+            "`advertising`, or a list of them", .anyOf([.ref("advertising"), .list(of: .ref("advertising"))])),
+        doc: "Its advertising, a set or a list of several; left out: it does not advertise.")
     static let connection = Field(
         "connection", .section("connection"),
         doc: "The connection parameters that it requests from each central; left out: none.")
@@ -77,12 +80,12 @@ enum ProfileSection {
         var app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, reader) }
         let phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
         PhoneSection.merge(phone, into: &app, reader)
-        let advertising = fields[advertising].flatMap {
-            AdvertisingSection.read($0, identity, isApp: app != nil, reader)
-        }
         // Values name them.
         let variables = fields[variables].map { VariablesSection.read($0, reader) } ?? Variables()
         let scope = FieldScope(variables: variables)
+        let advertising = fields[advertising].flatMap {
+            AdvertisingSection.read($0, identity, isApp: app != nil, in: scope, reader)
+        }
         let errorsBefore = reader.errorCount
         let read = fields[services].map { ServicesSection.read($0, in: scope, reader) } ?? .init()
         let isWhole = reader.errorCount == errorsBefore

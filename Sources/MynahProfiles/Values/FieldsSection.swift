@@ -53,9 +53,9 @@ struct FieldsSection {
 
     // MARK: Values
 
-    /// Reads a value of a characteristic and its layout; `usual` is the known layout of its UUID.
+    /// Reads a value and its layout; `name` is its name in messages, and `usual` the layout that is known.
     func value(
-        _ node: YAMLNode, of uuid: BluetoothUUID, usual: ValueLayout?
+        _ node: YAMLNode, of name: String, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {
         let reason = "a layout is used alone or with fields"
         let other = ValueSection.forms.filter { $0 != Self.fields.name }.map { ($0, reason) }
@@ -69,7 +69,7 @@ struct FieldsSection {
         guard let layout else {
             reader.error(
                 at: value.mark(of: Self.fields),
-                "the fields of \(uuid) are not known: describe them, as in layout: [{level: uint8}]")
+                "the fields of \(name) are not known: describe them, as in layout: [{level: uint8}]")
             return (nil, nil)
         }
         guard let fields = reader.fields(node, "fields", known: layout.names) else {

@@ -30,7 +30,7 @@ enum Faults {
             fault("wiped", .connect, .loseBond(.reject)),
             fault("barred", .connect, .loseBond(.disconnect)),
             fault("away", .write, of: value, .vanish(for: .seconds(1))),
-            fault("renamed", .write, of: value, .advertise(FaultyAdvertisement(localName: "DFU"), for: nil)),
+            fault("renamed", .write, of: value, .advertise(AdvertisementChange(localName: "DFU"), for: nil)),
             fault("reduced", .write, of: value, .changeServices(removing: attributes.strong.key)),
         ]
     }

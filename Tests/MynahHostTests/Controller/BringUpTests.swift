@@ -51,7 +51,7 @@ import Testing
             ])
         #expect(opcodes.contains(.readBufferSize) && !opcodes.contains(.leWriteSuggestedDefaultDataLength))
         var profile = machine.profile
-        #expect(profile.style(mayBeCentral: true) == .legacy)
+        #expect(profile.style(prefersExtended: true) == .legacy)
         #expect(!machine.profile.hasExtendedCommands && machine.publicAddress == nil)
         #expect(machine.profile.buffers == .init(size: 0x0110, count: 5))
         #expect(machine.profile.supportedCommands == .unlisted)
@@ -84,9 +84,9 @@ import Testing
         var machine = BringUp()
         _ = try Self.run(&machine)
         var profile = machine.profile
-        #expect(profile.style(mayBeCentral: false) == .legacy)
-        #expect(profile.style(mayBeCentral: true) == .legacy)
+        #expect(profile.style(prefersExtended: false) == .legacy)
+        #expect(profile.style(prefersExtended: true) == .legacy)
         profile = machine.profile
-        #expect(profile.style(mayBeCentral: true) == .extended)
+        #expect(profile.style(prefersExtended: true) == .extended)
     }
 }

@@ -19,7 +19,7 @@ import Testing
 
         init(central: Bool, _ answers: [HCIOpcode: [UInt8]] = [:]) throws {
             self.answers = answers
-            session.mayBeCentral = central
+            session.prefersExtendedCommands = central
             try take { session, now, actions in session.bringUp(at: now, &actions) }
             sent = []
             other = []
@@ -50,7 +50,7 @@ import Testing
         }
 
         mutating func change<Result>(
-            _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+            _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
         ) throws -> Result {
             try take { session, now, actions in session.change(at: now, &actions, change) }
         }
@@ -62,7 +62,7 @@ import Testing
         var scene = try Scene(central: true)
         let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
         _ = try scene.change { advertiser, scanner, connector in
-            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = advertiser.want([HostAdvertiserTests.first])
             _ = scanner.want(ScanOptions())
             return connector.want(peer, onAir: peer)
         }
@@ -129,7 +129,7 @@ import Testing
         var scene = try Scene(central: true)
         let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
         _ = try scene.change { advertiser, scanner, connector in
-            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = advertiser.want([HostAdvertiserTests.first])
             _ = scanner.want(ScanOptions())
             return connector.want(peer, onAir: peer)
         }
@@ -158,7 +158,7 @@ import Testing
         var scene = try Scene(central: true)
         let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
         _ = try scene.change { advertiser, scanner, connector in
-            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = advertiser.want([HostAdvertiserTests.first])
             _ = scanner.want(ScanOptions())
             return connector.want(peer, onAir: peer)
         }

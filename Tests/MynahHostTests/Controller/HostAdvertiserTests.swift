@@ -8,7 +8,7 @@ import Testing
 /// The rules of a controller, as far as advertising goes.
 private struct ModelController {
     var isOn = false
-    var interval: UInt16?
+    var parameters: HostAdvertiser.Parameters?
     var data: [UInt8]?
     var scanResponse: [UInt8]?
     var address: DeviceAddress?
@@ -18,14 +18,18 @@ private struct ModelController {
 
     mutating func take(_ step: HostAdvertiser.Step) -> CommandOutcome {
         switch step {
-        case .setParameters(let interval, _):
+        case .setParameters(let parameters):
             guard !isOn else { return .refused(.commandDisallowed) }
-            self.interval = interval
+            self.parameters = parameters
         case .setAddress(let address):
             guard !isOn else { return .refused(.commandDisallowed) }
             self.address = address
-        case .setData(let data): self.data = data
-        case .setScanResponse(let data): scanResponse = data
+        case .setData(let fragment):
+            guard !isOn || fragment.operation == .complete else { return .refused(.commandDisallowed) }
+            data = Self.joined(data, fragment)
+        case .setScanResponse(let fragment):
+            guard !isOn || fragment.operation == .complete else { return .refused(.commandDisallowed) }
+            scanResponse = Self.joined(scanResponse, fragment)
         case .enable:
             guard doesBoth || links == 0 else { return .refused(.connectionLimitExceeded) }
             isOn = true
@@ -33,21 +37,34 @@ private struct ModelController {
         }
         return .done
     }
+
+    private static func joined(_ held: [UInt8]?, _ fragment: HostAdvertiser.Fragment) -> [UInt8] {
+        switch fragment.operation {
+        case .complete, .first: fragment.bytes
+        case .intermediate, .last: (held ?? []) + fragment.bytes
+        }
+    }
 }
 
 @Suite struct HostAdvertiserTests {
     typealias Configuration = HostAdvertiser.Configuration
 
-    static let first = Configuration(interval: 160, isConnectable: true, data: [1], scanResponse: [11])
-    static let second = Configuration(interval: 290, isConnectable: true, data: [2], scanResponse: [])
+    static let first = Configuration(parameters: .init(interval: 160...160), data: [1], scanResponse: [11])
+    static let second = Configuration(parameters: .init(interval: 290...320), data: [2], scanResponse: [])
     static let home = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
     static let moved = DeviceAddress(value: 0x40_0000_0000_02, kind: .random)
 
     static func load(_ configuration: Configuration) -> [HostAdvertiser.Step] {
-        [
-            .setParameters(interval: configuration.interval, isConnectable: true), .setAddress(home),
-            .setData(configuration.data), .setScanResponse(configuration.scanResponse), .enable,
+        var parameters = configuration.parameters
+        parameters.addressKind = 1
+        return [
+            .setParameters(parameters), .setAddress(home), .setData(whole(configuration.data)),
+            .setScanResponse(whole(configuration.scanResponse)), .enable,
         ]
+    }
+
+    static func whole(_ bytes: [UInt8]) -> HostAdvertiser.Fragment {
+        HostAdvertiser.Fragment(of: bytes, after: [])
     }
 
     /// Answers every step with success, and returns the steps.
@@ -85,12 +102,16 @@ private struct ModelController {
         #expect(machine.next() == nil)
     }
 
-    @Test func `a change switches advertising off and sets only what differs`() {
+    @Test func `a change sets only what differs, and parameters while advertising is off`() {
         var machine = Self.advertising()
         var changed = Self.first
         changed.data = [7]
         _ = machine.want(changed)
-        #expect(Self.run(&machine) == [.disable, .setData([7]), .enable])
+        #expect(Self.run(&machine) == [.setData(Self.whole([7]))])
+        changed.parameters.isConnectable = false
+        _ = machine.want(changed)
+        let steps = Self.run(&machine)
+        #expect(steps.first == .disable && steps.last == .enable)
         _ = machine.want(changed)
         #expect(Self.run(&machine) == [])
         machine.stop()
@@ -303,7 +324,7 @@ private struct ModelController {
             }
             #expect(controller.isOn == (wanted != nil), "\(self)")
             guard let wanted else { return }
-            #expect(controller.interval == wanted.interval, "\(self)")
+            #expect(controller.parameters?.interval == wanted.parameters.interval, "\(self)")
             #expect(controller.data == wanted.data, "\(self)")
             #expect(controller.scanResponse == wanted.scanResponse, "\(self)")
             #expect(controller.address == address, "\(self)")

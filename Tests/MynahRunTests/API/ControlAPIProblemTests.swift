@@ -40,7 +40,7 @@ import Testing
         ("POST /v1/mark", "[]", 400, "the body is not a JSON object"),
         (
             "POST /v1/devices/Lock/advertise", "", 400,
-            #"there is no change: give "on", "localName" or "serviceUUIDs""#
+            #"there is no change: give "on", or what is to be advertised, as "localName""#
         ),
         ("POST /v1/mark", "{}", 400, #""name" is missing: give the name of the mark"#),
         (
@@ -49,11 +49,11 @@ import Testing
         ),
         (
             "POST /v1/devices/Lock/advertise", #"{"localName": "\u3164"}"#, 400,
-            #""localName" has no visible character; "" advertises no name"#
+            "localName has no visible character"
         ),
         (
             "POST /v1/devices/Lock/advertise", #"{"localName": "\u0301"}"#, 400,
-            #""localName" has no visible character; "" advertises no name"#
+            "localName has no visible character"
         ),
         (
             "POST /v1/mark", #"{"name": "\ue000"}"#, 400,
@@ -68,7 +68,7 @@ import Testing
         ),
         (
             "POST /v1/devices/Lock/advertise", #"{"localName": "a\u001b"}"#, 400,
-            #""localName" has a control character in it; "" advertises no name"#
+            "localName has a control character in it"
         ),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("POST /v1/devices", "mynah: 1\nname: Lock\n", 400, noYAML),

@@ -396,9 +396,16 @@ class Device:
         *,
         local_name: str | None = None,
         service_uuids: Sequence[str] | None = None,
+        set_name: str | None = None,
+        fields: Mapping[str, object] | None = None,
     ) -> None:
-        """Changes what it advertises, until it is reset."""
-        self._act("advertise", {"on": on, "localName": local_name, "serviceUUIDs": service_uuids})
+        """Changes what it advertises, until it is reset.
+
+        `fields` has any keys of a profile's advertising, as `{"flags": "none", "txPower": "4 dBm"}`, and
+        `set_name` is one of several sets.
+        """
+        named = {"on": on, "localName": local_name, "serviceUUIDs": service_uuids, "set": set_name}
+        self._act("advertise", {**(fields or {}), **named})
 
     def app(self, state: str, *, peripheral: str | None = None) -> None:
         """Changes the state of its app, with a word of `mynah run --at`, as `background`.

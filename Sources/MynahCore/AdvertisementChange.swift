@@ -1,0 +1,122 @@
+/// A change of one advertising set; a field that is `nil` stays as it is.
+///
+/// A profile describes a set as a change of an empty advertisement, and faults, rules and tests change what
+/// it says.
+package struct AdvertisementChange: Hashable, Sendable {
+    /// The name of the set to change, or `nil` for the first.
+    package var set: String?
+    /// The Flags; `.none` for none.
+    package var flags: UInt8??
+    /// The changes of the advertising data.
+    package var data = ContentsChange()
+    /// The changes of the scan response.
+    package var scanResponse = ContentsChange()
+    /// The advertising interval.
+    package var interval: ClosedRange<Duration>?
+    /// `true` if centrals may connect.
+    package var isConnectable: Bool?
+    /// `true` if scanners may ask for the scan response.
+    package var isScannable: Bool?
+    /// Extended advertising; `.none` for legacy advertising.
+    package var extended: Advertisement.Extended??
+    /// The set's own address; `.none` for the device's.
+    package var address: Advertisement.OwnAddress??
+
+    /// Changes nothing, unless fields are set.
+    package init(localName: String? = nil) {
+        data.localName = localName
+    }
+
+    /// The advertisement with the changes.
+    ///
+    /// Bytes that were to be sent exactly are composed again if the contents change. A set that is not there
+    /// changes nothing.
+    package func applied(to advertisement: Advertisement) -> Advertisement {
+        guard let set, set != advertisement.name else { return changed(advertisement) }
+        var result = advertisement
+        for index in result.otherSets.indices where result.otherSets[index].name == set {
+            result.otherSets[index] = changed(result.otherSets[index])
+        }
+        return result
+    }
+
+    private func changed(_ advertisement: Advertisement) -> Advertisement {
+        var result = advertisement
+        if let flags { result.flags = flags }
+        data.apply(to: &result.data)
+        scanResponse.apply(to: &result.scanResponse)
+        if result != advertisement { result.exact = nil }
+        if let interval { result.intervals = interval }
+        if let isConnectable { result.isConnectable = isConnectable }
+        if let isScannable { result.isScannable = isScannable }
+        if let extended { result.extended = extended }
+        if let address { result.address = address }
+        return result
+    }
+
+    /// This change after an earlier one of the same set.
+    package func after(_ earlier: AdvertisementChange) -> AdvertisementChange {
+        var both = self
+        both.flags = flags ?? earlier.flags
+        both.data = data.after(earlier.data)
+        both.scanResponse = scanResponse.after(earlier.scanResponse)
+        both.interval = interval ?? earlier.interval
+        both.isConnectable = isConnectable ?? earlier.isConnectable
+        both.isScannable = isScannable ?? earlier.isScannable
+        both.extended = extended ?? earlier.extended
+        both.address = address ?? earlier.address
+        return both
+    }
+
+    /// A change of advertising data or of a scan response.
+    package struct ContentsChange: Hashable, Sendable {
+        /// The local name; empty for none.
+        package var localName: String?
+        /// The service UUIDs; empty for none.
+        package var serviceUUIDs: [BluetoothUUID]?
+        /// The service UUIDs of lists that are not complete; empty for none.
+        package var incompleteServiceUUIDs: [BluetoothUUID]?
+        /// The solicited service UUIDs; empty for none.
+        package var solicitedServiceUUIDs: [BluetoothUUID]?
+        /// The manufacturer-specific data; empty for none.
+        package var manufacturerData: [Advertisement.ManufacturerData]?
+        /// The service data; empty for none.
+        package var serviceData: [Advertisement.ServiceData]?
+        /// The appearance; `.none` for none.
+        package var appearance: UInt16??
+        /// The TX power level; `.none` for none.
+        package var txPower: Advertisement.TxPower??
+        /// The further structures; empty for none.
+        package var raw: [ADStructure]?
+
+        /// Changes nothing.
+        package init() {}
+
+        /// Changes the fields that are set.
+        package func apply(to contents: inout Advertisement.Contents) {
+            if let localName { contents.localName = localName.isEmpty ? nil : localName }
+            if let serviceUUIDs { contents.serviceUUIDs = serviceUUIDs }
+            if let incompleteServiceUUIDs { contents.incompleteServiceUUIDs = incompleteServiceUUIDs }
+            if let solicitedServiceUUIDs { contents.solicitedServiceUUIDs = solicitedServiceUUIDs }
+            if let manufacturerData { contents.manufacturerData = manufacturerData }
+            if let serviceData { contents.serviceData = serviceData }
+            if let appearance { contents.appearance = appearance }
+            if let txPower { contents.txPower = txPower }
+            if let raw { contents.raw = raw }
+        }
+
+        func after(_ earlier: ContentsChange) -> ContentsChange {
+            var both = ContentsChange()
+            both.localName = localName ?? earlier.localName
+            both.serviceUUIDs = serviceUUIDs ?? earlier.serviceUUIDs
+            both.incompleteServiceUUIDs = incompleteServiceUUIDs ?? earlier.incompleteServiceUUIDs
+            both.solicitedServiceUUIDs = solicitedServiceUUIDs ?? earlier.solicitedServiceUUIDs
+            both.manufacturerData = manufacturerData ?? earlier.manufacturerData
+            both.serviceData = serviceData ?? earlier.serviceData
+            both.appearance = appearance ?? earlier.appearance
+            both.txPower = txPower ?? earlier.txPower
+            both.raw = raw ?? earlier.raw
+            return both
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import MynahCore
+import MynahSupport
+
+/// Advertises a device anew whenever a value of its advertisement changes.
+///
+/// Belongs to the device's player, and runs on the phone's executor.
+final class AdvertisingTicker {
+    private let memory: DeviceMemory
+    private let link: PlayerLink
+    /// Wakes for the next value.
+    private var sleeping: Task<Void, Never>?
+
+    init(of memory: DeviceMemory, _ link: PlayerLink) {
+        self.memory = memory
+        self.link = link
+    }
+
+    /// The requested advertisement with its values of now, or `nil` if the device does not advertise.
+    var advertisement: Advertisement? {
+        guard var advertisement = memory.device.requestedAdvertisement else { return nil }
+        memory.device.advertised.values.fill(
+            &advertisement, at: memory.elapsed, memory.table.variables)
+        return advertisement
+    }
+
+    /// Sleeps until the next value, unless none changes.
+    func keepTicking() {
+        sleeping?.cancel()
+        sleeping = nil
+        guard let since = memory.since,
+            let next = memory.device.advertised.values.next(after: memory.elapsed)
+        else { return }
+        sleeping = link.emulator.enqueue(at: since.advanced(by: next), on: memory.clock) {
+            [index = link.index] in
+            await $0.player(index)?.advertiseNextValue()
+        }
+    }
+
+    func stop() {
+        sleeping?.cancel()
+        sleeping = nil
+    }
+}

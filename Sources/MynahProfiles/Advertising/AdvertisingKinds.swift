@@ -1,0 +1,229 @@
+package import MynahCore
+import MynahSupport
+
+/// The kinds of values that only advertising has.
+enum AdvertisingKinds {}
+
+extension AdvertisingKinds {
+    /// The name that is advertised, or an empty text in quotes for none.
+    static var localName: Kind<String> {
+        Kind("text", .ref("text")) { node, what, reader in
+            if let scalar = node.scalar, scalar.string.isEmpty, !scalar.isPlain { return "" }
+            guard let name = reader.text(node, what) else { return nil }
+            reader.checkName(name, what, at: node)
+            return name
+        }
+    }
+}
+
+/// The Flags of advertising data (Core Specification Supplement, Part A, 1.3), by the words of a profile.
+enum AdvertisingFlags {
+    static let none = "none"
+    static let words = ["limited", "general", "noBREDR", "simultaneousController", "simultaneousHost"]
+
+    /// The Flags with these words, whose bits are in the same order.
+    static func bits(of words: [String]) -> UInt8 {
+        words.reduce(0) { bits, word in
+            Self.words.firstIndex(of: word).map { bits | 1 << UInt8($0) } ?? bits
+        }
+    }
+}
+
+extension AdvertisingKinds {
+    /// A number, a list of words, or `none`.
+    static var flags: Kind<UInt8?> {
+        let list = Kind<[PlacedWord]>.words(AdvertisingFlags.words, each: "flag") {
+            "the flag \($0) is repeated"
+        }
+        return Kind(
+            "number, 0 to 255; list of \(Words.codes(AdvertisingFlags.words)); or `none`",
+            .anyOf([.integer(0...255), list.schema, .words([AdvertisingFlags.none])])
+        ) { node, what, reader in
+            if case .sequence = node {
+                return list.read(node, what, reader).map { AdvertisingFlags.bits(of: $0.map(\.word)) }
+            }
+            if node.scalar?.string == AdvertisingFlags.none { return .some(nil) }
+            return reader.integer(node, what, in: 0...255).map { UInt8($0) }
+        }
+    }
+}
+
+extension AdvertisingKinds {
+    /// One interval, or the shortest and the longest.
+    static var intervals: Kind<ClosedRange<Duration>> {
+        Kind(
+            "duration, 20 ms to 10.24 s, or a mapping of `min` and `max`",
+            .anyOf([.ref("duration"), .ref("advertisingIntervals")])
+        ) { node, what, reader in
+            guard case .mapping = node else {
+                return Kind<Duration>.advertisingInterval.read(node, what, reader).map { $0...$0 }
+            }
+            guard let fields = reader.fields(node, AdvertisingSection.intervals),
+                let min = fields.read(AdvertisingSection.min), let max = fields.read(AdvertisingSection.max)
+            else { return nil }
+            guard min <= max else {
+                reader.error(at: fields[AdvertisingSection.max], "max must not be below min")
+                return nil
+            }
+            return min...max
+        }
+    }
+}
+
+extension AdvertisingKinds {
+    /// A level in dBm, or whether that of the radio is advertised.
+    static var txPower: Kind<Advertisement.TxPower?> {
+        Kind(
+            "`true`, `false`, or a level, -127 to 20 dBm",
+            .anyOf([.ref("boolean"), .types("string", "integer", pattern: "^[+-]?[0-9]+ *dBm$")])
+        ) { node, what, reader in
+            guard let text = reader.text(node, what) else { return nil }
+            if let isOn = ["true": true, "false": false][text.lowercased()] {
+                return isOn ? .radio : .some(nil)
+            }
+            let parts = text.split(separator: " ")
+            let number =
+                parts.first.map { $0.hasSuffix("dBm") && parts.count == 1 ? $0.dropLast(3) : $0 } ?? ""
+            guard parts.count <= 2, parts.count < 2 || parts[1] == "dBm", let level = Int8(number),
+                (-127...20).contains(level)
+            else {
+                reader.error(
+                    at: node,
+                    "\(what) must be true, false or a level from -127 to 20 dBm, not \(Words.quote(text))")
+                return nil
+            }
+            return .level(level)
+        }
+    }
+}
+
+/// Which appearance is advertised.
+enum AdvertisedAppearance {
+    /// That of the device.
+    case ofDevice
+    case number(UInt16)
+}
+
+extension AdvertisingKinds {
+    /// Whether the device's appearance is advertised, or another one.
+    static var appearance: Kind<AdvertisedAppearance?> {
+        let appearance = Kind<UInt16>.appearance
+        return Kind(
+            "`true`, `false`, or an appearance: a number or the SIG's name",
+            .anyOf([.ref("boolean"), appearance.schema])
+        ) { node, what, reader in
+            switch node.scalar?.string.lowercased() {
+            case "true": .some(.ofDevice)
+            case "false": .some(nil)
+            default: appearance.read(node, what, reader).map { .number($0) }
+            }
+        }
+    }
+}
+
+extension AdvertisingKinds {
+    /// Whether advertising is extended, or its PHYs.
+    static var extended: Kind<Advertisement.Extended?> {
+        Kind(
+            "`true`, `false`, or a mapping of `data` and `primary`",
+            .anyOf([.ref("boolean"), .ref("extended")])
+        ) { node, what, reader in
+            guard case .mapping = node else {
+                return reader.bool(node, what).map { $0 ? Advertisement.Extended() : nil }
+            }
+            guard let fields = reader.fields(node, AdvertisingSection.extendedTable) else { return nil }
+            var extended = Advertisement.Extended()
+            if let data = fields.read(AdvertisingSection.dataPHY) { extended.secondaryPHY = data.phy }
+            extended.isPrimaryCoded = fields.read(AdvertisingSection.primaryPHY) == .coded
+            return .some(extended)
+        }
+    }
+}
+
+/// The PHYs of advertising by the words of a profile.
+enum AdvertisingPHYName: String, CaseIterable {
+    case le1M = "1M"
+    case le2M = "2M"
+    case coded
+
+    var phy: AdvertisingPHY {
+        switch self {
+        case .le1M: .le1M
+        case .le2M: .le2M
+        case .coded: .coded
+        }
+    }
+
+    init(_ phy: AdvertisingPHY) {
+        self =
+            switch phy {
+            case .le1M: .le1M
+            case .le2M: .le2M
+            case .coded: .coded
+            }
+    }
+}
+
+extension AdvertisingPHY {
+    /// The word of a profile and of events for it.
+    package var word: String { AdvertisingPHYName(self).rawValue }
+}
+
+/// The PHYs on which a device is announced.
+enum PrimaryPHYName: String, CaseIterable {
+    case le1M = "1M"
+    case coded
+}
+
+/// Service UUIDs by the completeness of their lists.
+struct ServiceLists {
+    var complete: [BluetoothUUID] = []
+    var incomplete: [BluetoothUUID] = []
+}
+
+extension AdvertisingKinds {
+    /// A complete list of services, or lists by their completeness.
+    static var services: Kind<ServiceLists> {
+        let list = Kind<[BluetoothUUID]>.services()
+        return Kind(
+            "list of services, or a mapping of `complete` and `incomplete`",
+            .anyOf([list.schema, .ref("serviceLists")])
+        ) { node, what, reader in
+            guard case .mapping = node else {
+                return list.read(node, what, reader).map { ServiceLists(complete: $0) }
+            }
+            guard let fields = reader.fields(node, AdvertisingSection.serviceLists) else { return nil }
+            var lists = ServiceLists()
+            fields.read(AdvertisingSection.complete, into: &lists.complete)
+            fields.read(AdvertisingSection.incomplete, into: &lists.incomplete)
+            return lists
+        }
+    }
+}
+
+extension AdvertisingKinds {
+    /// AD structures: a mapping, or a list of mappings with one type each, of which several may be equal.
+    static var structures: Kind<[ADStructure]> {
+        let type = Kind<Int>.integer(1...0xFF, "adType")
+        let map = Schema.map(keys: type.schema, to: .ref("bytes"))
+        return Kind("bytes by AD types, or a list of them", .anyOf([map, .list(of: map)])) {
+            node, what, reader in
+            let isList = if case .sequence = node { true } else { false }
+            let mappings = isList ? reader.elements(node, what) : [node]
+            var list: [ADStructure] = []
+            var seen: Set<Int> = []
+            for (key, value) in mappings.flatMap({ reader.members($0, what) }) {
+                guard let number = type.read(key, "an AD type", reader),
+                    let bytes = reader.bytes(value, what)
+                else { continue }
+                if !isList, !seen.insert(number).inserted {
+                    let name = Hex.encode([UInt8(number)])
+                    reader.error(
+                        at: key, "\(what) has the AD type 0x\(name) twice; write a list: [{0x\(name): …}, …]")
+                }
+                list.append(ADStructure(type: ADType(UInt8(number)), data: bytes))
+            }
+            return list
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// Several advertising sets, extended ones among them: the machine of each set, and what a phone hears.
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingSetTests {
+    typealias Configuration = HostAdvertiser.Configuration
+
+    private static func configuration(_ byte: UInt8, isConnectable: Bool = true) -> Configuration {
+        Configuration(
+            parameters: .init(interval: 160...160, isConnectable: isConnectable), data: [byte],
+            scanResponse: [])
+    }
+
+    /// Answers every step with success, and returns the steps as `HANDLE STEP`.
+    private static func run(_ sets: inout HostAdvertisingSets) -> [String] {
+        var steps: [String] = []
+        while let (handle, step) = sets.next(), steps.count < 50 {
+            sets.finished(.done)
+            steps.append("\(handle) \(step.purpose)")
+        }
+        return steps
+    }
+
+    @Test func `each set is brought up, changed and stopped by itself`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        let number = sets.want([Self.configuration(1), Self.configuration(2, isConnectable: false)])
+        let steps = Self.run(&sets)
+        #expect(steps.count == 10 && steps.filter { $0.hasPrefix("1 ") }.count == 5)
+        #expect(sets.verdict(on: number) == .onAir && sets.sent.count == 2)
+        _ = sets.want([Self.configuration(1), Self.configuration(3, isConnectable: false)])
+        #expect(Self.run(&sets) == ["1 setting the advertising data"])
+        _ = sets.want([Self.configuration(1)])
+        #expect(Self.run(&sets) == ["1 stopping to advertise"])
+        sets.stop()
+        #expect(Self.run(&sets) == ["0 stopping to advertise"])
+        #expect(sets.isQuiet)
+    }
+
+    @Test func `a link stops the set that it was made to, and no other`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        _ = sets.want([Self.configuration(1), Self.configuration(2)])
+        _ = Self.run(&sets)
+        // Which of the two it was, the controller says next.
+        sets.linkBegan(.peripheral)
+        #expect(Self.run(&sets) == [])
+        sets.stopped(1)
+        #expect(Self.run(&sets) == ["1 starting to advertise"])
+        _ = sets.want([Self.configuration(1), Self.configuration(2, isConnectable: false)])
+        _ = Self.run(&sets)
+        // There is one that it can have been.
+        sets.linkBegan(.peripheral)
+        #expect(Self.run(&sets) == ["0 starting to advertise"])
+        sets.stopped(0)
+        #expect(Self.run(&sets) == [])
+    }
+
+    @Test func `a set that is refused decides about the request`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        let number = sets.want([Self.configuration(1), Self.configuration(2)])
+        while let (handle, _) = sets.next() {
+            sets.finished(handle == 1 ? .refused(.memoryCapacityExceeded) : .done)
+        }
+        guard case .refused(.setParameters, .memoryCapacityExceeded) = sets.verdict(on: number) else {
+            Issue.record("\(sets.verdict(on: number))")
+            return
+        }
+    }
+
+    @Test(arguments: [0, 1, 251, 252, 502, 503, 1650])
+    func `data goes to the controller in fragments of 251 bytes`(count: Int) {
+        let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        var held: [UInt8] = []
+        var operations: [HostAdvertiser.Fragment.Operation] = []
+        repeat {
+            let fragment = HostAdvertiser.Fragment(of: payload, after: held)
+            #expect(fragment.bytes.count <= 251)
+            held += fragment.bytes
+            operations.append(fragment.operation)
+        } while held.count < payload.count
+        #expect(held == payload)
+        let isWhole = count <= 251
+        #expect(operations.first == (isWhole ? .complete : .first))
+        #expect(operations.last == (isWhole ? .complete : .last))
+        #expect(operations.dropFirst().dropLast().allSatisfy { $0 == .intermediate })
+    }
+
+    @Test func `a phone hears a legacy set, a beacon with an address of its own and 600 extended bytes`()
+        async throws
+    {
+        let rig = try await CentralRig()
+        var advertisement = Advertisement(localName: "Main", serviceUUIDs: ["180D"])
+        advertisement.interval = .milliseconds(20)
+        var beacon = Advertisement()
+        beacon.name = "beacon"
+        (beacon.isConnectable, beacon.isScannable, beacon.address) = (false, false, .random)
+        beacon.manufacturerData = [.init(company: 0x0499, data: [5])]
+        beacon.interval = .milliseconds(20)
+        var long = Advertisement()
+        long.name = "long"
+        (long.isConnectable, long.isScannable, long.flags) = (false, false, nil)
+        long.extended = Advertisement.Extended()
+        long.extended?.secondaryPHY = .le2M
+        let bytes = (0..<198).map { UInt8($0) }
+        long.raw = (0..<3).map { _ in ADStructure(type: .manufacturerSpecificData, data: bytes) }
+        long.interval = .milliseconds(20)
+        advertisement.otherSets = [beacon, long]
+        // The device advertised with legacy commands before; a radio of its own begins with sets.
+        let address = try #require(DeviceAddress("C0:00:00:00:00:07", kind: .public))
+        let device = HostRadio(transport: rig.air.transport(ControllerConfiguration(address: address)))
+        _ = try await device.start(DeviceIdentity(name: "Sets"), sink: HostSink())
+        let report = try await device.advertise(advertisement)
+        #expect([report.set] + report.otherSets.map(\.set) == ["1", "beacon", "long"])
+        let own = try #require(report.otherSets[0].address)
+        #expect(own != address && own.kind == .random)
+        try await rig.phone.scan(ScanOptions(allowsDuplicates: true))
+        func heard(_ report: AdvertisingReport, _ kind: ScanReport.Kind) -> Bool {
+            rig.phoneSink.reports.contains {
+                $0.address == report.address && $0.kind == kind && $0.data == report.data
+            }
+        }
+        try await until("the legacy set is heard") { heard(report, .connectable) }
+        try await until("the beacon is heard") { heard(report.otherSets[0], .nonConnectable) }
+        try await until("the long one is heard") {
+            heard(report.otherSets[1], .nonConnectable) && report.otherSets[1].data.count == 600
+        }
+        await device.stop()
+        await rig.stop()
+    }
+
+    @Test func `a controller without extended advertising is named when several sets are asked for`()
+        async throws
+    {
+        let air = LiveAir(seed: 1)
+        var configuration = ControllerConfiguration(
+            address: try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public)))
+        configuration.isExtended = false
+        let radio = HostRadio(transport: air.transport(configuration))
+        _ = try await radio.start(DeviceIdentity(name: "Old"), sink: HostSink())
+        var advertisement = Advertisement(localName: "Old")
+        advertisement.otherSets = [Advertisement(localName: "Second")]
+        let error = await #expect(throws: RadioError.self) { try await radio.advertise(advertisement) }
+        #expect(error?.message.contains("several advertising sets cannot be advertised") == true)
+        #expect(error?.message.contains("has no extended advertising") == true)
+        await radio.stop()
+    }
+}
