@@ -29,7 +29,7 @@ final class AccessoryPicker {
         let app: UInt64
 
         func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-            _ = phone.run { [app] phone in phone.app(app)?.picker?.handle(event, of: app, on: phone) }
+            _ = phone.run { [app] phone in phone.memory.app(app)?.picker?.handle(event, of: app, on: phone) }
             return .none
         }
     }
@@ -47,15 +47,15 @@ final class AccessoryPicker {
         self.end = end
         let (link, number) = (PhoneLink(phone), app.number)
         manager = CentralManagerState(
-            number: phone.nextNumber(), state: phone.central.radioState, options: .init(),
+            number: phone.memory.nextNumber(), state: phone.central.memory.radioState, options: .init(),
             sink: Link(phone: link, app: number))
         // As fast as an app on the screen scans.
         let options = ScanOptions(interval: .milliseconds(40), window: .milliseconds(30))
         manager.startScan(.init(services: [], options: options, mode: .foreground))
-        phone.central.add(manager)
-        phone.central.scanner.update(on: phone)
+        phone.central.memory.managers.append(manager)
+        phone.central.scanner.update()
         alarm = link.enqueue(at: app.clock.now.advanced(by: Self.timeout), on: app.clock) {
-            $0.app(number)?.closePicker(.notFound, on: $0)
+            $0.memory.app(number)?.closePicker(.notFound, on: $0)
         }
     }
 
@@ -72,13 +72,13 @@ final class AccessoryPicker {
         switch event {
         case .discovered(let found) where accepts(found.advertisement):
             let peripheral = found.peripheral
-            phone.app(app)?.closePicker(
+            phone.memory.app(app)?.closePicker(
                 .picked(peripheral.identifier, peripheral.address, name: found.advertisement.localName),
                 on: phone)
         case .stateChanged(let state) where state != .poweredOn:
-            phone.app(app)?.closePicker(.poweredOff, on: phone)
+            phone.memory.app(app)?.closePicker(.poweredOff, on: phone)
         // The phone gives its warnings to the managers of programs.
-        case .warning(let warning): phone.report(.warning(warning))
+        case .warning(let warning): phone.reports.report(.warning(warning))
         default: break
         }
     }

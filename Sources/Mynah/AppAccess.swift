@@ -57,7 +57,7 @@ package struct AppAccess: Sendable {
     ) throws(RadioError) -> Manager {
         let number = number
         let made = try link.run { phone throws(RadioError) in
-            try phone.app(number).map { app throws(RadioError) in try body(app, phone) }
+            try phone.memory.app(number).map { app throws(RadioError) in try body(app, phone) }
         }
         guard let made, let manager = made else {
             throw RadioError(.invalidState, "the phone of the app \(name) was stopped")
@@ -74,6 +74,6 @@ package struct AppAccess: Sendable {
     @discardableResult
     func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
         let number = number
-        return link.run { phone in phone.app(number).map { body($0, phone) } } ?? nil
+        return link.run { phone in phone.memory.app(number).map { body($0, phone) } } ?? nil
     }
 }

@@ -21,9 +21,9 @@ final class AppManagers {
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
         let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
         guard app.permission.isAllowed, preserved(restoreIdentifier) == nil,
-            let state: PreservedState = phone.load(name)
+            let state: PreservedState = phone.files.load(name)
         else { return }
-        add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
+        add(ManagerState(of: app, state, phone.files, phone.memory), on: phone)
     }
 
     private func preserved(_ restoreIdentifier: String) -> ManagerState? {
@@ -32,7 +32,7 @@ final class AppManagers {
 
     private func add(_ manager: ManagerState, on phone: isolated Phone) {
         all.append(manager)
-        phone.add(manager)
+        phone.memory.managers.append(manager)
     }
 
     /// Returns the preserved manager of an identifier, or a new one.
@@ -44,7 +44,7 @@ final class AppManagers {
     ) throws(RadioError) -> ManagerState {
         if let restoreIdentifier {
             let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
-            guard !phone.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
+            guard !phone.memory.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
                 throw RadioError(
                     .invalidState,
                     """
@@ -60,7 +60,7 @@ final class AppManagers {
             }
         }
         let manager = ManagerState(
-            number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, sink: sink)
+            of: app, restoreIdentifier: restoreIdentifier, phone.files, phone.memory, sink: sink)
         add(manager, on: phone)
         return manager
     }
@@ -71,10 +71,10 @@ final class AppManagers {
             manager.end()
             // Only services, subscribers and the advertisement are restored (Peripheral Manager State
             // Restoration Options).
-            phone.services.unpublishChannels(of: manager, on: phone)
+            phone.services.unpublishChannels(of: manager)
             guard manager.restoreIdentifier == nil else { continue }
-            phone.advertiser.forget(manager, on: phone)
-            phone.services.withdrawAll(of: manager, forget: true, on: phone)
+            phone.advertiser.forget(manager)
+            phone.services.withdrawAll(of: manager, forget: true)
             forget(manager)
             phone.forget(manager)
         }
@@ -83,7 +83,7 @@ final class AppManagers {
     /// Deletes the state that an earlier launch preserved.
     func forgetPreserved(on phone: isolated Phone) {
         for manager in all where manager.isEnded {
-            if let name = manager.preservedName { phone.deletePreserved(name) }
+            if let name = manager.preservedName { phone.files.remove(name) }
             phone.forget(manager)
         }
         all = live

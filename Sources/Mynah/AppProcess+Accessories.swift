@@ -22,13 +22,11 @@ extension AppProcess {
     func sees(_ identifier: PeripheralIdentifier) -> Bool { accessories?.contains(identifier) ?? true }
 
     /// Takes the accessories that its user picked in an earlier run.
-    func loadAccessories(on phone: isolated Phone) {
+    func loadAccessories(in files: PhoneFiles) {
         guard let name = accessories?.app else { return }
-        let (kept, warning) = phone.preserved.load(insteadOf: KeptAccessories(app: name)) {
+        accessories = files.load(insteadOf: KeptAccessories(app: name), warning: "accessoriesUnusable") {
             json throws(PreservedStateProblem) in try KeptAccessories(json: json, app: name)
         }
-        if let warning { phone.warn("accessoriesUnusable", warning) }
-        accessories = kept
     }
 
     /// The user has picked a device, which is an accessory of the app from now on.
@@ -46,7 +44,7 @@ extension AppProcess {
         change(on: phone) { accessories in
             removed = accessories.remove(identifier)
             guard let address = removed?.address else { return }
-            for manager in phone.central.managers where manager.app === self {
+            for manager in phone.central.memory.managers where manager.app === self {
                 guard let peripheral = manager.asked[address] else { continue }
                 // An app that does not run is not launched for the removal.
                 if manager.isEnded { manager.released(address) }
@@ -57,9 +55,9 @@ extension AppProcess {
     }
 
     /// A device has turned out to have another address.
-    func accessoryMoved(from old: DeviceAddress, to new: DeviceAddress, on phone: isolated Phone) {
+    func accessoryMoved(from old: DeviceAddress, to new: DeviceAddress, in files: PhoneFiles) {
         guard accessories?.moved(from: old, to: new) == true, let accessories else { return }
-        _ = phone.save(accessories)
+        files.save(accessories)
     }
 
     private func change(on phone: isolated Phone, _ body: (inout KeptAccessories) -> Void) {
@@ -67,12 +65,12 @@ extension AppProcess {
         body(&new)
         guard new != accessories else { return }
         accessories = new
-        _ = phone.save(new)
+        phone.files.save(new)
         // As with Bluetooth off, a manager has to ask again for its scan.
-        for manager in phone.central.managers where manager.app === self && awaitsAccessory {
-            manager.powerLost(keepsScan: phone.central.keeps(manager.key))
+        for manager in phone.central.memory.managers where manager.app === self && awaitsAccessory {
+            manager.powerLost(keepsScan: phone.central.memory.keeps(manager.key))
         }
-        centralStateChanged(to: phone.central.radioState, on: phone)
+        centralStateChanged(to: phone.central.memory.radioState, on: phone)
         phone.central.appChanged(self, on: phone)
     }
 
@@ -92,7 +90,7 @@ extension AppProcess {
         guard picker == nil else {
             throw RadioError(.invalidState, "the app \(description.name) shows a picker already")
         }
-        try phone.central.checkPower()
+        try phone.central.memory.checkPower()
         picker = AccessoryPicker(of: self, accepts, then: end, on: phone)
     }
 

@@ -43,13 +43,12 @@ extension AppProcess {
     /// If the app was terminated before, what it preserved is served.
     func installed(isTerminated: Bool, on phone: isolated Phone) {
         let name = description.name
-        let (kept, warning) = phone.preserved.load(insteadOf: KeptPermission(app: name, authorization)) {
-            json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name)
-        }
-        if let warning { phone.warn("permissionUnusable", warning) }
+        let kept = phone.files.load(
+            insteadOf: KeptPermission(app: name, authorization), warning: "permissionUnusable"
+        ) { json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name) }
         // An app that uses AccessorySetupKit has none in Settings.
         if accessories == nil { permission = AppPermission(kept.authorization) }
-        loadAccessories(on: phone)
+        loadAccessories(in: phone.files)
         if isTerminated { serveTerminated(on: phone) }
     }
 
@@ -61,7 +60,7 @@ extension AppProcess {
     ) -> AppPermission.Change {
         let change = permission.change(to: new)
         guard change != .none, change != .notAsked else { return change }
-        _ = phone.save(KeptPermission(app: description.name, new))
+        phone.files.save(KeptPermission(app: description.name, new))
         report(.authorizationChanged(new), on: phone)
         if change == .changedInSettings { handle(.transition(.terminate), on: phone) }
         if !permission.isAllowed { forgetKeptCentrals(on: phone) }

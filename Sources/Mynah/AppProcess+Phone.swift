@@ -6,9 +6,9 @@ extension AppProcess {
     /// The Bluetooth state of its managers changed, although that of the phone did not.
     func bluetoothChanged(on phone: isolated Phone) {
         let state = bluetoothState(phone.radioState)
-        for manager in managers { manager.note(.stateChanged(state), on: phone) }
+        for manager in managers { manager.note(.stateChanged(state)) }
         radioStateChanged(to: phone.radioState, on: phone)
-        centralStateChanged(to: phone.central.radioState, on: phone)
+        centralStateChanged(to: phone.central.memory.radioState, on: phone)
         phone.central.appChanged(self, on: phone)
     }
 
@@ -21,7 +21,7 @@ extension AppProcess {
         // The links are about to end with the phone, and their devices are waited for.
         if awaits {
             central.connections.change(on: phone) {
-                $0.powerLost(keepingFor: central.keeps, links: { _ in true }, into: &$1)
+                $0.powerLost(keepingFor: central.memory.keeps, links: { _ in true }, into: &$1)
             }
         }
         bluetoothChanged(on: phone)
@@ -33,7 +33,7 @@ extension AppAccess {
     package func restart() {
         look { app, phone in
             app.handle(.phoneRestarted, on: phone)
-            phone.central.alerts.restarted(app, on: phone)
+            phone.central.alerts.restarted(app)
         }
     }
 
@@ -46,7 +46,7 @@ extension AppAccess {
                 app.handle(.relaunchForbidden, on: phone)
                 // The state that an earlier process preserved may not have been loaded.
                 if [.notRunning, .terminated].contains(app.state) {
-                    for name in app.preservedNames { phone.deletePreserved(name) }
+                    for name in app.preservedNames { phone.files.remove(name) }
                 }
             }
             return app.isKept

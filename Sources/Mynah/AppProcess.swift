@@ -97,7 +97,7 @@ final class AppProcess {
         case .answeredRead(let request, let central, let value):
             // The system answers static values without the app, and reports it to the program at once.
             guard manager.isEnded else { return deliver(event, to: manager, on: phone) }
-            phone.report(.answeredRead(request, central, value))
+            phone.reports.report(.answeredRead(request, central, value))
             return .none
         // With Bluetooth off everything ends without further callbacks.
         case .unsubscribed where !Self.isOn(phone): return .none
@@ -114,7 +114,7 @@ final class AppProcess {
 
     /// Whether Bluetooth is on, and not about to be reported as off.
     private static func isOn(_ phone: isolated Phone) -> Bool {
-        phone.radioState == .poweredOn && PhoneControl.ask(phone) { $0.isOn } != false
+        phone.radioState == .poweredOn && PhoneControl.ask(phone.radio) { $0.isOn } != false
     }
 
     func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
@@ -156,7 +156,7 @@ final class AppProcess {
     /// A phone has one app on its screen: opening another sends that one to the background first.
     func apply(_ transition: AppTransition, on phone: isolated Phone) {
         if transition == .enterForeground {
-            for other in phone.apps where other !== self && other.state == .foreground {
+            for other in phone.memory.apps where other !== self && other.state == .foreground {
                 other.handle(.transition(.enterBackground), on: phone)
             }
         }
@@ -176,10 +176,10 @@ final class AppProcess {
         if servingMode != before.serving {
             for manager in managers {
                 let published = manager.added.filter { $0.id != nil }.flatMap(\.services)
-                phone.services.serve(published, of: manager, on: phone)
+                phone.services.serve(published, of: manager)
             }
         }
-        if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
+        if lifecycle.advertisingMode != before.mode { phone.advertiser.update() }
         if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
         return answer
     }
@@ -214,11 +214,11 @@ final class AppProcess {
             endManagers(on: phone)
             report(.quit, on: phone)
         case .pauseAdvertising, .resumeAdvertising, .stopAdvertising(forget: false):
-            phone.advertiser.update(on: phone)
+            phone.advertiser.update()
         case .stopAdvertising(forget: true):
-            for manager in managers { phone.advertiser.forget(manager, on: phone) }
+            for manager in managers { phone.advertiser.forget(manager) }
         case .withdrawServices(let forget):
-            for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
+            for manager in managers { phone.services.withdrawAll(of: manager, forget: forget) }
         case .forgetPreservedState:
             ownManagers.forgetPreserved(on: phone)
             if !lifecycle.isKept(for: .central) { forgetKeptCentrals(on: phone) }
@@ -240,7 +240,7 @@ final class AppProcess {
         of event: PeripheralEvent, because reason: RefusedRequest.Reason, on phone: isolated Phone
     ) {
         for refused in event.refusals(with: .unlikelyError, because: reason) {
-            phone.report(.refused(refused, phone.central(refused.central)))
+            phone.reports.report(.refused(refused, phone.central(refused.central)))
         }
     }
 
@@ -280,7 +280,7 @@ final class AppProcess {
         handle(.workBegan, on: phone)
         let (link, app) = (PhoneLink(phone), number)
         inner.whenAnswered { outcome in
-            link.enqueue { $0.app(app)?.answer(reply, outcome, on: $0) }
+            link.enqueue { $0.memory.app(app)?.answer(reply, outcome, on: $0) }
         }
         return .later(outer)
     }
@@ -306,7 +306,7 @@ final class AppProcess {
     /// Serves what an app preserved that ended before the phone was restarted, if an event may relaunch it.
     func serveTerminated(on phone: isolated Phone) {
         // A phone that was restarted asks its devices for their attributes again.
-        if !phone.isRunning { phone.central.devices.tables.forgetAll(on: phone) }
+        if !phone.isRunning { phone.central.devices.tables.forgetAll() }
         if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
         loadPreservedCentrals(on: phone)
     }
@@ -371,7 +371,7 @@ final class AppProcess {
         let manager = try ownCentrals.make(restoreIdentifier, options, sink: sink, of: self, on: phone)
         if restoreIdentifier != nil { lifecycle.rules.isCentralRestorable = true }
         askForPermission(on: phone)
-        phone.central.alerts.madeManager(options, of: self, on: phone)
+        phone.central.alerts.madeManager(options, of: self)
         introduceSoon(on: phone)
         return manager
     }
@@ -379,28 +379,28 @@ final class AppProcess {
     private func introduceSoon(on phone: isolated Phone) {
         guard !isLaunching else { return }
         let app = number
-        PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
+        PhoneLink(phone).enqueue { $0.memory.app(app)?.introduceManagers(on: $0) }
     }
 
     /// Gives new managers of both roles first what was preserved, then the Bluetooth state.
     private func introduceManagers(on phone: isolated Phone) {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new {
-            if let restored = manager.introduce(on: phone) {
+            if let restored = manager.introduce() {
                 _ = deliver(.willRestoreState(restored), to: manager, on: phone)
                 let app = number
                 PhoneLink(phone).enqueue { phone in
-                    if let app = phone.app(app) { await phone.services.republish(app, on: phone) }
+                    if let app = phone.memory.app(app) { await phone.services.republish(app) }
                 }
             }
         }
         let centrals = ownCentrals.restore(on: phone)
         let state = bluetoothState(phone.radioState)
         for manager in new where !manager.isEnded {
-            manager.note(.stateChanged(state), on: phone)
+            manager.note(.stateChanged(state))
             if state != .unknown { _ = deliver(.stateChanged(state), to: manager, on: phone) }
         }
-        centralState = centralState(on: phone.central.radioState)
+        centralState = centralState(on: phone.central.memory.radioState)
         ownCentrals.introduce(centrals, centralState, on: phone)
     }
 
@@ -452,7 +452,7 @@ final class AppProcess {
     private func setAlarm(on phone: isolated Phone) {
         let (app, clock) = (number, clock)
         alarm.set(lifecycle.deadline) { deadline in
-            PhoneLink(phone).enqueue(at: deadline, on: clock) { $0.app(app)?.deadlineReached(on: $0) }
+            PhoneLink(phone).enqueue(at: deadline, on: clock) { $0.memory.app(app)?.deadlineReached(on: $0) }
         }
     }
 

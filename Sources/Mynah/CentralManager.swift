@@ -63,9 +63,7 @@ public actor CentralManager {
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)?
     ) {
-        let phone = Phone(
-            PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
-            identity: identity)
+        let phone = Phone(alone: radio, identity: identity, options: options, sink: sink)
         self.radio = radio
         access = CentralAccess(.init(number: 0, epoch: 0), PhoneLink(phone))
         kept = phone
@@ -191,7 +189,7 @@ public actor CentralManager {
     ///
     /// For code that already runs on the manager's executor.
     package nonisolated var scanStatus: ScanStatus? {
-        access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
+        access.look { manager, phone in phone.central.scanner.status(of: manager) } ?? nil
     }
 
     // MARK: Peripherals
@@ -201,7 +199,7 @@ public actor CentralManager {
     /// Core Bluetooth has no such call: an iOS app never sees an address.
     public func peripheral(at address: DeviceAddress) -> Peripheral {
         let found = access.look { manager, phone in
-            phone.central.devices.peripheral(at: address, for: manager, on: phone)
+            phone.central.devices.peripheral(at: address, for: manager)
         }
         return (found ?? nil) ?? access.unreachable(address, radio)
     }
@@ -210,7 +208,7 @@ public actor CentralManager {
     public var connectedPeripherals: [Peripheral] {
         access.look { manager, phone in
             manager.askedPeripherals.filter {
-                phone.central.connections.state(of: $0, for: manager, on: phone) == .connected
+                phone.central.connections.state(of: $0, for: manager) == .connected
             }
         } ?? []
     }
@@ -219,7 +217,7 @@ public actor CentralManager {
     ///
     /// The phone does not recognize a device whose address changed, unless it is bonded.
     public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
-        access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager, on: phone) }
+        access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager) }
             ?? []
     }
 
@@ -256,7 +254,8 @@ public actor CentralManager {
         _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
     ) throws(RadioError) {
         try access.act { manager, phone throws(RadioError) in
-            try manager.checkMayConnect(peripheral, on: phone)
+            try phone.central.memory.checkPower()
+            try manager.checkMayConnect(peripheral)
             phone.central.connections.connect(manager, to: peripheral, options, on: phone)
         }
     }
@@ -268,8 +267,9 @@ public actor CentralManager {
     /// not run.
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
-            let manager = try phone.central.acting(reference)
-            try manager.checkMayConnect(peripheral, on: phone)
+            let manager = try phone.central.memory.acting(reference)
+            try phone.central.memory.checkPower()
+            try manager.checkMayConnect(peripheral)
             try await phone.central.connections.connectAndWait(
                 manager, to: peripheral, timeout: timeout, on: phone)
         }

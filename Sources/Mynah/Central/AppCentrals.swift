@@ -39,11 +39,11 @@ final class AppCentrals {
         else { return }
         let name = PreservedName(
             app: app.description.name, restoreIdentifier: restoreIdentifier, role: .central)
-        guard let state = phone.central.preservation.load(name, on: phone) else { return }
-        let manager = CentralManagerState(number: phone.nextNumber(), app: app, preserved: state)
+        guard phone.central.radio != nil, let state = phone.central.preservation.load(name) else { return }
+        let manager = CentralManagerState(number: phone.memory.nextNumber(), app: app, preserved: state)
         all.append(manager)
-        phone.central.add(manager)
-        phone.central.preservation.restore(manager, state, on: phone)
+        phone.central.memory.managers.append(manager)
+        phone.central.restore(manager, state, on: phone)
     }
 
     /// Returns the manager of an identifier that the system works for, or a new one.
@@ -55,7 +55,7 @@ final class AppCentrals {
         guard let radio = phone.central.radio else {
             throw RadioError(.unsupported, "this radio does not support the central role")
         }
-        phone.central.devices.load(on: phone)
+        phone.central.devices.load()
         if let restoreIdentifier { load(restoreIdentifier, of: app, on: phone) }
         let kept = all.first { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier }
         let manager: CentralManagerState
@@ -64,10 +64,11 @@ final class AppCentrals {
             kept.relaunch(sink: sink)
         } else {
             manager = CentralManagerState(
-                number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, options: options,
+                number: phone.memory.nextNumber(), app: app, restoreIdentifier: restoreIdentifier,
+                options: options,
                 sink: sink)
             all.append(manager)
-            phone.central.add(manager)
+            phone.central.memory.managers.append(manager)
         }
         return CentralManager(manager, radio: radio, on: phone, keepingPhone: false)
     }
@@ -76,7 +77,7 @@ final class AppCentrals {
     func restore(on phone: isolated Phone) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {
-            let kept = phone.central.preservation.restored(manager, on: phone)
+            let kept = phone.central.preservation.restored(manager)
             if !kept.isEmpty { _ = manager.deliver(.willRestoreState(kept)) }
         }
         return new

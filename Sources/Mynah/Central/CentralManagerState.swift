@@ -231,13 +231,11 @@ final class CentralManagerState {
     /// Returns whether the manager sees a device: with AccessorySetupKit, an accessory of its app.
     func sees(_ address: DeviceAddress) -> Bool { app?.sees(address) ?? true }
 
-    /// Throws `invalidState` if Bluetooth is not on, or if its app uses AccessorySetupKit and the device is
-    /// no accessory of it.
+    /// Throws `invalidState` if its app uses AccessorySetupKit and the device is no accessory of it.
     ///
     /// That iOS terminates such an app was observed. An app that goes on with an error shows the mistake as
     /// well.
-    func checkMayConnect(_ peripheral: Peripheral, on phone: isolated Phone) throws(RadioError) {
-        try phone.central.checkPower()
+    func checkMayConnect(_ peripheral: Peripheral) throws(RadioError) {
         guard let app, !app.sees(peripheral.identifier) else { return }
         throw RadioError(
             .invalidState,
@@ -312,11 +310,11 @@ final class CentralManagerState {
     }
 
     /// Closes the channels that its program opened, on a link that it gave up or on all.
-    func closeChannels(on link: Peer.ID? = nil, of phone: isolated Phone) {
+    func closeChannels(on link: Peer.ID? = nil, _ work: PhoneWork) {
         let isOver = { (channel: any L2CAPChannel) in link == nil || channel.peer == link }
         let over = channels.compactMap(\.channel).filter(isOver)
         guard !over.isEmpty else { return }
         channels.removeAll { $0.channel.map(isOver) ?? true }
-        PhoneLink(phone).enqueue { _ in for channel in over { await channel.close() } }
+        work.start(.close(over))
     }
 }

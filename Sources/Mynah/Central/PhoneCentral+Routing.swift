@@ -6,18 +6,18 @@ extension PhoneCentral {
     /// Routes an event to the managers that it is for.
     func route(_ event: CentralEvent, on phone: isolated Phone) -> RadioAnswer {
         // A radio that is stopped gives up its links, which no app has lost.
-        guard phone.isRunning || phone.apps.isEmpty else { return .none }
+        guard phone.isRunning || phone.memory.apps.isEmpty else { return .none }
         switch event {
         case .stateChanged(let new): stateChanged(to: new, on: phone)
         case .lost(let error):
-            lost(error)
-            deliverToPrograms(.lost(error), on: phone)
-        case .recovered: deliverToPrograms(.recovered, on: phone)
-        case .warning(let warning): warn(warning, on: phone)
+            memory.loss = error
+            programs.deliver(.lost(error))
+        case .recovered: programs.deliver(.recovered)
+        case .warning(let warning): programs.warn(warning)
         case .capabilitiesChanged(let new): scanner.changeCapabilities(to: new)
         case .heard(let report): heard(report, on: phone)
         case .readyToWrite(let id):
-            for manager in connections.links.takeWaitingToWrite(on: id).compactMap(manager) {
+            for manager in memory.links.takeWaitingToWrite(on: id).compactMap(memory.manager) {
                 route(event, of: id, to: manager, on: phone)
             }
         case .connected(let peer):
@@ -40,29 +40,15 @@ extension PhoneCentral {
         return app.pass(event, to: manager, on: phone)
     }
 
-    /// Gives an event that concerns the whole radio to the managers that no app made; returns whether there
-    /// are any.
-    @discardableResult
-    private func deliverToPrograms(_ event: CentralManagerEvent, on phone: isolated Phone) -> Bool {
-        let programs = managers.filter { $0.app == nil }
-        for manager in programs { _ = manager.deliver(event) }
-        return !programs.isEmpty
-    }
-
-    /// Warns the programs that have managers, or else the phone.
-    func warn(_ warning: RadioWarning, on phone: isolated Phone) {
-        if !deliverToPrograms(.warning(warning), on: phone) { phone.report(.warning(warning)) }
-    }
-
     private func heard(_ report: ScanReport, on phone: isolated Phone) {
-        connector.heard(report, on: phone)
-        for manager in managers {
+        perform(connector.heard(report), on: phone)
+        for manager in memory.managers {
             for found in manager.heard(report, readsOverflowArea: scanner.isScreenOn) {
-                guard let peripheral = devices.peripheral(at: found.address, for: manager, on: phone) else {
+                guard let peripheral = devices.peripheral(at: found.address, for: manager) else {
                     continue
                 }
                 if let name = found.advertisement.localName {
-                    devices.name(found.address, name, on: phone)
+                    devices.name(found.address, name)
                     peripheral.note(.heard(found.advertisement))
                 }
                 let discovery = Discovery(found, peripheral, report)
@@ -77,7 +63,7 @@ extension PhoneCentral {
     private func route(
         _ event: CentralEvent, of id: Peer.ID, on phone: isolated Phone
     ) -> RadioAnswer {
-        connections.links.note(event)
+        memory.links.note(event)
         switch event {
         case .disconnected(_, let error):
             connections.ended(id, devices.lostBonds.takeEnd(of: id) ?? error, on: phone)
@@ -86,24 +72,20 @@ extension PhoneCentral {
         case .peerChanged(let peer):
             if let address = peer.address { connections.moved(id, to: address, on: phone) }
         case .servicesChanged(_, let range):
-            if let address = connections.ledger.address(of: id) { devices.tables.forget(address, on: phone) }
-            subscriptions.servicesChanged(range, on: id, on: phone)
+            if let address = memory.ledger.address(of: id) { devices.tables.forget(address) }
+            subscriptions.servicesChanged(range, on: id)
         case .pairing(_, let step): return pair(id, step, on: phone)
         default: break
         }
-        if case .notified(_, let handle, _, _) = event { alerts.notified(handle, of: id, on: phone) }
-        for manager in holders(of: id) { route(event, of: id, to: manager, on: phone) }
+        if case .notified(_, let handle, _, _) = event { alerts.notified(handle, of: id) }
+        for manager in memory.holders(of: id) { route(event, of: id, to: manager, on: phone) }
         return .none
-    }
-
-    private func holders(of link: Peer.ID) -> [CentralManagerState] {
-        connections.ledger.holders(of: link).compactMap(manager)
     }
 
     private func route(
         _ event: CentralEvent, of id: Peer.ID, to manager: CentralManagerState, on phone: isolated Phone
     ) {
-        guard let address = connections.ledger.address(of: id), let peripheral = manager.asked[address] else {
+        guard let address = memory.ledger.address(of: id), let peripheral = manager.asked[address] else {
             return
         }
         switch event {
@@ -124,7 +106,7 @@ extension PhoneCentral {
             deliver(.valueUpdated(update), to: manager, on: phone)
         case .servicesChanged(_, let range):
             let gone = peripheral.invalidateServices(in: range)
-            preservation.save(manager, on: phone)
+            preservation.save(manager)
             deliver(.servicesChanged(peripheral, range, invalidated: gone), to: manager, on: phone)
         default: break
         }
@@ -138,11 +120,11 @@ extension PhoneCentral {
 
     /// A step of a pairing is for a program; of an app the system asks the phone's user.
     private func pair(_ id: Peer.ID, _ step: PairingStep, on phone: isolated Phone) -> RadioAnswer {
-        guard let address = connections.ledger.address(of: id) else { return .none }
-        for manager in holders(of: id) where manager.app == nil {
+        guard let address = memory.ledger.address(of: id) else { return .none }
+        for manager in memory.holders(of: id) where manager.app == nil {
             guard let peripheral = manager.asked[address] else { continue }
             return manager.deliver(.pairing(peripheral, step))
         }
-        return connections.links[id].map { phone.ask(.peripheralPairing($0.peer, step)) } ?? .none
+        return memory.links[id].map { phone.reports.ask(.peripheralPairing($0.peer, step)) } ?? .none
     }
 }
