@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `a lasting effect ends with the link of the central that it applied to`() throws {
-        var change = FaultyAdvertisement()
+        var change = AdvertisementChange()
         change.isConnectable = false
         var machine = try Self.machine(
             Fault(

@@ -163,10 +163,12 @@ struct CaptureAnalysis {
         guard report.kind != .directed else { return }
         change(.remote(report.address)) { device in
             if report.kind == .scanResponse {
-                device.advertising.addScanResponse(report.data)
+                device.advertising.addScanResponse(report.data, at: time)
             } else {
                 device.advertising.hear(report.data, at: time)
                 device.advertising.isConnectable = report.kind == .connectable
+                device.advertising.isScannable = report.kind == .scannable
+                device.advertising.isExtended = report.isExtended
             }
         }
     }

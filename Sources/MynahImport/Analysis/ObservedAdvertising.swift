@@ -1,34 +1,51 @@
 /// The advertising of one device, as far as a capture shows it.
 struct ObservedAdvertising: Hashable {
     /// Payloads and how often each was seen, in the order in which they came.
-    private struct Payloads: Hashable {
-        private static let limit = 64
-        var list: [(bytes: [UInt8], count: Int)] = []
+    struct Payloads: Hashable {
+        struct Payload: Hashable {
+            var bytes: [UInt8]
+            var count: Int
+            /// When it was first seen, in microseconds, or `nil` if that is unknown.
+            var time: Int64?
+        }
 
-        mutating func add(_ bytes: [UInt8]) {
-            if let index = list.firstIndex(where: { $0.bytes == bytes }) {
-                list[index].count += 1
+        private static let limit = 1000
+        private(set) var list: [Payload] = []
+        /// Whether there were more than can be kept.
+        private(set) var isCut = false
+        private var places: [[UInt8]: Int] = [:]
+
+        mutating func add(_ bytes: [UInt8], at time: Int64? = nil) {
+            if let place = places[bytes] {
+                list[place].count += 1
             } else if list.count < Self.limit {
-                list.append((bytes, 1))
+                places[bytes] = list.count
+                list.append(Payload(bytes: bytes, count: 1, time: time))
+            } else {
+                isCut = true
             }
         }
 
         /// The one that was seen most often; of several the first.
         var usual: [UInt8]? {
-            list.reduce(nil as (bytes: [UInt8], count: Int)?) { best, next in
+            list.reduce(nil as Payload?) { best, next in
                 best.map { $0.count >= next.count } == true ? best : next
             }?.bytes
         }
 
-        static func == (left: Payloads, right: Payloads) -> Bool {
-            left.list.elementsEqual(right.list) { $0 == $1 }
+        /// The mean time between two new payloads, or `nil` if it is not known.
+        var period: Duration? {
+            let times = list.compactMap(\.time)
+            guard times.count > 1, times.count == list.count, let first = times.first, let last = times.last,
+                last > first
+            else { return nil }
+            let mean = (last - first) / Int64(times.count - 1)
+            return .milliseconds(max(20, (mean + 500) / 1000))
         }
-
-        func hash(into hasher: inout Hasher) { for entry in list { hasher.combine(entry.bytes) } }
     }
 
-    private var data = Payloads()
-    private var scanResponses = Payloads()
+    private(set) var data = Payloads()
+    private(set) var scanResponses = Payloads()
     private var lastReport: Int64?
     /// The times between reports, in microseconds.
     private var gaps: [Int64] = []
@@ -37,6 +54,10 @@ struct ObservedAdvertising: Hashable {
     /// How many gaps between reports the interval needs; a phone that scans in windows misses many events.
     var neededGaps = 4
     var isConnectable = true
+    /// Whether scanners may ask a device that is not connectable for more.
+    var isScannable = false
+    /// Whether it was extended advertising.
+    var isExtended = false
 
     /// Whether nothing was seen.
     var isEmpty: Bool { data.list.isEmpty && scanResponses.list.isEmpty }
@@ -44,18 +65,17 @@ struct ObservedAdvertising: Hashable {
     var usualData: [UInt8] { data.usual ?? [] }
     /// The scan response that was seen most often.
     var usualScanResponse: [UInt8] { scanResponses.usual ?? [] }
-    /// How many different contents of advertising data and of scan responses were seen.
-    var dataCount: Int { data.list.count }
-    var scanResponseCount: Int { scanResponses.list.count }
     /// Whether a scan response was seen, or is known to be empty.
     var hasScanResponse: Bool { !scanResponses.list.isEmpty }
 
     mutating func addData(_ bytes: [UInt8]) { data.add(bytes) }
-    mutating func addScanResponse(_ bytes: [UInt8]) { scanResponses.add(bytes) }
+    mutating func addScanResponse(_ bytes: [UInt8], at time: Int64? = nil) {
+        scanResponses.add(bytes, at: time)
+    }
 
     /// An advertising PDU was heard.
     mutating func hear(_ bytes: [UInt8], at time: Int64) {
-        data.add(bytes)
+        data.add(bytes, at: time)
         defer { lastReport = time }
         guard let lastReport, gaps.count < 10_000 else { return }
         // One event is on up to three channels within 10 ms (Core Specification, Vol 6, Part B, 4.4.2.2).

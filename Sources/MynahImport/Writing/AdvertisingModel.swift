@@ -2,61 +2,30 @@ import MynahCore
 import MynahSupport
 
 extension ImportedAdvertising {
-    /// The fields of the payloads on the air, as far as a profile has them.
+    /// What was on the air, byte for byte: as fields if these are sent as the same bytes, and else as raw
+    /// structures.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
-        let payloads = [observed.usualData, observed.usualScanResponse]
-        let structures = payloads.map { [ADStructure].decode($0).structures }
-        var content = AdvertisementData()
-        for payload in payloads { content.add(payload) }
-        advertisement.localName = content.localName.flatMap { PlainText.name($0) }
-        if let name = content.localName, name != advertisement.localName {
-            notes.append("the advertised name has characters that a profile cannot have")
-        } else if content.localName != nil, !content.isNameComplete {
-            notes.append("the name was advertised as a shortened one")
+        let data = ObservedPayload(observed.usualData, "advertising data")
+        let response = ObservedPayload(observed.usualScanResponse, "scan response")
+        notes += data.notes + response.notes
+        advertisement.isConnectable = observed.isConnectable
+        advertisement.isScannable = observed.isConnectable || observed.isScannable
+        if observed.isExtended {
+            advertisement.extended = Advertisement.Extended()
+            advertisement.isScannable = !observed.isConnectable && observed.isScannable
         }
-        advertisement.serviceUUIDs = Self.services(of: content.serviceUUIDs)
-        advertisement.solicitedServiceUUIDs = Self.services(of: content.solicitedServiceUUIDs)
-        var second: [String] = []
-        for entry in content.manufacturerData {
-            if advertisement.manufacturerData.contains(where: { $0.company == entry.company }) {
-                second.append("the manufacturer data \(Self.text(entry))")
-            } else {
-                advertisement.manufacturerData.append(entry)
-            }
-        }
-        for entry in content.serviceData {
-            if !Self.isService(entry.uuid)
-                || advertisement.serviceData.contains(where: { $0.uuid == entry.uuid })
-            {
-                second.append("the service data \(entry.uuid): \(Hex.encode(entry.data))")
-            } else {
-                advertisement.serviceData.append(entry)
-            }
-        }
-        advertisement.txPower = content.txPower.map { .level($0) }
-        // The profile advertises the appearance of the device.
-        if let advertised = content.appearance, advertised == appearance {
-            advertisement.appearance = advertised
-        }
-        for structure in structures.joined()
-        where !Self.typesOfFields.contains(structure.type.rawValue) && structure.type.rawValue != 0 {
-            if advertisement.raw.contains(where: { $0.type == structure.type }) {
-                second.append(
-                    "the AD type 0x\(Hex.encode([structure.type.rawValue])): \(Hex.encode(structure.data))")
-            } else {
-                advertisement.raw.append(structure)
-            }
-        }
-        if !second.isEmpty {
-            notes.append("\(second.joined(separator: ", ")) came in addition; a profile has one of each")
-        }
+        advertisement.flags = data.flags
+        advertisement.data = data.contents(advertising: appearance)
+        advertisement.scanResponse = response.contents(advertising: appearance)
+        useRawWhereItDiffers(data, response)
+        moveNameWhereItGoesByItself(data, response)
         if let interval = observed.interval {
             advertisement.interval = .microseconds(interval)
         } else {
             notes.append("too few advertisements were seen to know the interval")
         }
-        fit()
-        note(observed, payloads)
+        if !observed.hasScanResponse, advertisement.isScannable { notes.append("no scan response was seen") }
+        addChanges(observed)
     }
 
     /// Advertising for a device of which none is known, for the reason that `because` gives: its name, if
@@ -74,91 +43,216 @@ extension ImportedAdvertising {
         if (try? AccessoryAdvertising.compose(advertisement)) == nil { advertisement.localName = nil }
     }
 
-    private static let typesOfFields: Set<UInt8> = [
-        0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x14, 0x15, 0x16, 0x19, 0x1F, 0x20, 0x21,
-        0xFF,
-    ]
-
-    private static func services(of uuids: [BluetoothUUID]) -> [BluetoothUUID] {
-        uuids.filter { isService($0) }
-    }
-
     /// Whether a profile may name it as a service.
     static func isService(_ uuid: BluetoothUUID) -> Bool {
         !AssignedNumbers.isDeclaration(uuid) && !AssignedNumbers.isDescriptor(uuid)
     }
 
-    /// Leaves out data that does not fit: a profile puts everything but the name into the advertising data.
-    private mutating func fit() {
-        var dropped: [String] = []
-        while true {
-            do throws(AdvertisementError) {
-                _ = try AccessoryAdvertising.compose(advertisement)
-                break
-            } catch {
-                guard let field = drop(error.field) else { break }
-                dropped.append(field)
+    private mutating func useRawWhereItDiffers(_ data: ObservedPayload, _ response: ObservedPayload) {
+        // Each payload by itself: one that does not fit must not spoil the other.
+        var alone = advertisement
+        alone.scanResponse = Advertisement.Contents()
+        if (try? AccessoryAdvertising.compose(alone))?.data != data.structures {
+            advertisement.data = data.raw
+            advertisement.flags = nil
+        }
+        alone = Advertisement()
+        (alone.isConnectable, alone.isScannable) = (advertisement.isConnectable, advertisement.isScannable)
+        (alone.extended, alone.scanResponse) = (advertisement.extended, advertisement.scanResponse)
+        if (try? AccessoryAdvertising.compose(alone))?.scanResponse != response.structures {
+            advertisement.scanResponse = response.raw
+        }
+    }
+
+    /// A name that is alone in the scan response is written as the name of the device, which goes there by
+    /// itself if it does not fit into the data.
+    private mutating func moveNameWhereItGoesByItself(_ data: ObservedPayload, _ response: ObservedPayload) {
+        guard advertisement.data.localName == nil, let name = advertisement.scanResponse.localName else {
+            return
+        }
+        var moved = advertisement
+        moved.scanResponse.localName = nil
+        guard moved.scanResponse == Advertisement.Contents() else { return }
+        moved.localName = name
+        let exact = try? AccessoryAdvertising.compose(moved)
+        if exact?.data == data.structures, exact?.scanResponse == response.structures {
+            advertisement = moved
+        }
+    }
+
+    // MARK: What changed
+
+    /// Makes values of the manufacturer and the service data that changed, and notes every other change.
+    private mutating func addChanges(_ observed: ObservedAdvertising) {
+        let payloads = [
+            (observed.data, AdvertisingPayload.data),
+            (observed.scanResponses, AdvertisingPayload.scanResponse),
+        ]
+        for (seen, payload) in payloads where seen.list.count > 1 {
+            let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
+            let period = seen.period
+            // Two contents may be those of two states.
+            guard contents.count > 2, let changed = Self.changedStructures(contents), let period,
+                let added = values(at: changed, of: contents, in: payload)
+            else {
+                let usual = payload == .data ? observed.usualData : observed.usualScanResponse
+                notes.append(Self.note(on: seen, usual, payload))
+                continue
+            }
+            values += added
+            every = every.map { min($0, period) } ?? period
+            if seen.isCut {
+                notes.append("the \(payload.rawValue) had more contents; these are the first")
             }
         }
-        if !dropped.isEmpty {
+    }
+
+    /// The indices of the structures that changed, or `nil` if their number or their types did.
+    private static func changedStructures(_ contents: [[ADStructure]]) -> [Int]? {
+        guard let first = contents.first,
+            contents.allSatisfy({ $0.map(\.type) == first.map(\.type) })
+        else { return nil }
+        return first.indices.filter { index in contents.contains { $0[index] != first[index] } }
+    }
+
+    private func values(
+        at changed: [Int], of contents: [[ADStructure]], in payload: AdvertisingPayload
+    ) -> [ImportedAdvertisedValue]? {
+        let own = payload == .data ? advertisement.data : advertisement.scanResponse
+        guard own.raw.isEmpty, let first = contents.first else { return nil }
+        var values: [ImportedAdvertisedValue] = []
+        for index in changed {
+            let type = first[index].type
+            let number = first[..<index].count { $0.type == type }
+            let header: Int
+            switch type {
+            case .manufacturerSpecificData: header = 2
+            case .serviceData(.bits16): header = 2
+            case .serviceData(.bits32): header = 4
+            case .serviceData(.bits128): header = 16
+            default: return nil
+            }
+            let prefix = first[index].data.prefix(header)
+            guard contents.allSatisfy({ $0[index].data.starts(with: prefix) }) else { return nil }
+            let isCompany = type == .manufacturerSpecificData
+            // The service data of other widths comes before it or after it.
+            let place = isCompany ? number : first[..<index].count { $0.type.isServiceData }
+            values.append(
+                ImportedAdvertisedValue(
+                    payload: payload, isManufacturerData: isCompany, index: place,
+                    values: contents.map { Array($0[index].data.dropFirst(header)) }))
+        }
+        return values
+    }
+
+    private static func note(
+        on seen: ObservedAdvertising.Payloads, _ usual: [UInt8], _ payload: AdvertisingPayload
+    ) -> String {
+        let others = seen.list.map(\.bytes).filter { $0 != usual }
+        let shown = others.prefix(8).map { $0.isEmpty ? "none" : Hex.encode($0) }.joined(separator: ", ")
+        return """
+            the \(payload.rawValue) changed; this is what was seen most often, and left out \
+            \(others.count == 1 ? "is" : "are") \(shown)\(others.count > 8 ? ", …" : "")
+            """
+    }
+}
+
+/// A value of an advertisement that changed.
+struct ImportedAdvertisedValue: Hashable {
+    var payload: AdvertisingPayload
+    /// `true` for manufacturer data, `false` for service data.
+    var isManufacturerData: Bool
+    /// Its place among the manufacturer data or the service data.
+    var index: Int
+    /// Its bytes, in the order in which they were seen.
+    var values: [[UInt8]]
+}
+
+/// One payload of an observed advertisement.
+private struct ObservedPayload {
+    let structures: [ADStructure]
+    private(set) var notes: [String] = []
+
+    init(_ bytes: [UInt8], _ name: String) {
+        let decoded = [ADStructure].decode(bytes)
+        structures = decoded.structures
+        let whole = structures.bytes
+        if whole.count < bytes.count, bytes[whole.count...].contains(where: { $0 != 0 }) {
             notes.append(
                 """
-                \(dropped.joined(separator: ", ")) did not fit: a profile has only the name in the scan \
-                response
+                the \(name) ended in bytes that are no AD structure, which are left out: \
+                \(Hex.encode(Array(bytes[whole.count...])))
                 """)
         }
     }
 
-    /// Drops a field, or the last of its entries; returns its name, or `nil` if there is none.
-    private mutating func drop(_ field: String) -> String? {
-        switch field {
-        case "serviceUUIDs": return advertisement.serviceUUIDs.popLast().map { "the service \($0)" }
-        case "solicitedServiceUUIDs":
-            return advertisement.solicitedServiceUUIDs.popLast().map { "the solicited service \($0)" }
-        case "manufacturerData":
-            return advertisement.manufacturerData.popLast().map { "the manufacturer data \(Self.text($0))" }
-        case "serviceData":
-            return advertisement.serviceData.popLast().map {
-                "the service data \($0.uuid): \(Hex.encode($0.data))"
-            }
-        case "raw":
-            return advertisement.raw.popLast().map {
-                "the AD type 0x\(Hex.encode([$0.type.rawValue])): \(Hex.encode($0.data))"
-            }
-        case "appearance":
-            defer { advertisement.appearance = nil }
-            return advertisement.appearance.map { _ in "the appearance" }
-        case "txPower":
-            defer { advertisement.txPower = nil }
-            return advertisement.txPower.map { _ in "the TX power" }
-        default:
-            defer { advertisement.localName = nil }
-            return advertisement.localName.map { "the name \($0)" }
-        }
+    /// The Flags, or `nil` if there are none.
+    var flags: UInt8? {
+        guard let first = structures.first, first.type == .flags, first.data.count == 1 else { return nil }
+        return first.data[0]
     }
 
-    private static func text(_ entry: Advertisement.ManufacturerData) -> String {
-        "0x" + String(entry.company, radix: 16, uppercase: true) + ": " + Hex.encode(entry.data)
+    /// The structures as they are.
+    var raw: Advertisement.Contents {
+        var contents = Advertisement.Contents()
+        contents.raw = structures
+        return contents
     }
 
-    private mutating func note(_ observed: ObservedAdvertising, _ payloads: [[UInt8]]) {
-        if !observed.isConnectable { notes.append("the device was not connectable; Mynah's is") }
-        if !observed.hasScanResponse { notes.append("no scan response was seen") }
-        for (count, what) in [(observed.dataCount, "data"), (observed.scanResponseCount, "scan response")]
-        where count > 1 {
-            notes.append(
-                "the \(what) changed, with \(count) contents; this is the one that was seen most often")
+    /// The fields of the structures; `appearance` is that of the device.
+    func contents(advertising appearance: UInt16?) -> Advertisement.Contents {
+        var contents = Advertisement.Contents()
+        for structure in structures where structure.type != .flags {
+            var reader = ByteReader(structure.data)
+            switch structure.type {
+            case .completeLocalName:
+                contents.localName = PlainText.name(String(decoding: structure.data, as: UTF8.self))
+            case .manufacturerSpecificData:
+                guard let company = reader.readUInt16() else { return raw }
+                contents.manufacturerData.append(.init(company: company, data: reader.readRest()))
+            case .txPowerLevel:
+                contents.txPower = structure.data.first.map { .level(Int8(bitPattern: $0)) }
+            case .appearance: contents.appearance = reader.readUInt16()
+            default:
+                if !Self.add(structure, to: &contents) { contents.raw.append(structure) }
+            }
         }
-        let flags = payloads.flatMap { [ADStructure].decode($0).structures }.first { $0.type == .flags }?.data
-        if flags != [Advertisement.usualFlags] {
-            let theirs =
-                flags.map { "the Flags were \(Hex.encode($0))" } ?? "the advertising data had no Flags"
-            notes.append("\(theirs); Mynah's are \(Hex.encode([Advertisement.usualFlags]))")
+        return contents
+    }
+
+    /// Adds a list of services or service data; returns `false` for any other structure.
+    private static func add(_ structure: ADStructure, to contents: inout Advertisement.Contents) -> Bool {
+        for width in BluetoothUUID.Width.allCases {
+            var reader = ByteReader(structure.data)
+            switch structure.type {
+            case .serviceUUIDs(width, isComplete: true):
+                contents.serviceUUIDs += uuids(&reader, width)
+            case .serviceUUIDs(width, isComplete: false):
+                contents.incompleteServiceUUIDs += uuids(&reader, width)
+            case .solicitedServiceUUIDs(width): contents.solicitedServiceUUIDs += uuids(&reader, width)
+            case .serviceData(width):
+                guard let bytes = reader.readBytes(width.byteCount),
+                    let uuid = BluetoothUUID(littleEndian: bytes), ImportedAdvertising.isService(uuid)
+                else { return false }
+                contents.serviceData.append(.init(uuid: uuid, data: reader.readRest()))
+            default: continue
+            }
+            return true
         }
-        guard let ours = try? AccessoryAdvertising.compose(advertisement),
-            ours.data.bytes != payloads[0] || ours.scanResponse.bytes != payloads[1]
-        else { return }
-        let scanResponse = payloads[1].isEmpty ? "" : ", scan response \(Hex.encode(payloads[1]))"
-        notes.append("on the air it was: data \(Hex.encode(payloads[0]))\(scanResponse)")
+        return false
+    }
+
+    private static func uuids(_ reader: inout ByteReader, _ width: BluetoothUUID.Width) -> [BluetoothUUID] {
+        var uuids: [BluetoothUUID] = []
+        while let bytes = reader.readBytes(width.byteCount), let uuid = BluetoothUUID(littleEndian: bytes) {
+            uuids.append(uuid)
+        }
+        return uuids
+    }
+}
+
+extension ADType {
+    fileprivate var isServiceData: Bool {
+        BluetoothUUID.Width.allCases.contains { self == .serviceData($0) }
     }
 }

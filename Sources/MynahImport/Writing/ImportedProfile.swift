@@ -92,5 +92,9 @@ struct ImportedProfile {
 struct ImportedAdvertising {
     /// The advertisement, with the advertised name, or `nil` for none.
     var advertisement = Advertisement()
+    /// The values that changed.
+    var values: [ImportedAdvertisedValue] = []
+    /// The time between two of them.
+    var every: Duration?
     var notes: [String] = []
 }

@@ -164,34 +164,100 @@ struct ProfileText {
         let start = lines.count
         defer { if lines.count == start { lines[start - 1] += " {}" } }
         let name = profile.deviceName ?? profile.name
-        if content.localName != name { add(1, "localName: \(Self.quoted(content.localName ?? ""))") }
-        if !content.serviceUUIDs.isEmpty {
-            add(1, "serviceUUIDs: [\(Self.list(content.serviceUUIDs))]", Self.names(content.serviceUUIDs))
+        let isNamed = content.data.raw.contains {
+            $0.type == .completeLocalName || $0.type == .shortenedLocalName
         }
-        if !content.solicitedServiceUUIDs.isEmpty {
-            add(1, "solicitedServiceUUIDs: [\(Self.list(content.solicitedServiceUUIDs))]")
+        if content.localName != name, !(content.localName == nil && isNamed) {
+            add(1, "localName: \(Self.quoted(content.localName ?? ""))")
         }
+        let hasRawFlags = content.data.raw.contains { $0.type == .flags }
+        if content.flags != Advertisement.usualFlags, !hasRawFlags {
+            add(1, "flags: " + (content.flags.map { "0x" + Hex.encode([$0]) } ?? "none"))
+        }
+        if content.extended != nil { add(1, "extended: true") }
+        if !content.isConnectable { add(1, "connectable: false") }
+        if !content.isConnectable, content.extended == nil, !content.isScannable {
+            add(1, "scannable: false")
+        }
+        if content.extended != nil, content.isScannable { add(1, "scannable: true") }
         if let interval = content.interval { add(1, "interval: \(Self.milliseconds(interval))") }
-        if !content.manufacturerData.isEmpty {
-            add(1, "manufacturerData:")
-            for entry in content.manufacturerData {
-                add(
-                    2, "\(Self.hex(entry.company)): \(Self.hex(entry.data))",
-                    AssignedNumbers.companyName(of: entry.company))
-            }
+        if let every = advertising.every { add(1, "every: \(every.text)") }
+        write(content.data, advertising.values.filter { $0.payload == .data }, at: 1)
+        guard content.scanResponse != Advertisement.Contents() else { return }
+        add(1, "scanResponse:")
+        if let name = content.scanResponse.localName { add(2, "localName: \(Self.quoted(name))") }
+        write(content.scanResponse, advertising.values.filter { $0.payload == .scanResponse }, at: 2)
+    }
+
+    private mutating func write(
+        _ contents: Advertisement.Contents, _ values: [ImportedAdvertisedValue], at depth: Int
+    ) {
+        if !contents.incompleteServiceUUIDs.isEmpty {
+            let complete =
+                contents.serviceUUIDs.isEmpty ? "" : "complete: [\(Self.list(contents.serviceUUIDs))], "
+            add(
+                depth,
+                "serviceUUIDs: {\(complete)incomplete: [\(Self.list(contents.incompleteServiceUUIDs))]}")
+        } else if !contents.serviceUUIDs.isEmpty {
+            add(
+                depth, "serviceUUIDs: [\(Self.list(contents.serviceUUIDs))]",
+                Self.names(contents.serviceUUIDs))
         }
-        if !content.serviceData.isEmpty {
-            add(1, "serviceData:")
-            for entry in content.serviceData { add(2, "\(entry.uuid): \(Self.hex(entry.data))") }
+        if !contents.solicitedServiceUUIDs.isEmpty {
+            add(depth, "solicitedServiceUUIDs: [\(Self.list(contents.solicitedServiceUUIDs))]")
         }
-        if content.txPower != nil { add(1, "txPower: true") }
-        if content.appearance != nil { add(1, "appearance: true") }
-        if !content.raw.isEmpty {
-            add(1, "raw:")
-            for entry in content.raw {
-                add(2, "0x\(Hex.encode([entry.type.rawValue])): \(Self.hex(entry.data))")
-            }
+        let companies = contents.manufacturerData.enumerated().map { index, entry in
+            let changed = values.first { $0.isManufacturerData && $0.index == index }
+            return (
+                Self.hex(entry.company), Self.value(entry.data, changed),
+                AssignedNumbers.companyName(of: entry.company)
+            )
         }
+        write(companies, "manufacturerData", "company", at: depth)
+        let services = contents.serviceData.enumerated().map { index, entry in
+            let changed = values.first { !$0.isManufacturerData && $0.index == index }
+            return ("\(entry.uuid)", Self.value(entry.data, changed), AssignedNumbers.name(of: entry.uuid))
+        }
+        write(services, "serviceData", "service", at: depth)
+        switch contents.txPower {
+        case .level(let level)?: add(depth, "txPower: \(level) dBm")
+        case .radio?: add(depth, "txPower: true")
+        case nil: break
+        }
+        if let appearance = contents.appearance {
+            add(
+                depth, "appearance: " + (appearance == profile.appearance ? "true" : Self.hex(appearance)))
+        }
+        guard !contents.raw.isEmpty else { return }
+        add(depth, "raw:")
+        for entry in contents.raw {
+            add(
+                depth + 1, "- 0x\(Hex.encode([entry.type.rawValue])): \(Self.hex(entry.data))",
+                ADNames.describe(entry))
+        }
+    }
+
+    /// Values by a key that may be there several times.
+    private mutating func write(
+        _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
+        at depth: Int
+    ) {
+        guard !entries.isEmpty else { return }
+        add(depth, "\(field):")
+        let isList = Set(entries.map(\.key)).count < entries.count
+        for entry in entries {
+            let line =
+                isList
+                ? "- {\(keyName): \(entry.key), value: \(entry.value)}" : "\(entry.key): \(entry.value)"
+            add(depth + 1, line, entry.name)
+        }
+    }
+
+    /// Bytes, or a value that takes each of those that were seen in turn.
+    private static func value(_ bytes: [UInt8], _ changed: ImportedAdvertisedValue?) -> String {
+        guard let changed else { return hex(bytes) }
+        let values = changed.values.map { "\"\(Hex.encode($0))\"" }.joined(separator: ", ")
+        return "{layout: [{data: bytes}], fields: {data: {generate: list, values: [\(values)]}}}"
     }
 
     // MARK: Services
