@@ -105,7 +105,6 @@ enum RoomLimits {
     ///
     /// `AssignedNumberTables`, `KnownLayouts`, `PageFiles` and `ShippedProfiles` are tables or are generated.
     static let longTypes: [String: Int] = [
-        "Mynah.AppProcess": 508,
         "Mynah.Peripheral": 448,
         "MynahConsole.Doctor": 528,
         "MynahControl.ControlAPI": 769,
@@ -124,7 +123,6 @@ enum RoomLimits {
 
     /// The types with more stored properties than that, and how many each may have.
     static let fullTypes: [String: Int] = [
-        "Mynah.AppProcess": 19,
         "MynahImport.ObservedServer": 18,
         "MynahProfiles.Profile.App": 18,
     ]
@@ -139,7 +137,7 @@ enum RoomLimits {
     ]
 
     /// How many parameters may hand a whole phone to one of its parts.
-    static let wholePhones = Limit(134, goal: 0)
+    static let wholePhones = Limit(36, goal: 0)
 
     /// How often `assumeIsolated` and `onOwnExecutor`, which is made of it, may be in all sources together.
     static let allAssumptions = Limit(20, goal: 20)
