@@ -71,16 +71,14 @@ public actor CentralManager {
         (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// The handle of a manager of a phone, which is kept alive if `isKeeping`.
+    /// The handle of a manager of a phone, which is kept alive if it is named.
     init(
-        _ manager: CentralManagerState, radio: any CentralRadio, on phone: isolated Phone,
-        keepingPhone isKeeping: Bool
+        _ access: CentralAccess, _ radio: any CentralRadio, keeping kept: Phone?
     ) {
         self.radio = radio
-        access = CentralAccess(CentralReference(manager), PhoneLink(phone))
-        kept = isKeeping ? phone : nil
+        self.access = access
+        self.kept = kept
         isAlone = false
-        manager.attach(self)
     }
 
     deinit {
@@ -94,7 +92,9 @@ public actor CentralManager {
         if isAlone, let kept {
             try await kept.start()
         } else {
-            try await access.ask { _, phone throws(RadioError) in try await phone.central.start(on: phone) }
+            try await access.ask { _, phone throws(RadioError) in
+                try await phone.central.start(as: phone.identity)
+            }
         }
     }
 
@@ -105,7 +105,7 @@ public actor CentralManager {
         if isAlone, let kept { return await kept.stop() }
         access.look { manager, phone in
             manager.app?.forget(manager)
-            phone.central.end(manager, on: phone)
+            phone.central.end(manager)
         }
     }
 
@@ -148,7 +148,7 @@ public actor CentralManager {
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
-            try await phone.central.scan(services, options, for: reference, on: phone)
+            try await phone.central.scan(services, options, for: reference)
         }
     }
 
@@ -178,7 +178,7 @@ public actor CentralManager {
 
     /// Stops scanning; does nothing if the app does not run.
     public func stopScan() async {
-        try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
+        try? await access.ask { reference, phone in await phone.central.stopScan(for: reference) }
     }
 
     /// Stops scanning soon, for a callback, which cannot wait.
@@ -229,7 +229,7 @@ public actor CentralManager {
         withServices services: [BluetoothUUID]
     ) async throws(RadioError) -> [Peripheral] {
         try await access.ask { reference, phone throws(RadioError) in
-            try await phone.central.retrieveConnected(services, for: reference, on: phone)
+            try await phone.central.retrieveConnected(services, for: reference)
         }
     }
 
@@ -243,7 +243,7 @@ public actor CentralManager {
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {
-        try? access.act { manager, phone in phone.central.register(manager, matching, on: phone) }
+        try? access.act { manager, phone in phone.central.events.register(manager, matching) }
     }
 
     /// Requests a connection and returns at once; `.connected` or `.failedToConnect` follows.
@@ -256,7 +256,7 @@ public actor CentralManager {
         try access.act { manager, phone throws(RadioError) in
             try phone.central.memory.checkPower()
             try manager.checkMayConnect(peripheral)
-            phone.central.connections.connect(manager, to: peripheral, options, on: phone)
+            phone.central.connections.connect(manager, to: peripheral, options)
         }
     }
 
@@ -271,7 +271,7 @@ public actor CentralManager {
             try phone.central.memory.checkPower()
             try manager.checkMayConnect(peripheral)
             try await phone.central.connections.connectAndWait(
-                manager, to: peripheral, timeout: timeout, on: phone)
+                manager, to: peripheral, timeout: timeout)
         }
     }
 
@@ -279,6 +279,6 @@ public actor CentralManager {
     ///
     /// The link stays on the air if another app uses it. Does nothing if the app does not run.
     public func cancelPeripheralConnection(_ peripheral: Peripheral) {
-        try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral, on: phone) }
+        try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral) }
     }
 }

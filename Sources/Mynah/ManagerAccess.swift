@@ -8,9 +8,9 @@ package struct ManagerAccess: Sendable {
     private let reference: ManagerReference
     private let link: PhoneLink
 
-    init(_ manager: ManagerState, on phone: isolated Phone) {
+    init(_ manager: ManagerState, _ link: PhoneLink) {
         reference = ManagerReference(manager)
-        link = PhoneLink(phone)
+        self.link = link
     }
 
     /// The subscribers of an attribute, as far as the radio reports them.

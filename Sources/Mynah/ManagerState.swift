@@ -143,9 +143,14 @@ final class ManagerState {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Gives its program the handle.
-    func attach(_ handle: PeripheralManager) {
+    /// Returns a handle for its program, and names it to the program's delegate.
+    func makeHandle(
+        _ link: PhoneLink, _ radio: any PeripheralRadio, keeping phone: Phone? = nil
+    ) -> PeripheralManager {
+        let handle = PeripheralManager(
+            ManagerAccess(self, link), restoreIdentifier: restoreIdentifier, radio, keeping: phone)
         (audience.sink as? PeripheralManagerDelegateSink)?.attach(to: handle)
+        return handle
     }
 
     /// Ends the manager: its process is gone, or its owner has let go of it.

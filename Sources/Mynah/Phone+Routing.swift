@@ -38,7 +38,7 @@ extension Phone {
             guard let events else { break }
             reports.report(events.phone)
             if let event = events.managers { deliverToAll(event) }
-            central.linksChanged(on: self)
+            central.linksChanged()
         case .pairing(let id, let step): return reports.ask(.pairing(central(id), step))
         }
         return .none
@@ -48,7 +48,7 @@ extension Phone {
     func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         manager.note(event)
         guard let app = manager.app else { return manager.deliver(event) }
-        return app.pass(event, to: manager, on: self)
+        return app.pass(event, to: manager)
     }
 
     private func deliver(_ event: PeripheralEvent, toOwnerOf attribute: AttributeKey) {
@@ -77,7 +77,7 @@ extension Phone {
     /// A channel without an owner has no reference left, which closes it.
     private func opened(_ channel: any L2CAPChannel) {
         guard let owner = services.owner(ofChannel: channel.psm) else { return }
-        let delivered = owner.app.map { AppChannel(channel, of: App($0, on: self)) } ?? channel
+        let delivered = owner.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         _ = deliver(.channelOpened(delivered, central(channel.peer)), to: owner)
     }
 
@@ -93,6 +93,6 @@ extension Phone {
                 _ = deliver(.stateChanged(new), to: manager)
             }
         }
-        for app in memory.apps { app.radioStateChanged(to: new, on: self) }
+        for app in memory.apps { app.radioStateChanged(to: new) }
     }
 }

@@ -17,7 +17,8 @@ extension Phone {
         manager.end()
         manager.app?.forget(manager)
         services.withdrawAll(of: manager, forget: false)
-        forget(manager)
+        memory.forget(manager)
+        advertiser.remove(manager)
         advertiser.update()
     }
 

@@ -34,6 +34,7 @@ public actor Phone {
     nonisolated let queue = WorkQueue<Phone>()
     let advertiser: PhoneAdvertiser
     let meter: PhoneMeter
+    private let ports: AppPorts
     /// The phone's other half.
     let central: PhoneCentral
 
@@ -62,10 +63,9 @@ public actor Phone {
         seed: UInt64? = nil, clock: some Clock<Duration> = ContinuousClock(), sink: (any PhoneSink)? = nil
     ) {
         let centralRole = (radio as? any ControllableRadio)?.centralRole ?? radio as? any CentralRadio
-        let common = PhoneCommon(radio, stateDirectory, sink)
+        let common = PhoneCommon(radio, identity, stateDirectory, sink)
         self.init(
-            common, PhoneCentral(centralRole, common, seed: seed, clock: RunClock(clock)), identity,
-            advertising)
+            common, PhoneCentral(centralRole, common, seed: seed, clock: RunClock(clock)), advertising)
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.
@@ -73,17 +73,17 @@ public actor Phone {
         alone radio: any CentralRadio, identity: DeviceIdentity, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
     ) {
-        let common = PhoneCommon(CentralOnlyRadio(radio), nil, nil)
+        let common = PhoneCommon(CentralOnlyRadio(radio), identity, nil, nil)
         let central = PhoneCentral(alone: radio, common, options: options, sink: sink)
-        self.init(common, central, identity, PhoneAdvertising())
+        self.init(common, central, PhoneAdvertising())
     }
 
     private init(
-        _ common: PhoneCommon, _ central: PhoneCentral, _ identity: DeviceIdentity,
-        _ advertising: PhoneAdvertising
+        _ common: PhoneCommon, _ central: PhoneCentral, _ advertising: PhoneAdvertising
     ) {
         let work = common.work
-        (radio, self.identity, self.central) = (common.radio, identity, central)
+        (radio, identity, self.central) = (common.radio, common.identity, central)
+        ports = AppPorts(common)
         (reports, files, memory, meter) = (common.reports, common.files, common.memory, common.meter)
         services = ServiceRegistry(common)
         advertiser = PhoneAdvertiser(advertising, common, beside: central.scanner)
@@ -121,7 +121,7 @@ public actor Phone {
         await services.republishAll(withOwn: capabilities.playsPhoneServices)
         guard isRunning else { throw Self.stoppedMeanwhile }
         advertiser.update()
-        central.startSoon(on: self)
+        central.startSoon()
         return capabilities
     }
 
@@ -166,7 +166,7 @@ public actor Phone {
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
         if forgetting { preserved.forget(memory.apps.flatMap(\.preservedNames)) }
-        central.stop(on: self)
+        central.stop()
         for app in memory.apps { app.stop() }
         for manager in memory.managers { manager.end() }
         (memory.apps, memory.managers) = ([], [])
@@ -192,11 +192,16 @@ public actor Phone {
     ) -> App where C.Duration == Duration {
         let app = AppProcess(
             number: memory.nextNumber(), description, delegate: delegate, clock: RunClock(clock),
-            isTerminated: isTerminated)
+            isTerminated: isTerminated, ports)
         memory.apps.append(app)
-        app.installed(isTerminated: isTerminated, on: self)
-        app.radioStateChanged(to: radioState, on: self)
-        return App(app, on: self)
+        app.installed()
+        if isTerminated {
+            // A phone that was restarted asks its devices for their attributes again.
+            if !isRunning { central.devices.tables.forgetAll() }
+            app.serveTerminated()
+        }
+        app.radioStateChanged(to: radioState)
+        return app.makeHandle()
     }
 
     /// Makes the peripheral manager of an accessory, which keeps the phone alive.
@@ -210,7 +215,7 @@ public actor Phone {
     package func makePeripheralManager(sink: (any PeripheralSink)?) -> PeripheralManager {
         let manager = ManagerState(files, memory, sink: sink)
         memory.managers.append(manager)
-        return PeripheralManager(manager, on: self)
+        return manager.makeHandle(PhoneLink(self), radio, keeping: self)
     }
 
     /// Makes a central manager without an app, which keeps the phone alive.
@@ -229,7 +234,8 @@ public actor Phone {
     package func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)?
     ) throws(RadioError) -> CentralManager {
-        try central.makeManager(options: options, sink: sink, on: self)
+        let (manager, radio) = try central.makeManager(options: options, sink: sink)
+        return manager.makeHandle(PhoneLink(self), radio, keeping: self)
     }
 
     /// The user turns Bluetooth off or on.
@@ -239,7 +245,7 @@ public actor Phone {
     /// The user opens the alert that was shown last, which opens its app.
     public func openAlert() {
         guard let (app, transition) = central.alerts.open() else { return }
-        memory.app(app)?.apply(transition, on: self)
+        if let app = memory.app(app) { memory.apply(transition, to: app) }
     }
     /// The user dismisses the alert that was shown last.
     public func dismissAlert() { central.alerts.dismiss() }
@@ -251,12 +257,6 @@ public actor Phone {
 
     /// Disconnects a central.
     public func disconnect(_ central: Peer.ID) async { await radio.disconnect(central) }
-
-    /// Forgets a manager that has nothing on the radio.
-    func forget(_ manager: ManagerState) {
-        memory.managers.removeAll { $0 === manager }
-        advertiser.remove(manager)
-    }
 
     // MARK: Reports
 

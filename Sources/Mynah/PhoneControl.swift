@@ -38,7 +38,7 @@ package enum PhoneControl {
         let manager = ManagerState(phone.files, phone.memory, sink: sink)
         manager.added = [.init(id: nil, services: services)]
         phone.memory.managers.append(manager)
-        return PeripheralManager(manager, on: phone)
+        return manager.makeHandle(PhoneLink(phone), phone.radio, keeping: phone)
     }
 
     /// Advertises nothing until `Phone.releaseAdvertising()`, and returns when nothing is on the air.

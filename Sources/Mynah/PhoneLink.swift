@@ -28,7 +28,7 @@ final class PhoneLink: RadioSink, CentralSink {
                 }
                 return .none
             }
-            return phone.central.route(event, on: phone)
+            return phone.central.route(event)
         } ?? .none
     }
 

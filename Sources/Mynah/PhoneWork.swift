@@ -8,6 +8,8 @@ enum PhoneTask: Sendable {
     case advertise
     /// Brings the radio in step with what is scanned for.
     case scan
+    /// Starts the central half of the radio.
+    case startCentral
     /// Ends a link to a peripheral.
     case disconnect(Peer.ID)
     /// Takes services down that are no manager's any more.
@@ -17,7 +19,15 @@ enum PhoneTask: Sendable {
     /// Writes a client characteristic configuration, under the number of the ledger's action.
     case configure(UInt64, SubscriptionWriter.Configuration, on: Peer.ID, Bool)
     /// Subscribes again after a restoration.
-    case subscribeAgain(CentralPreservation.Subscription)
+    indirect case subscribeAgain(CentralPreservation.Subscription)
+    /// Gives up a call that waits for a connection.
+    case giveUp(UInt64, RadioError)
+    /// Gives the new managers of an app what was preserved, and the Bluetooth state.
+    case introduce(UInt64)
+    /// Publishes what was preserved of an app.
+    case republish(UInt64)
+    /// An app has answered a request later.
+    case answered(UInt64, UInt64, PendingReply.Outcome)
     /// Saves the attribute tables.
     case saveTables
     /// Closes channels of a manager that has given them up.
@@ -38,6 +48,17 @@ enum PhoneTask: Sendable {
             } catch {
                 central.programs.warn(RadioWarning("scanRefused", "the radio does not scan: \(error)"))
             }
+        case .startCentral:
+            do throws(RadioError) {
+                try await central.start(as: phone.identity)
+            } catch {
+                phone.warn("centralNotStarted", "the central role cannot be started: \(error)")
+            }
+        case .giveUp(let call, let error): central.connections.giveUp(call, error)
+        case .introduce(let app): phone.memory.app(app)?.introduceManagers(in: central)
+        case .republish(let app):
+            if let app = phone.memory.app(app) { await phone.services.republish(app) }
+        case .answered(let app, let reply, let outcome): phone.memory.app(app)?.answer(reply, outcome)
         case .disconnect(let link): await central.radio?.disconnect(link)
         case .withdraw(let id, let services):
             await phone.radio.withdraw(id)
@@ -46,7 +67,7 @@ enum PhoneTask: Sendable {
             guard let identity = await central.radio?.identity(of: address),
                 central.connector.resolved(address, identity)
             else { return }
-            central.listen(on: phone)
+            central.listen()
         case .configure(let number, let configuration, let link, let isOn):
             let error = await central.subscriptions.write(isOn, configuration, link)
             central.subscriptions.written(number, error)
@@ -61,6 +82,22 @@ enum PhoneTask: Sendable {
 enum PhoneSignal: Sendable {
     /// The phone began or ceased to advertise: what is listened for may be something else.
     case listen
+    /// An app's state or requests have changed: something else may be advertised.
+    case advertise
+    /// An app wants something.
+    case app(UInt64, AppRequest)
+    /// A link of either role began or ended.
+    case linksChanged
+    /// The phone uses a link as a central no more that the device made.
+    case leave(Peer.ID)
+    /// The connector wants something.
+    case connector([LinkInitiator.Action])
+    /// A call has waited for a connection for as long as it may.
+    case timedOut(UInt64, RadioError)
+    /// The start delay of a connection request is over.
+    case delayElapsed(UInt64)
+    /// A central manager has ended.
+    case end(ManagerKey)
     /// The devices that were heard before are to be reported again.
     case listenAnew
     /// The radio advertises something else for a manager, which the number names.
@@ -73,14 +110,25 @@ enum PhoneSignal: Sendable {
     func perform(on phone: isolated Phone) {
         let central = phone.central
         switch self {
-        case .listen: central.listen(on: phone)
+        case .listen: central.listen()
+        case .advertise: phone.advertiser.update()
+        case .app(let number, let request):
+            if let app = phone.memory.app(number) { request.perform(for: app, on: phone) }
+        case .linksChanged: central.linksChanged()
+        case .leave(let link):
+            PhoneControl.ask(phone.radio) { $0.leave(link) }
+            central.linksChanged()
+        case .connector(let actions): central.perform(actions)
+        case .timedOut(let call, let error): central.connections.giveUp(call, error)
+        case .delayElapsed(let request): central.connections.delayElapsed(request)
+        case .end(let key): if let manager = central.memory.manager(key) { central.end(manager) }
         case .listenAnew: central.scanner.listenAnew()
         case .advertisingChanged(let report, let number):
             guard let manager = phone.memory.managers.first(where: { $0.number == number }) else { return }
             _ = phone.deliver(.advertisingChanged(report), to: manager)
         case .attemptEnded(let number, let outcome):
-            central.perform(central.connector.ended(number, outcome), on: phone)
-        case .nameRead(let name, let link): central.read(name, on: link, on: phone)
+            central.perform(central.connector.ended(number, outcome))
+        case .nameRead(let name, let link): central.read(name, on: link)
         }
     }
 }

@@ -64,13 +64,13 @@ struct CentralAccess: Sendable {
         let link = link
         return try await ask { reference, phone throws(RadioError) in
             var discoveries: AsyncStream<Discovery>?
-            try await phone.central.scan(services, options, for: reference, on: phone) { purposes in
+            try await phone.central.scan(services, options, for: reference) { purposes in
                 let scan = purposes.scan
                 discoveries = purposes.readDiscoveries {
                     link.enqueue { phone in
                         let manager = phone.central.memory.manager(reference)
                         guard manager?.purposes.readsNothing(of: scan) == true else { return }
-                        await phone.central.stopScan(for: reference, on: phone)
+                        await phone.central.stopScan(for: reference)
                     }
                 }
             }
@@ -83,13 +83,13 @@ struct CentralAccess: Sendable {
         let reference = reference
         link.enqueue { phone in
             do throws(RadioError) {
-                try await phone.central.scan(services, options, for: reference, on: phone)
+                try await phone.central.scan(services, options, for: reference)
             } catch {
                 guard let manager = phone.central.memory.manager(reference) else { return }
                 let warning = RadioWarning("scanRefused", "the scan could not be started: \(error)")
                 // An app's program hears of no warning.
                 guard manager.app == nil else { return phone.reports.report(.warning(warning)) }
-                phone.central.deliver(.warning(warning), to: manager, on: phone)
+                _ = manager.deliver(.warning(warning))
             }
         }
     }
@@ -97,7 +97,7 @@ struct CentralAccess: Sendable {
     /// Stops the scan when its turn on the phone's queue comes.
     func stopScanSoon() {
         let reference = reference
-        link.enqueue { await $0.central.stopScan(for: reference, on: $0) }
+        link.enqueue { await $0.central.stopScan(for: reference) }
     }
 
     /// A peripheral of a manager that is gone, which refuses everything.
@@ -114,7 +114,7 @@ struct CentralAccess: Sendable {
         link.enqueue { phone in
             guard let manager = phone.central.memory.manager(reference) else { return }
             manager.app?.forget(manager)
-            phone.central.end(manager, on: phone)
+            phone.central.end(manager)
         }
     }
 }
@@ -167,8 +167,8 @@ struct PeripheralAccess: Sendable {
     ///
     /// Throws `invalidState` if the app has ended, even if it was launched again, or if its manager is gone.
     func waitUntilRunning() async throws(RequestError) {
-        let app = look { manager, phone in
-            manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil }
+        let app = look { manager, _ in
+            manager.app.flatMap { $0.isSuspended ? $0.makeHandle() : nil }
         }
         await (app ?? nil)?.waitWhileSuspended()
         try check()
@@ -198,7 +198,7 @@ struct PeripheralAccess: Sendable {
         guard let manager = phone.central.memory.manager(manager) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
-            app.pass(PendingResult(continuation), on: phone)
+            app.pass(PendingResult(continuation))
         }
     }
 
@@ -209,7 +209,7 @@ struct PeripheralAccess: Sendable {
 
     /// These services were found on a link.
     func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
-        link.run { $0.central.found(services, on: peer, on: $0) }
+        link.run { $0.central.events.found(services, on: peer) }
     }
 
     /// The table that the phone keeps of a link's device, and the number of the one to note answers in; `nil`
@@ -303,7 +303,7 @@ struct PeripheralAccess: Sendable {
         look { manager, phone in
             guard phone.central.memory.holds(channel.peer, manager) else { return nil }
             manager.opened(channel)
-            return manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
+            return manager.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         } ?? nil
     }
 }

@@ -134,9 +134,13 @@ final class CentralManagerState {
         return isRestored
     }
 
-    /// Gives its program the handle.
-    func attach(_ handle: CentralManager) {
+    /// Returns a handle for its program, and names it to the program's delegate.
+    func makeHandle(
+        _ link: PhoneLink, _ radio: any CentralRadio, keeping phone: Phone? = nil
+    ) -> CentralManager {
+        let handle = CentralManager(CentralAccess(CentralReference(self), link), radio, keeping: phone)
         (audience.sink as? CentralManagerDelegateSink)?.attach(to: handle)
+        return handle
     }
 
     /// Ends the manager: its process is gone, or its owner has let go of it.
@@ -159,6 +163,12 @@ final class CentralManagerState {
     var purposes: PurposeReaders {
         get { audience.purposes }
         set { audience.purposes = newValue }
+    }
+
+    /// Gives an event to its program: at once, or as the life of its app has it.
+    @discardableResult
+    func pass(_ event: CentralManagerEvent) -> RadioAnswer {
+        app?.pass(event, to: self) ?? deliver(event)
     }
 
     /// Gives an event to its program.
@@ -229,14 +239,14 @@ final class CentralManagerState {
     // MARK: Its peripherals
 
     /// Returns whether the manager sees a device: with AccessorySetupKit, an accessory of its app.
-    func sees(_ address: DeviceAddress) -> Bool { app?.sees(address) ?? true }
+    func sees(_ address: DeviceAddress) -> Bool { app?.accessories.sees(address) ?? true }
 
     /// Throws `invalidState` if its app uses AccessorySetupKit and the device is no accessory of it.
     ///
     /// That iOS terminates such an app was observed. An app that goes on with an error shows the mistake as
     /// well.
     func checkMayConnect(_ peripheral: Peripheral) throws(RadioError) {
-        guard let app, !app.sees(peripheral.identifier) else { return }
+        guard let app, !app.accessories.sees(peripheral.identifier) else { return }
         throw RadioError(
             .invalidState,
             "\(peripheral.address) is no accessory of the app \(app.description.name)",

@@ -11,10 +11,19 @@ final class CentralMemory {
     var ledger = LinkLedger()
     /// The state of each link.
     var links = CentralLinks()
-    /// The Bluetooth state.
-    var radioState = RadioState.unknown
+    private let states: RadioStates
     /// Why the radio is gone, while it is.
     var loss: RadioError?
+
+    init(_ states: RadioStates) {
+        self.states = states
+    }
+
+    /// The Bluetooth state.
+    var radioState: RadioState {
+        get { states.central }
+        set { states.central = newValue }
+    }
 
     // MARK: Managers
 

@@ -69,6 +69,11 @@ final class CentralPreservation {
             peripherals: (devices + ended).compactMap { manager.asked[$0] })
     }
 
+    /// Forgets what is preserved of a manager.
+    func remove(_ manager: CentralManagerState) {
+        if let name = manager.preservedName { files.remove(name) }
+    }
+
     /// Saves what would be restored of each manager, soon, if it has changed.
     func save() {
         for manager in memory.managers { save(manager) }

@@ -78,7 +78,7 @@ final class KnownDevices {
     func retrieve(
         _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState
     ) -> [Peripheral] {
-        identifiers.filter { manager.app?.sees($0) ?? true }.compactMap { identifier in
+        identifiers.filter { manager.app?.accessories.sees($0) ?? true }.compactMap { identifier in
             known.retrieve(identifier).flatMap { peripheral($0, for: manager) }
         }
     }
@@ -103,7 +103,7 @@ final class KnownDevices {
     /// Those that are connected or waited for, and accessories of apps, are not forgotten.
     private var isInUse: (DeviceAddress) -> Bool {
         let ledger = memory.ledger
-        let accessories = phone.apps.compactMap(\.accessories)
+        let accessories = phone.apps.compactMap(\.accessories.kept)
         return { address in ledger.concerns(address) || accessories.contains { $0.contains(address) } }
     }
 
@@ -144,7 +144,7 @@ final class KnownDevices {
     /// A device has turned out to have another address.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         known.moved(from: old, to: new)
-        for app in phone.apps { app.accessoryMoved(from: old, to: new, in: files) }
+        for app in phone.apps { app.accessories.moved(from: old, to: new) }
         tables.moved(from: old, to: new)
         save()
         // The tables ask the ledger, which is being changed now.

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// The consent of a phone's user to a pairing that a request of an app needs.
+/// The consent of a phone's user to a pairing: to one that a request of an app needs, or that a device began.
 ///
 /// The radio asks only for a pairing that the other side began, so the phone asks before it begins one.
 struct PairingConsent {
@@ -26,5 +26,15 @@ struct PairingConsent {
             }
         case .none, .answer, .later: return true
         }
+    }
+
+    /// A step of a pairing is for a program; of an app the system asks the phone's user.
+    func answer(to step: PairingStep, on link: Peer.ID) -> RadioAnswer {
+        guard let address = memory.ledger.address(of: link) else { return .none }
+        for manager in memory.holders(of: link) where manager.app == nil {
+            guard let peripheral = manager.asked[address] else { continue }
+            return manager.deliver(.pairing(peripheral, step))
+        }
+        return memory.links[link].map { reports.ask(.peripheralPairing($0.peer, step)) } ?? .none
     }
 }

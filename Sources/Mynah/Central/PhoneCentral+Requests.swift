@@ -6,7 +6,7 @@ extension PhoneCentral {
     /// Scans for a manager; `read` adds the readers of what the scan discovers.
     func scan(
         _ services: [BluetoothUUID]?, _ options: ScanOptions, for reference: CentralReference,
-        on phone: isolated Phone, read: (inout PurposeReaders) -> Void = { _ in }
+        read: (inout PurposeReaders) -> Void = { _ in }
     ) async throws(RadioError) {
         let manager = try memory.acting(reference)
         try memory.checkPower()
@@ -25,7 +25,7 @@ extension PhoneCentral {
         }
     }
 
-    func stopScan(for reference: CentralReference, on phone: isolated Phone) async {
+    func stopScan(for reference: CentralReference) async {
         guard let manager = try? memory.acting(reference), manager.scan != nil else { return }
         manager.stopScan()
         preservation.save(manager)
@@ -34,7 +34,7 @@ extension PhoneCentral {
 
     /// The peripherals of the phone's links that have one of the services.
     func retrieveConnected(
-        _ services: [BluetoothUUID], for reference: CentralReference, on phone: isolated Phone
+        _ services: [BluetoothUUID], for reference: CentralReference
     ) async throws(RadioError) -> [Peripheral] {
         let asking = try memory.acting(reference)
         var found: [DeviceAddress] = []

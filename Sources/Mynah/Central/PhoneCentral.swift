@@ -26,25 +26,28 @@ final class PhoneCentral {
     let connector: PhoneConnector
     let subscriptions: SubscriptionWriter
     let alerts: PhoneAlerts
-    let names: DeviceNames
     let consent: PairingConsent
+    let events: ConnectionReporter
+    let phone: PhoneMemory
     private let work: PhoneWork
     private var stage = Stage.stopped
     private var starting = Waiters()
 
     /// The half of a phone on a radio that may not play a central.
     init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, seed: UInt64? = nil, clock: RunClock) {
-        (self.radio, memory, work) = (radio, common.central, common.work)
+        (self.radio, memory, phone, work) = (radio, common.central, common.memory, common.work)
         programs = CentralPrograms(memory, common.reports)
         devices = KnownDevices(radio, common, seed: seed)
         subscriptions = SubscriptionWriter(radio, work)
         preservation = CentralPreservation(common, devices, subscriptions)
-        connections = CentralConnections(common, devices, preservation, subscriptions, clock)
         scanner = PhoneScanner(radio, common, programs, clock)
         connector = PhoneConnector(radio, common)
         alerts = PhoneAlerts(common, subscriptions)
-        names = DeviceNames(radio, memory, devices, work)
+        let names = DeviceNames(radio, memory, devices, work)
         consent = PairingConsent(memory, common.reports)
+        events = ConnectionReporter(common, devices)
+        connections = CentralConnections(
+            common, devices, preservation, subscriptions, connector, alerts, names, events, clock)
     }
 
     /// The half of a phone that one central manager is alone on; the phone's start starts it too.
@@ -60,7 +63,7 @@ final class PhoneCentral {
     // MARK: Start and stop
 
     /// Starts the radio's central half, unless that was done before.
-    func start(on phone: isolated Phone) async throws(RadioError) {
+    func start(as identity: DeviceIdentity) async throws(RadioError) {
         while case .starting = stage {
             await withCheckedContinuation { starting.add($0) }
         }
@@ -73,7 +76,7 @@ final class PhoneCentral {
         stage = .starting
         defer { starting.resumeAll() }
         do throws(RadioError) {
-            try await radio.start(phone.identity, central: PhoneLink(phone))
+            try await radio.start(identity, central: work.link)
         } catch {
             if case .starting = stage { stage = .stopped }
             throw error
@@ -85,22 +88,16 @@ final class PhoneCentral {
     }
 
     /// Starts the radio's central half soon: an app has made a central manager.
-    func startSoon(on phone: isolated Phone) {
+    func startSoon() {
         guard phone.isRunning, case .stopped = stage, memory.managers.contains(where: { $0.app != nil })
         else {
             return
         }
-        PhoneLink(phone).enqueue { phone in
-            do throws(RadioError) {
-                try await phone.central.start(on: phone)
-            } catch {
-                phone.warn("centralNotStarted", "the central role cannot be started: \(error)")
-            }
-        }
+        work.start(.startCentral)
     }
 
     /// The phone stopped, and its radio with it.
-    func stop(on phone: isolated Phone) {
+    func stop() {
         (stage, memory.radioState) = (.stopped, .unknown)
         connector.stop()
         scanner.stop()
@@ -117,22 +114,24 @@ final class PhoneCentral {
 
     // MARK: Managers
 
-    /// Makes a manager without an app.
+    func nextNumber() -> UInt64 { phone.nextNumber() }
+
+    /// Makes a manager without an app, on the radio that it is for.
     func makeManager(
-        options: CentralManager.Options, sink: (any CentralManagerSink)?, on phone: isolated Phone
-    ) throws(RadioError) -> CentralManager {
+        options: CentralManager.Options, sink: (any CentralManagerSink)?
+    ) throws(RadioError) -> (CentralManagerState, any CentralRadio) {
         guard let radio else {
             throw RadioError(.unsupported, "this radio does not support the central role")
         }
         devices.load()
         let manager = CentralManagerState(
-            number: phone.memory.nextNumber(), state: memory.radioState, options: options, sink: sink)
+            number: nextNumber(), state: memory.radioState, options: options, sink: sink)
         memory.managers.append(manager)
-        return CentralManager(manager, radio: radio, on: phone, keepingPhone: true)
+        return (manager, radio)
     }
 
     /// The process of a manager is gone, and the system works on for it.
-    func processEnded(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func processEnded(_ manager: CentralManagerState) {
         manager.end()
         let access = PeripheralAccess(work.link, of: CentralReference(manager))
         manager.renewPeripherals { $0.renewed(access) }
@@ -141,68 +140,68 @@ final class PhoneCentral {
     }
 
     /// A manager's program has let go of it, or its app has ended and the system keeps nothing of it.
-    func end(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func end(_ manager: CentralManagerState) {
         manager.end()
         manager.stopScan()
         memory.managers.removeAll { $0 === manager }
-        if let name = manager.preservedName { phone.files.remove(name) }
+        preservation.remove(manager)
         for peripheral in manager.askedPeripherals { peripheral.note(.ended) }
-        connections.end(manager, on: phone)
+        connections.end(manager)
         scanner.update()
     }
 
     // MARK: The Bluetooth state
 
     /// The Bluetooth state changed.
-    func stateChanged(to new: RadioState, on phone: isolated Phone) {
+    func stateChanged(to new: RadioState) {
         memory.radioState = new
         if new == .poweredOn { memory.loss = nil }
         if new != .poweredOn {
             devices.tables.forgetAll()
             connector.stop()
             for manager in memory.managers { manager.toldLinks = [] }
-            connections.change(on: phone) { $0.powerLost(keepingFor: memory.keeps, into: &$1) }
+            connections.change { $0.powerLost(keepingFor: memory.keeps, into: &$1) }
             for manager in memory.managers where manager.app != nil {
                 manager.powerLost(keepsScan: memory.keeps(manager.key))
             }
             preservation.save()
         }
-        appChanged(on: phone)
+        appChanged()
         for manager in memory.managers where manager.app == nil {
-            deliver(.stateChanged(new), to: manager, on: phone)
+            _ = manager.deliver(.stateChanged(new))
         }
-        for app in phone.memory.apps { app.centralStateChanged(to: new, on: phone) }
+        for app in phone.apps { app.centralStateChanged(to: new) }
     }
 
     // MARK: Wanted advertising
 
     /// The state of an app changed.
-    func appChanged(_ app: AppProcess, on phone: isolated Phone) {
+    func appChanged(_ app: AppProcess) {
         alerts.appChanged(app)
-        appChanged(on: phone)
+        appChanged()
     }
 
     /// The state of an app, or that of Bluetooth, changed: what is scanned and listened for may be something
     /// else.
-    private func appChanged(on phone: isolated Phone) {
+    private func appChanged() {
         for manager in memory.managers { manager.changeScan(to: manager.scanMode(memory.radioState)) }
-        listen(on: phone)
+        listen()
     }
 
     /// A link or a pending connection, began or ended, or the phone began or ceased to advertise.
-    func listen(on phone: isolated Phone) {
-        perform(connector.listen(for: scanner.compose().listensFor), on: phone)
+    func listen() {
+        perform(connector.listen(for: scanner.compose().listensFor))
         scanner.update()
     }
 
     /// A link of either role began or ended.
-    func linksChanged(on phone: isolated Phone) {
-        perform(connector.linksChanged(), on: phone)
-        listen(on: phone)
+    func linksChanged() {
+        perform(connector.linksChanged())
+        listen()
     }
 
     /// Does what the connector asks for.
-    func perform(_ actions: [LinkInitiator.Action], on phone: isolated Phone) {
+    func perform(_ actions: [LinkInitiator.Action]) {
         for action in actions {
             switch action {
             case .initiate(let address, let number, let timeout):
@@ -212,7 +211,7 @@ final class PhoneCentral {
             case .linksExhausted(let limit): programs.warn(.linksExhausted(limit))
             case .failed(let address, let error):
                 let device = connector.device(at: address)
-                connections.change(on: phone) { $0.failed(device, error, into: &$1) }
+                connections.change { $0.failed(device, error, into: &$1) }
             }
         }
     }
@@ -220,19 +219,19 @@ final class PhoneCentral {
     // MARK: Restored state
 
     /// The system works on for a manager of another process, as `CentralPreservation.restore` says.
-    func restore(_ manager: CentralManagerState, _ state: PreservedCentralState, on phone: isolated Phone) {
+    func restore(_ manager: CentralManagerState, _ state: PreservedCentralState) {
         let waited = preservation.restore(manager, state)
-        connections.change(on: phone) { ledger, actions in
+        connections.change { ledger, actions in
             for one in waited { ledger.restore(manager.key, to: one.address, one.options, into: &actions) }
         }
         scanner.update()
-        startSoon(on: phone)
+        startSoon()
     }
 
     /// The name of a link's device was read.
-    func read(_ name: String, on link: Peer.ID, on phone: isolated Phone) {
-        for (manager, peripheral) in names.read(name, on: link) {
-            deliver(.nameUpdated(peripheral), to: manager, on: phone)
+    func read(_ name: String, on link: Peer.ID) {
+        for (manager, peripheral) in connections.names.read(name, on: link) {
+            manager.pass(.nameUpdated(peripheral))
         }
     }
 }
