@@ -16,7 +16,7 @@ public struct Advertisement: Hashable, Sendable {
     /// The advertising interval, or the shortest if `longestInterval` is set; `nil` for the radio's default.
     public var interval: Duration?
     /// The longest advertising interval, or `nil` if there is one interval.
-    public var longestInterval: Duration?
+    package var longestInterval: Duration?
     /// `true` if centrals may connect to the device.
     public var isConnectable = true
     /// `true` if scanners may ask for the scan response.
@@ -35,7 +35,7 @@ public struct Advertisement: Hashable, Sendable {
     public var exact: ExactAdvertisement?
 
     /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
-    public static let usualFlags: UInt8 = 0x06
+    package static let usualFlags: UInt8 = 0x06
 
     /// A connectable advertisement with this local name and these services; empty by default.
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
@@ -73,7 +73,7 @@ public struct Advertisement: Hashable, Sendable {
         /// Service UUIDs; each is encoded in its own width, in a list that is complete.
         public var serviceUUIDs: [BluetoothUUID] = []
         /// Service UUIDs in a list that is not complete.
-        public var incompleteServiceUUIDs: [BluetoothUUID] = []
+        package var incompleteServiceUUIDs: [BluetoothUUID] = []
         /// Solicited services: UUIDs of services that the device wants to find on a central.
         public var solicitedServiceUUIDs: [BluetoothUUID] = []
         /// Manufacturer-specific data, in order.
@@ -204,7 +204,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     /// `true` if centrals may connect to the device.
     public var isConnectable: Bool
     /// `true` if scanners may ask for the scan response.
-    public var isScannable = true
+    package var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Advertisement.Extended?
     /// The advertiser's address, or `nil` if it is unknown.

@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `a second structure of one company is a comment`() throws {
+    @Test func `a second structure of one company goes where it was`() throws {
         var script = HCIScript()
         script.advert("020106 04FF341201")
         script.advert("05FF34120203", isScanResponse: true)
@@ -252,7 +252,9 @@ import Testing
         script.discover()
         let text = try Self.profile(script)
         #expect(
-            text.contains("# The manufacturer data 0x1234: 0203 came in addition; a profile has one of each.")
+            text.contains(
+                "  manufacturerData:\n    0x1234: 01\n  scanResponse:\n    manufacturerData:\n      0x1234: 02 03\n"
+            )
         )
     }
 }

@@ -124,10 +124,7 @@ extension Route {
             answers: [200: .empty]),
         Route(
             "POST", "/v1/devices/{device}/advertise", .advertise,
-            """
-            Changes what the device advertises, with the keys of a profile's advertising, until it is reset. \
-            set names one of several sets; on is about that set, or else about all
-            """,
+            "Changes what the device, or one set of it, advertises, until it is reset; the keys are a profile's",
             body: Body(
                 schema: .object([.init("on", .bool), .init("set", .string())], others: .written),
                 example: .object([.init("on", .bool(false))])),

@@ -541,23 +541,17 @@ function drawAir({ advertising, address, radio, state: radioState }) {
     $('air-aside').replaceChildren(copyButton('show the device', () => ['show', state.device]));
   }
   const [top, body] = air.children;
-  const { on, omitted } = advertising;
-  const { intervalMilliseconds: low, intervalMaximumMilliseconds: high } = advertising;
+  const { on, omitted, intervalMilliseconds: low, intervalMaximumMilliseconds: high } = advertising;
   const interval = low ? ` every ${low}${high ? ` to ${high}` : ''} ms` : '';
   top.state(on, radioState !== 'poweredOn' ? radioState : on ? 'On the air' + interval : 'Off the air');
-  const parts = [];
   const sets = [advertising, ...advertising.sets ?? []];
-  for (const { set = 1, data, scanResponse, structures, ...rest } of sets) {
-    const about = [sets.length > 1 && `set ${set}`, rest.address ?? address, radio,
-      rest.connectable === false && 'not connectable', rest.secondaryPHY && `extended, LE ${rest.secondaryPHY}`];
-    parts.push(make('p.dim', about.filter(Boolean).join(' · ')));
-    if (on && data) parts.push(packet('Advertising data', data, structures.data));
-    if (on && scanResponse) parts.push(packet('Scan response', scanResponse, structures.scanResponse));
-  }
-  if (omitted?.length) {
-    parts.push(make('h3', 'Omitted'), make('ul.omitted',
-      ...omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
-  }
+  const parts = sets.flatMap(({ set = 1, data, scanResponse, structures, ...rest }) => [
+    make('p.dim', [sets[1] && `set ${set}`, rest.address ?? address, radio, rest.connectable === false &&
+      'not connectable', rest.secondaryPHY && `extended, LE ${rest.secondaryPHY}`].filter(Boolean).join(' · ')),
+    on && data && packet('Advertising data', data, structures.data),
+    on && scanResponse && packet('Scan response', scanResponse, structures.scanResponse)].filter(Boolean));
+  if (omitted?.length) parts.push(make('h3', 'Omitted'), make('ul.omitted',
+    ...omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
   body.replaceChildren(...parts);
 }
 function drawCentrals({ centrals }) {

@@ -114,11 +114,11 @@ final class DevicePlayer {
     func advertiseNextValue() async {
         guard let manager, memory.stage.isRunning else { return }
         do throws(RadioError) {
-            try await advertise(with: manager)
+            return try await advertise(with: manager)
         } catch {
             events.warn("advertisingNotChanged", "the advertisement could not be changed: \(error)")
-            advertising.keepTicking()
         }
+        advertising.keepTicking()
     }
 
     /// The run is under way.

@@ -88,16 +88,26 @@ struct ControllerSession: Sendable {
         self.timeout = timeout
     }
 
-    /// Why the controller cannot take the commands of extended advertising now, or `nil` if it can.
-    var problemWithExtendedCommands: String? {
-        guard profile.hasExtendedCommands else { return "\(name) has no extended advertising" }
-        guard profile.style == .legacy else { return nil }
-        return "\(name) is used with legacy commands until it is reset; name it in the profile from the start"
-    }
     /// The time by which the controller must answer the oldest pending command.
     var commandDeadline: Duration? { port.deadline }
     /// The time by which the controller must report that it stopped initiating.
     var connectionCancelDeadline: Duration? { cancelDeadline }
+
+    /// Decides on the commands of extended advertising; throws `advertisementRefused` if the controller has
+    /// none, or was given legacy commands.
+    mutating func useExtendedCommands(for need: String) throws(RadioError) {
+        prefersExtendedCommands = true
+        let problem: String
+        if !profile.hasExtendedCommands {
+            problem = "\(name) has no extended advertising"
+        } else if profile.style == .legacy {
+            problem =
+                "\(name) is used with legacy commands until it is reset; name it in the profile from the start"
+        } else {
+            return
+        }
+        throw RadioError(.advertisementRefused, "\(need) cannot be advertised: \(problem)")
+    }
 
     // MARK: The controller comes and goes
 

@@ -114,13 +114,9 @@ final class ControllerDriver {
     /// say.
     func preferExtendedCommands() { session.prefersExtendedCommands = true }
 
-    /// Uses the commands of extended advertising; throws `advertisementRefused` if the controller cannot take
-    /// them.
+    /// Uses the commands of extended advertising; throws `advertisementRefused` if the controller cannot.
     func useExtendedCommands(for need: String) throws(RadioError) {
-        preferExtendedCommands()
-        if let problem = session.problemWithExtendedCommands {
-            throw RadioError(.advertisementRefused, "\(need) cannot be advertised: \(problem)")
-        }
+        try session.useExtendedCommands(for: need)
     }
 
     private func endBringUp(_ result: Result<Void, RadioError>) {

@@ -28,10 +28,8 @@ final class GenericAccess {
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
     var peers = PeerAddresses()
-    /// The addresses that advertising sets have for themselves, by the sets' names.
-    private var setAddresses: [String: DeviceAddress] = [:]
-    /// Makes a static random address.
-    var newStaticAddress: () -> DeviceAddress? = { nil }
+    /// The addresses that advertising sets have for themselves.
+    var setAddresses = SetAddresses()
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
 
@@ -48,7 +46,7 @@ final class GenericAccess {
     func reset() {
         reports = ReportAssembler()
         peers = PeerAddresses()
-        setAddresses = [:]
+        setAddresses.reset()
     }
 
     /// Stops advertising and scanning.
@@ -95,7 +93,7 @@ final class GenericAccess {
             throw controller.unavailable("a device can be advertised only while the radio runs")
         }
         let wanted = try advertisement.sets.map { (set) throws(RadioError) in
-            try HostAdvertiser.Configuration(set, address: address(of: set))
+            try HostAdvertiser.Configuration(set, address: setAddresses.address(of: set))
         }
         if let need = advertisement.needForExtendedCommands { try controller.useExtendedCommands(for: need) }
         let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
@@ -120,26 +118,9 @@ final class GenericAccess {
             controller.change { advertiser, _, _ in advertiser.stop() }
             throw controller.loss
         }
-        let advertiser = controller.session.advertiser
-        var reports = zip(advertisement.sets, wanted).map { set, wanted in
-            wanted.report(named: set.name, from: advertiser.address(of: wanted))
-        }
+        let reports = controller.session.advertiser.reports(of: advertisement.sets, wanted)
         controller.drive { session, _, _ in session.announce(reports, of: number) }
-        var report = reports.removeFirst()
-        report.otherSets = reports
-        return report
-    }
-
-    /// The address of a set; one of its own stays with its name until the radio is reset.
-    private func address(of set: Advertisement) -> HostAdvertiser.Address {
-        switch set.address {
-        case nil: return .ofDevice
-        case .identity?: return .identity
-        case .random?:
-            guard let address = setAddresses[set.name] ?? newStaticAddress() else { return .ofDevice }
-            setAddresses[set.name] = address
-            return .own(address)
-        }
+        return AdvertisingReport(reports)
     }
 
     /// Stops advertising.

@@ -26,7 +26,7 @@ final class HostDrivers {
         sinks.served = { [weak links] peer in links?.change { $0.served(peer, &$1) } }
         controller.act = { [weak self] action in self?.carryOut(action) }
         controller.addressSource = { [weak security] in security?.addressSource($0) }
-        access.newStaticAddress = { [weak security] in security?.newStaticAddress() }
+        access.setAddresses.makeStatic = { [weak security] in security?.newStaticAddress() }
         security.act = { [weak links] action in links?.carryOut(action) }
     }
 

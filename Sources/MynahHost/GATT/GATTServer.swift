@@ -110,6 +110,28 @@ struct GATTServer: Sendable {
             let room = att.mtu - GATT.notificationHeaderLength
             return "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
         }
+
+        /// The parts of a value that the link carries: all of it, all in pieces, or its first bytes (Core
+        /// Specification, Vol 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
+        ///
+        /// The first cut on a link causes a warning.
+        mutating func parts(
+            of value: [UInt8], _ attribute: AttributeKey, _ values: PublishedValues, isOfApp: Bool,
+            _ actions: inout [Action]
+        ) -> [[UInt8]] {
+            let room = att.mtu - GATT.notificationHeaderLength
+            let (parts, isCut) = values.parts(of: value, attribute, room: room)
+            if isCut, !isToldTooShort {
+                isToldTooShort = true
+                let message =
+                    """
+                    the value has \(value.count) bytes and the link to \(peer.address.map { "\($0)" } ?? "a central") \
+                    carries \(room): it is cut to that\(isOfApp ? ", as iOS does" : "")
+                    """
+                actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
+            }
+            return parts
+        }
     }
 
     /// How a value goes to a client.
@@ -431,11 +453,15 @@ struct GATTServer: Sendable {
                     outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
                     continue
                 }
-                for part in parts(of: value, attribute, at: index, &actions) {
+                for part in bearers[at: index].parts(
+                    of: value, attribute, values, isOfApp: modes[attribute] != nil, &actions)
+                {
                     outbound.notify(handle, part, to: link, mtu: mtu, takesMultiple: takesMultiple)
                 }
             case .indication:
-                for part in parts(of: value, attribute, at: index, &actions) {
+                for part in bearers[at: index].parts(
+                    of: value, attribute, values, isOfApp: modes[attribute] != nil, &actions)
+                {
                     let indication = Indication(handle: handle, key: attribute, value: part)
                     indicate(indication, link, at: now(), &outbound, &actions)
                 }
@@ -461,28 +487,6 @@ struct GATTServer: Sendable {
     /// Whether a link takes another indication, or has ended.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
-    }
-
-    /// The parts of a value that a link carries: all of it, all in pieces, or its first bytes (Core
-    /// Specification, Vol 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
-    ///
-    /// The first cut on a link causes a warning.
-    private mutating func parts(
-        of value: [UInt8], _ attribute: AttributeKey, at index: Int, _ actions: inout [Action]
-    ) -> [[UInt8]] {
-        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
-        let (parts, isCut) = values.parts(of: value, attribute, room: room)
-        if isCut, !bearers[at: index].isToldTooShort {
-            bearers[at: index].isToldTooShort = true
-            let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
-            let message =
-                """
-                the value has \(value.count) bytes and the link to \(peer) carries \(room): it is cut to that\
-                \(modes[attribute] == nil ? "" : ", as iOS does")
-                """
-            actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
-        }
-        return parts
     }
 
     // MARK: Indications

@@ -175,8 +175,11 @@ private struct ObservedPayload {
 
     init(_ bytes: [UInt8], _ name: String) {
         let decoded = [ADStructure].decode(bytes)
-        structures = decoded.structures
-        let whole = structures.bytes
+        let whole = decoded.structures.bytes
+        structures = decoded.structures.filter { $0.type.rawValue != 0 }
+        if structures.count < decoded.structures.count {
+            notes.append("the \(name) had structures of the AD type 0x00, which are left out")
+        }
         if whole.count < bytes.count, bytes[whole.count...].contains(where: { $0 != 0 }) {
             notes.append(
                 """

@@ -1,0 +1,40 @@
+import MynahCore
+
+/// The addresses that advertising sets have for themselves.
+struct SetAddresses {
+    private var own: [String: DeviceAddress] = [:]
+    /// Makes a static random address.
+    var makeStatic: () -> DeviceAddress? = { nil }
+
+    /// The address of a set; one of its own stays with the set's name.
+    mutating func address(of set: Advertisement) -> HostAdvertiser.Address {
+        switch set.address {
+        case nil: return .ofDevice
+        case .identity?: return .identity
+        case .random?:
+            guard let address = own[set.name] ?? makeStatic() else { return .ofDevice }
+            own[set.name] = address
+            return .own(address)
+        }
+    }
+
+    /// The radio is reset: sets have new addresses.
+    mutating func reset() { own = [:] }
+}
+
+extension HostAdvertisingSets {
+    /// The reports of sets that are on the air.
+    func reports(
+        of sets: [Advertisement], _ wanted: [HostAdvertiser.Configuration]
+    ) -> [AdvertisingReport] {
+        zip(sets, wanted).map { set, wanted in wanted.report(named: set.name, from: address(of: wanted)) }
+    }
+}
+
+extension AdvertisingReport {
+    /// The report of several sets; there is at least one.
+    init(_ sets: [AdvertisingReport]) {
+        self = sets[0]
+        otherSets = Array(sets.dropFirst())
+    }
+}
