@@ -29,57 +29,42 @@ final class AccessoryPicker {
         let app: UInt64
 
         func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-            _ = phone.run { [app] phone in phone.app(app)?.picker?.handle(event, of: app, on: phone) }
+            _ = phone.run { [app] phone in phone.memory.app(app)?.accessories.pickerReceived(event) }
             return .none
         }
     }
 
     private let manager: CentralManagerState
-    private let accepts: @Sendable (AdvertisementData) -> Bool
+    private let work: PhoneWork
+    let accepts: @Sendable (AdvertisementData) -> Bool
     let end: @Sendable (AccessoryPick) -> Void
     private var alarm: Task<Void, Never>?
 
     init(
         of app: AppProcess, _ accepts: @escaping @Sendable (AdvertisementData) -> Bool,
-        then end: @escaping @Sendable (AccessoryPick) -> Void, on phone: isolated Phone
+        then end: @escaping @Sendable (AccessoryPick) -> Void, in central: PhoneCentral
     ) {
         self.accepts = accepts
         self.end = end
-        let (link, number) = (PhoneLink(phone), app.number)
+        work = app.ports.work
         manager = CentralManagerState(
-            number: phone.nextNumber(), state: phone.central.radioState, options: .init(),
-            sink: Link(phone: link, app: number))
+            number: central.nextNumber(), state: central.memory.radioState, options: .init(),
+            sink: Link(phone: work.link, app: app.number))
         // As fast as an app on the screen scans.
         let options = ScanOptions(interval: .milliseconds(40), window: .milliseconds(30))
         manager.startScan(.init(services: [], options: options, mode: .foreground))
-        phone.central.add(manager)
-        phone.central.scanner.update(on: phone)
-        alarm = link.enqueue(at: app.clock.now.advanced(by: Self.timeout), on: app.clock) {
-            $0.app(number)?.closePicker(.notFound, on: $0)
-        }
+        central.memory.managers.append(manager)
+        central.scanner.update()
+        alarm = work.tell(
+            .app(app.number, .pickerTimedOut), at: app.clock.now.advanced(by: Self.timeout), on: app.clock)
     }
 
     /// Stops its scan.
-    func close(on phone: isolated Phone) {
+    func close() {
         stop()
-        phone.central.end(manager, on: phone)
+        work.tell(.end(manager.key))
     }
 
     /// The phone stops, and its scan with it.
     func stop() { alarm?.cancel() }
-
-    private func handle(_ event: CentralManagerEvent, of app: UInt64, on phone: isolated Phone) {
-        switch event {
-        case .discovered(let found) where accepts(found.advertisement):
-            let peripheral = found.peripheral
-            phone.app(app)?.closePicker(
-                .picked(peripheral.identifier, peripheral.address, name: found.advertisement.localName),
-                on: phone)
-        case .stateChanged(let state) where state != .poweredOn:
-            phone.app(app)?.closePicker(.poweredOff, on: phone)
-        // The phone gives its warnings to the managers of programs.
-        case .warning(let warning): phone.report(.warning(warning))
-        default: break
-        }
-    }
 }

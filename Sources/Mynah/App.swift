@@ -16,10 +16,10 @@ public actor App {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    init(_ app: AppProcess, on phone: isolated Phone) {
-        description = app.description
-        access = AppAccess(app, on: phone)
-        radio = phone.radio
+    init(_ description: AppDescription, _ access: AppAccess, _ radio: any PeripheralRadio) {
+        self.description = description
+        self.access = access
+        self.radio = radio
     }
 
     /// The state of the app; `notRunning` after its phone was stopped.
@@ -38,7 +38,7 @@ public actor App {
 
     /// Carries out a transition of the user, the system or the app itself.
     package func carryOut(_ transition: AppTransition) {
-        access.look { app, phone in app.apply(transition, on: phone) }
+        access.look { app, phone in phone.memory.apply(transition, to: app) }
     }
     /// The user opens the app, which launches it if it does not run.
     ///
@@ -130,6 +130,6 @@ public actor App {
     }
 
     private func handle(_ event: AppEvent) {
-        access.look { app, phone in app.handle(event, on: phone) }
+        _ = access.look { app, _ in app.handle(event) }
     }
 }

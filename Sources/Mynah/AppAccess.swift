@@ -10,10 +10,10 @@ package struct AppAccess: Sendable {
     package let number: UInt64
     private let link: PhoneLink
 
-    init(_ app: AppProcess, on phone: isolated Phone) {
+    init(_ app: AppProcess, _ link: PhoneLink) {
         name = app.description.name
         number = app.number
-        link = PhoneLink(phone)
+        self.link = link
     }
 
     /// Whether its code runs.
@@ -29,7 +29,7 @@ package struct AppAccess: Sendable {
     package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
 
     /// Whether the event that is being delivered has waited while the app did not run.
-    package var isDeliveringQueued: Bool { look { app, _ in app.isDeliveringQueued } ?? false }
+    package var isDeliveringQueued: Bool { look { app, _ in app.mail.hasWaited } ?? false }
 
     /// The services that its managers have published, also while the app does not run.
     package var services: [ServiceDefinition] { look { app, _ in app.managers.flatMap(\.services) } ?? [] }
@@ -39,7 +39,7 @@ package struct AppAccess: Sendable {
         restoreIdentifier: String?, sink: (any PeripheralSink)?
     ) throws(RadioError) -> PeripheralManager {
         try make { app, phone throws(RadioError) in
-            try app.makeManager(restoreIdentifier, sink: sink, on: phone)
+            try app.makeManager(restoreIdentifier, sink: sink, in: phone.memory)
         }
     }
 
@@ -48,7 +48,8 @@ package struct AppAccess: Sendable {
         restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?
     ) throws(RadioError) -> CentralManager {
         try make { app, phone throws(RadioError) in
-            try app.makeCentralManager(restoreIdentifier, options: options, sink: sink, on: phone)
+            try app.makeCentralManager(
+                restoreIdentifier, options: options, sink: sink, in: phone.central)
         }
     }
 
@@ -57,7 +58,7 @@ package struct AppAccess: Sendable {
     ) throws(RadioError) -> Manager {
         let number = number
         let made = try link.run { phone throws(RadioError) in
-            try phone.app(number).map { app throws(RadioError) in try body(app, phone) }
+            try phone.memory.app(number).map { app throws(RadioError) in try body(app, phone) }
         }
         guard let made, let manager = made else {
             throw RadioError(.invalidState, "the phone of the app \(name) was stopped")
@@ -67,13 +68,13 @@ package struct AppAccess: Sendable {
 
     /// The app does something that has nothing to do with why it was woken.
     package func noteExtraneousWork(on attribute: AttributeKey?) {
-        look { app, phone in app.noteExtraneousWork(on: attribute, on: phone) }
+        look { app, _ in app.noteExtraneousWork(on: attribute) }
     }
 
     /// Looks at the app or acts on it; returns `nil` if its phone was stopped.
     @discardableResult
     func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
         let number = number
-        return link.run { phone in phone.app(number).map { body($0, phone) } } ?? nil
+        return link.run { phone in phone.memory.app(number).map { body($0, phone) } } ?? nil
     }
 }

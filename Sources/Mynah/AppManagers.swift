@@ -16,23 +16,32 @@ final class AppManagers {
         all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }
 
+    /// Takes what another process preserved of the app's managers.
+    func loadPreserved(of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory) {
+        for identifier in app.description.restoreIdentifiers {
+            load(identifier, of: app, in: files, memory)
+        }
+    }
+
     /// Takes what another process preserved, unless there is a manager of that identifier, or the app may not
     /// use Bluetooth.
-    func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
+    private func load(
+        _ restoreIdentifier: String, of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory
+    ) {
         let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
         guard app.permission.isAllowed, preserved(restoreIdentifier) == nil,
-            let state: PreservedState = phone.load(name)
+            let state: PreservedState = files.load(name)
         else { return }
-        add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
+        add(ManagerState(of: app, state, files, memory), to: memory)
     }
 
     private func preserved(_ restoreIdentifier: String) -> ManagerState? {
         all.first { $0.restoreIdentifier == restoreIdentifier }
     }
 
-    private func add(_ manager: ManagerState, on phone: isolated Phone) {
+    private func add(_ manager: ManagerState, to memory: PhoneMemory) {
         all.append(manager)
-        phone.add(manager)
+        memory.managers.append(manager)
     }
 
     /// Returns the preserved manager of an identifier, or a new one.
@@ -40,11 +49,11 @@ final class AppManagers {
     /// Throws `invalidState` if a manager of the app, or of another app of its name, has the identifier.
     func make(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppProcess,
-        on phone: isolated Phone
+        in files: PhoneFiles, _ memory: PhoneMemory
     ) throws(RadioError) -> ManagerState {
         if let restoreIdentifier {
             let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
-            guard !phone.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
+            guard !memory.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
                 throw RadioError(
                     .invalidState,
                     """
@@ -53,38 +62,40 @@ final class AppManagers {
                     """,
                     remedy: "give each manager of an app its own identifier, and each app its own name")
             }
-            load(restoreIdentifier, of: app, on: phone)
+            load(restoreIdentifier, of: app, in: files, memory)
             if let manager = preserved(restoreIdentifier) {
                 manager.relaunch(sink: sink)
                 return manager
             }
         }
         let manager = ManagerState(
-            number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, sink: sink)
-        add(manager, on: phone)
+            of: app, restoreIdentifier: restoreIdentifier, files, memory, sink: sink)
+        add(manager, to: memory)
         return manager
     }
 
     /// The process is gone: the system keeps the managers that have a restore identifier.
-    func end(on phone: isolated Phone) {
+    func end(in memory: PhoneMemory, _ services: ServiceRegistry, _ advertiser: PhoneAdvertiser) {
         for manager in live {
             manager.end()
             // Only services, subscribers and the advertisement are restored (Peripheral Manager State
             // Restoration Options).
-            phone.services.unpublishChannels(of: manager, on: phone)
+            services.unpublishChannels(of: manager)
             guard manager.restoreIdentifier == nil else { continue }
-            phone.advertiser.forget(manager, on: phone)
-            phone.services.withdrawAll(of: manager, forget: true, on: phone)
+            advertiser.forget(manager)
+            services.withdrawAll(of: manager, forget: true)
             forget(manager)
-            phone.forget(manager)
+            memory.forget(manager)
+            advertiser.remove(manager)
         }
     }
 
     /// Deletes the state that an earlier launch preserved.
-    func forgetPreserved(on phone: isolated Phone) {
+    func forgetPreserved(in files: PhoneFiles, _ memory: PhoneMemory, _ advertiser: PhoneAdvertiser) {
         for manager in all where manager.isEnded {
-            if let name = manager.preservedName { phone.deletePreserved(name) }
-            phone.forget(manager)
+            if let name = manager.preservedName { files.remove(name) }
+            memory.forget(manager)
+            advertiser.remove(manager)
         }
         all = live
     }

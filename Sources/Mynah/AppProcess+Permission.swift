@@ -13,10 +13,19 @@ extension AppProcess {
         return awaitsUnlock && state == .poweredOn ? .poweredOff : state
     }
 
+    /// The Bluetooth state of its central managers while the phone has this one.
+    ///
+    /// Without an accessory it is off for them: WWDC24, session 10203, has them powered on with one, and
+    /// Punch Through saw poweredOff before.
+    func centralState(on phone: RadioState) -> RadioState {
+        let state = bluetoothState(phone)
+        return accessories.areAwaited && state == .poweredOn ? .poweredOff : state
+    }
+
     /// Throws `invalidState` unless it runs, may use Bluetooth and has an accessory, if it needs one.
     func checkMayActAsCentral() throws(RadioError) {
         try checkMayAct()
-        guard awaitsAccessory else { return }
+        guard accessories.areAwaited else { return }
         throw RadioError(
             .invalidState, "the app \(description.name) uses AccessorySetupKit and has no accessory yet",
             remedy: "wait for stateChanged(.poweredOn)")
@@ -34,38 +43,32 @@ extension AppProcess {
     }
 
     /// Asks the user for permission when the app makes its first manager.
-    func askForPermission(on phone: isolated Phone) {
-        if permission.madeManager() { report(.authorizationChanged(authorization), on: phone) }
+    func askForPermission() {
+        if permission.madeManager() { report(.authorizationChanged(authorization)) }
     }
 
     /// Puts the app on the phone, with the permission that the user gave or denied it in an earlier run.
-    ///
-    /// If the app was terminated before, what it preserved is served.
-    func installed(isTerminated: Bool, on phone: isolated Phone) {
+    func installed() {
         let name = description.name
-        let (kept, warning) = phone.preserved.load(insteadOf: KeptPermission(app: name, authorization)) {
-            json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name)
-        }
-        if let warning { phone.warn("permissionUnusable", warning) }
+        let kept = ports.files.load(
+            insteadOf: KeptPermission(app: name, authorization), warning: "permissionUnusable"
+        ) { json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name) }
         // An app that uses AccessorySetupKit has none in Settings.
-        if accessories == nil { permission = AppPermission(kept.authorization) }
-        loadAccessories(on: phone)
-        if isTerminated { serveTerminated(on: phone) }
+        if accessories.kept == nil { permission = AppPermission(kept.authorization) }
+        accessories.load()
     }
 
     /// The user or the phone changes its permission.
     ///
     /// Nothing is on the radio for an app that has lost it, and nothing is kept of it.
-    func setAuthorization(
-        _ new: BluetoothAuthorization, on phone: isolated Phone
-    ) -> AppPermission.Change {
+    func setAuthorization(_ new: BluetoothAuthorization) -> AppPermission.Change {
         let change = permission.change(to: new)
         guard change != .none, change != .notAsked else { return change }
-        _ = phone.save(KeptPermission(app: description.name, new))
-        report(.authorizationChanged(new), on: phone)
-        if change == .changedInSettings { handle(.transition(.terminate), on: phone) }
-        if !permission.isAllowed { forgetKeptCentrals(on: phone) }
-        bluetoothChanged(on: phone)
+        ports.files.save(KeptPermission(app: description.name, new))
+        report(.authorizationChanged(new))
+        if change == .changedInSettings { handle(.transition(.terminate)) }
+        if !permission.isAllowed { request(.forgetKeptCentrals) }
+        bluetoothChanged()
         return change
     }
 }
@@ -81,6 +84,6 @@ extension AppAccess {
 
     /// Changes the permission as `App.setAuthorization` does.
     package func setAuthorization(_ new: BluetoothAuthorization) -> AppPermission.Change {
-        look { app, phone in app.setAuthorization(new, on: phone) } ?? .none
+        look { app, _ in app.setAuthorization(new) } ?? .none
     }
 }

@@ -4,27 +4,26 @@ import MynahLifecycle
 // The effects of a restarted or locked phone on an app.
 extension AppProcess {
     /// The Bluetooth state of its managers changed, although that of the phone did not.
-    func bluetoothChanged(on phone: isolated Phone) {
-        let state = bluetoothState(phone.radioState)
-        for manager in managers { manager.note(.stateChanged(state), on: phone) }
-        radioStateChanged(to: phone.radioState, on: phone)
-        centralStateChanged(to: phone.central.radioState, on: phone)
-        phone.central.appChanged(self, on: phone)
+    func bluetoothChanged() {
+        let state = bluetoothState(ports.states.phone)
+        for manager in managers { manager.note(.stateChanged(state)) }
+        radioStateChanged(to: ports.states.phone)
+        centralStateChanged(to: ports.states.central)
+        request(.stateChanged)
     }
 
     /// The phone restarted and waits to be unlocked, or its user has unlocked it.
     ///
     /// While it waits, the system works for no app.
-    func setAwaitsUnlock(_ awaits: Bool, on phone: isolated Phone) {
+    func setAwaitsUnlock(_ awaits: Bool, in central: PhoneCentral) {
         awaitsUnlock = awaits
-        let central = phone.central
         // The links are about to end with the phone, and their devices are waited for.
         if awaits {
-            central.connections.change(on: phone) {
-                $0.powerLost(keepingFor: central.keeps, links: { _ in true }, into: &$1)
+            central.connections.change {
+                $0.powerLost(keepingFor: central.memory.keeps, links: { _ in true }, into: &$1)
             }
         }
-        bluetoothChanged(on: phone)
+        bluetoothChanged()
     }
 }
 
@@ -32,8 +31,8 @@ extension AppAccess {
     /// The phone restarts, which ends the app if it is in memory, and removes its alerts.
     package func restart() {
         look { app, phone in
-            app.handle(.phoneRestarted, on: phone)
-            phone.central.alerts.restarted(app, on: phone)
+            app.handle(.phoneRestarted)
+            phone.central.alerts.restarted(app)
         }
     }
 
@@ -43,10 +42,10 @@ extension AppAccess {
     package func forbidRelaunch() -> Bool {
         look { app, phone in
             defer {
-                app.handle(.relaunchForbidden, on: phone)
+                app.handle(.relaunchForbidden)
                 // The state that an earlier process preserved may not have been loaded.
                 if [.notRunning, .terminated].contains(app.state) {
-                    for name in app.preservedNames { phone.deletePreserved(name) }
+                    for name in app.preservedNames { phone.files.remove(name) }
                 }
             }
             return app.isKept
@@ -58,6 +57,6 @@ extension AppAccess {
 
     /// The phone waits for its first unlock after a restart, or no longer does.
     package func setAwaitsUnlock(_ awaits: Bool) {
-        look { app, phone in app.setAwaitsUnlock(awaits, on: phone) }
+        look { app, phone in app.setAwaitsUnlock(awaits, in: phone.central) }
     }
 }

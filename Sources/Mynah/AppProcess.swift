@@ -16,41 +16,36 @@ final class AppProcess {
     /// Names it for as long as the phone lives.
     let number: UInt64
     let description: AppDescription
+    let ports: AppPorts
     private let delegate: Owned<any AppDelegate>
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
     var permission: AppPermission
     /// Whether its phone restarted and has not been unlocked since.
     var awaitsUnlock = false
-    /// The accessories that its user has picked, or `nil` if it does not use AccessorySetupKit.
-    var accessories: KeptAccessories?
-    /// The picker that it shows, or `nil` if it shows none.
-    var picker: AccessoryPicker?
+    let accessories: AppAccessories
     /// The Bluetooth state that its central managers were given last.
     private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
-    private var ownManagers = AppManagers()
-    private var ownCentrals = AppCentrals()
-    private(set) var queue = AppQueue()
+    private(set) var roster = AppRoster()
+    private(set) var mail = AppMail()
     private var alarm = AppAlarm()
-    private var replies = LateReplies()
     /// Calls of the app's code outside its callbacks, which continue when it is not suspended any more.
     private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
-    /// Whether what is being delivered has waited while the app did not run.
-    private(set) var isDeliveringQueued = false
 
     init(
         number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: RunClock,
-        isTerminated: Bool
+        isTerminated: Bool, _ ports: AppPorts
     ) {
+        self.ports = ports
         self.number = number
         self.description = description
         self.delegate = Owned(delegate)
         self.clock = clock
         permission = AppPermission(description.authorization)
-        accessories = description.usesAccessorySetup ? KeptAccessories(app: description.name) : nil
+        accessories = AppAccessories(of: description, ports)
         lifecycle =
             isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
@@ -69,19 +64,14 @@ final class AppProcess {
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
     /// How the radio serves its services now.
     var servingMode: ServingMode { lifecycle.disablesServices ? .disabled : .app }
-    var managers: [ManagerState] { ownManagers.all }
-    private var live: [ManagerState] { ownManagers.live }
+    var managers: [ManagerState] { roster.peripheral.all }
+    private var live: [ManagerState] { roster.peripheral.live }
 
     /// The names under which its managers' states may be preserved, each once.
-    var preservedNames: [PreservedName] {
-        let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
-        let central = description.centralRestoreIdentifiers + ownCentrals.all.compactMap(\.restoreIdentifier)
-        let names =
-            identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) }
-            + central.map { PreservedName(app: description.name, restoreIdentifier: $0, role: .central) }
-        var seen: Set<PreservedName> = []
-        return names.filter { seen.insert($0).inserted }
-    }
+    var preservedNames: [PreservedName] { roster.preservedNames(of: description) }
+
+    /// A handle of the app for its code.
+    func makeHandle() -> App { App(description, AppAccess(self, ports.work.link), ports.radio) }
 
     func checkRuns() throws(RadioError) {
         guard !lifecycle.isRunning else { return }
@@ -91,137 +81,114 @@ final class AppProcess {
     // MARK: Events
 
     /// Gives an event to a manager's program, now or when the app runs, or answers it for the program.
-    func pass(_ event: PeripheralEvent, to manager: ManagerState, on phone: isolated Phone) -> RadioAnswer {
+    func pass(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
             // The system answers static values without the app, and reports it to the program at once.
-            guard manager.isEnded else { return deliver(event, to: manager, on: phone) }
-            phone.report(.answeredRead(request, central, value))
+            guard manager.isEnded else { return deliver(event, to: manager) }
+            ports.reports.report(.answeredRead(request, central, value))
             return .none
         // With Bluetooth off everything ends without further callbacks.
-        case .unsubscribed where !Self.isOn(phone): return .none
+        case .unsubscribed where !ports.isOn: return .none
         case .advertisingChanged, .willRestoreState, .missed:
-            return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
+            return lifecycle.isRunning ? deliver(event, to: manager) : .none
         default:
             guard !awaitsUnlock else {
-                reportRefusal(of: event, because: refusalReason, on: phone)
+                reportRefusal(of: event, because: refusalReason)
                 return .unheard(event)
             }
-            return handle(.bluetooth(event.kind), .peripheral(manager, event), on: phone)
+            return handle(.bluetooth(event.kind), .peripheral(manager, event))
         }
     }
 
-    /// Whether Bluetooth is on, and not about to be reported as off.
-    private static func isOn(_ phone: isolated Phone) -> Bool {
-        phone.radioState == .poweredOn && PhoneControl.ask(phone) { $0.isOn } != false
-    }
-
-    func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
+    func radioStateChanged(to state: RadioState) {
         let state = bluetoothState(state)
-        handle(.radioState(state), .peripheral(nil, .stateChanged(state)), on: phone)
+        handle(.radioState(state), .peripheral(nil, .stateChanged(state)))
     }
 
     /// Gives an event to a central manager's program, now or when the app runs.
-    func pass(
-        _ event: CentralManagerEvent, to manager: CentralManagerState, on phone: isolated Phone
-    ) -> RadioAnswer {
+    func pass(_ event: CentralManagerEvent, to manager: CentralManagerState) -> RadioAnswer {
         guard permission.isAllowed, !awaitsUnlock else { return .none }
         guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
-        return handle(.bluetooth(kind), .central(manager, event), on: phone)
+        return handle(.bluetooth(kind), .central(manager, event))
     }
 
     /// Gives an answer to the call that waits for it, now or when the app runs.
-    func pass(_ answer: PendingResult, on phone: isolated Phone) {
-        handle(.bluetooth(.answered), .answer(answer), on: phone)
+    func pass(_ answer: PendingResult) {
+        handle(.bluetooth(.answered), .answer(answer))
     }
 
     /// The Bluetooth state of its central managers changed.
-    func centralStateChanged(to state: RadioState, on phone: isolated Phone) {
+    func centralStateChanged(to state: RadioState) {
         let state = centralState(on: state)
         guard state != centralState else { return }
         centralState = state
-        guard !ownCentrals.live.isEmpty else { return }
-        handle(.bluetooth(.state), .central(nil, .stateChanged(state)), on: phone)
+        guard !roster.central.live.isEmpty else { return }
+        handle(.bluetooth(.state), .central(nil, .stateChanged(state)))
     }
 
     /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
     var isToBeWokenByState: Bool {
         lifecycle.state == .suspended && rules.isBackgroundCentral && permission.isAllowed
-            && !ownCentrals.live.isEmpty
+            && !roster.central.live.isEmpty
     }
 
-    /// Does what its user, the system or its own code wants of it.
-    ///
-    /// A phone has one app on its screen: opening another sends that one to the background first.
-    func apply(_ transition: AppTransition, on phone: isolated Phone) {
-        if transition == .enterForeground {
-            for other in phone.apps where other !== self && other.state == .foreground {
-                other.handle(.transition(.enterBackground), on: phone)
-            }
-        }
-        handle(.transition(transition), on: phone)
-    }
+    /// Has the phone do something for it at once.
+    func request(_ request: AppRequest) { ports.work.tell(.app(number, request)) }
 
     /// Does what follows from an event, and returns the answer to `delivery`.
     @discardableResult
-    func handle(_ event: AppEvent, _ delivery: Delivery? = nil, on phone: isolated Phone) -> RadioAnswer {
+    func handle(_ event: AppEvent, _ delivery: Delivery? = nil) -> RadioAnswer {
         let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
         var answer = RadioAnswer.none
         for action in lifecycle.handle(event, at: clock.now) {
-            if let given = perform(action, delivery, on: phone) { answer = given }
+            if let given = perform(action, delivery) { answer = given }
         }
-        setAlarm(on: phone)
+        setAlarm()
         resumeUnlessSuspended()
-        if servingMode != before.serving {
-            for manager in managers {
-                let published = manager.added.filter { $0.id != nil }.flatMap(\.services)
-                phone.services.serve(published, of: manager, on: phone)
-            }
-        }
-        if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
-        if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
+        if servingMode != before.serving { request(.serve) }
+        if lifecycle.advertisingMode != before.mode { ports.work.tell(.advertise) }
+        if lifecycle.state != before.state { request(.stateChanged) }
         return answer
     }
 
     /// Returns `nil` if the action does not answer `delivery`.
-    private func perform(
-        _ action: AppAction, _ delivery: Delivery?, on phone: isolated Phone
-    ) -> RadioAnswer? {
+    private func perform(_ action: AppAction, _ delivery: Delivery?) -> RadioAnswer? {
         switch action {
-        case .deliver: return deliver(delivery, on: phone)
+        case .deliver: return deliver(delivery)
         case .queue:
-            if let delivery { queue.append(delivery) }
+            if let delivery { mail.queue.append(delivery) }
             return RadioAnswer.none
         case .refuse:
             if let event = delivery?.peripheralEvent {
-                reportRefusal(of: event, because: refusalReason, on: phone)
+                reportRefusal(of: event, because: refusalReason)
             }
             return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
-        case .deliverQueued: deliverQueued(on: phone)
-        case .dropQueued: queue.removeAll()
+        case .deliverQueued: deliverQueued()
+        case .dropQueued: mail.queue.removeAll()
         case .launched(let inBackground, _):
             var cause: ManagerState?
             if case .peripheral(let manager, _)? = delivery { cause = manager }
-            launch(inBackground: inBackground, for: cause, on: phone)
+            launch(inBackground: inBackground, for: cause)
         case .enteredForeground, .enteredBackground, .suspended, .woken, .throttled, .extraneous:
-            if let change = AppChange(action, delivery?.peripheralEvent) { report(change, on: phone) }
+            if let change = AppChange(action, delivery?.peripheralEvent) { report(change) }
         case .terminated(let reason):
-            endManagers(on: phone)
-            report(.terminated(reason), on: phone)
+            endManagers()
+            report(.terminated(reason))
         case .userQuit:
-            endManagers(on: phone)
-            report(.quit, on: phone)
+            endManagers()
+            report(.quit)
         case .pauseAdvertising, .resumeAdvertising, .stopAdvertising(forget: false):
-            phone.advertiser.update(on: phone)
+            ports.work.tell(.advertise)
         case .stopAdvertising(forget: true):
-            for manager in managers { phone.advertiser.forget(manager, on: phone) }
+            request(.forgetAdvertising)
         case .withdrawServices(let forget):
-            for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
+            request(.withdrawServices(forget: forget))
         case .forgetPreservedState:
-            ownManagers.forgetPreserved(on: phone)
-            if !lifecycle.isKept(for: .central) { forgetKeptCentrals(on: phone) }
+            request(.forgetPreserved)
+            if !lifecycle.isKept(for: .central) { request(.forgetKeptCentrals) }
         }
         return nil
     }
@@ -237,228 +204,194 @@ final class AppProcess {
 
     /// A request is answered with an error in its place.
     private func reportRefusal(
-        of event: PeripheralEvent, because reason: RefusedRequest.Reason, on phone: isolated Phone
+        of event: PeripheralEvent, because reason: RefusedRequest.Reason
     ) {
         for refused in event.refusals(with: .unlikelyError, because: reason) {
-            phone.report(.refused(refused, phone.central(refused.central)))
+            ports.reports.report(.refused(refused, ports.centrals[refused.central]))
         }
     }
 
-    func report(_ change: AppChange, on phone: isolated Phone) {
-        delegate.call(on: App(self, on: phone), change) { $1.app($0, didChange: $2) }
+    func report(_ change: AppChange) {
+        delegate.call(on: makeHandle(), change) { $1.app($0, didChange: $2) }
     }
 
     /// Reports what the app did although it was not woken for it.
-    func noteExtraneousWork(on attribute: AttributeKey?, on phone: isolated Phone) {
+    func noteExtraneousWork(on attribute: AttributeKey?) {
         guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
-        report(.extraneous(attribute), on: phone)
+        report(.extraneous(attribute))
     }
 
     // MARK: Delivery
 
-    private func deliver(_ delivery: Delivery?, on phone: isolated Phone) -> RadioAnswer {
+    private func deliver(_ delivery: Delivery?) -> RadioAnswer {
         switch delivery {
-        case .peripheral(let manager?, let event): return deliver(event, to: manager, on: phone)
+        case .peripheral(let manager?, let event): return deliver(event, to: manager)
         case .peripheral(nil, let event):
-            for manager in live { _ = deliver(event, to: manager, on: phone) }
+            for manager in live { _ = deliver(event, to: manager) }
         case .central(let manager?, let event): return manager.deliver(event)
         case .central(nil, let event):
-            for manager in ownCentrals.live { _ = manager.deliver(event) }
-        case .answer(let answer): answer.deliver(hasWaited: isDeliveringQueued)
+            for manager in roster.central.live { _ = manager.deliver(event) }
+        case .answer(let answer): answer.deliver(hasWaited: mail.hasWaited)
         case nil: break
         }
         return .none
     }
 
-    private func deliver(
-        _ event: PeripheralEvent, to manager: ManagerState, on phone: isolated Phone
-    ) -> RadioAnswer {
+    private func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         let answer = manager.deliver(event)
         guard case .later(let inner) = answer else { return answer }
         // An answer that comes later is work until it comes, and an error if the app ends before.
-        let (outer, reply) = replies.add(for: event)
-        handle(.workBegan, on: phone)
-        let (link, app) = (PhoneLink(phone), number)
-        inner.whenAnswered { outcome in
-            link.enqueue { $0.app(app)?.answer(reply, outcome, on: $0) }
-        }
+        let (outer, reply) = mail.replies.add(for: event)
+        handle(.workBegan)
+        let (work, app) = (ports.work, number)
+        inner.whenAnswered { work.start(.answered(app, reply, $0)) }
         return .later(outer)
     }
 
-    private func answer(_ reply: UInt64, _ outcome: PendingReply.Outcome, on phone: isolated Phone) {
-        guard let reply = replies.remove(reply) else { return }
+    func answer(_ reply: UInt64, _ outcome: PendingReply.Outcome) {
+        guard let reply = mail.replies.remove(reply) else { return }
         reply.answer(outcome)
-        handle(.workEnded, on: phone)
+        handle(.workEnded)
     }
 
-    private func deliverQueued(on phone: isolated Phone) {
-        let (events, missed) = queue.takeAll()
-        isDeliveringQueued = true
-        defer { isDeliveringQueued = false }
-        for entry in events { _ = deliver(entry, on: phone) }
+    private func deliverQueued() {
+        let (events, missed) = mail.queue.takeAll()
+        mail.hasWaited = true
+        defer { mail.hasWaited = false }
+        for entry in events { _ = deliver(entry) }
         guard missed > 0 else { return }
-        for manager in live { _ = deliver(.missed(missed), to: manager, on: phone) }
-        for manager in ownCentrals.live { _ = manager.deliver(.missed(missed)) }
+        for manager in live { _ = deliver(.missed(missed), to: manager) }
+        for manager in roster.central.live { _ = manager.deliver(.missed(missed)) }
     }
 
     // MARK: Launch and end
 
     /// Serves what an app preserved that ended before the phone was restarted, if an event may relaunch it.
-    func serveTerminated(on phone: isolated Phone) {
-        // A phone that was restarted asks its devices for their attributes again.
-        if !phone.isRunning { phone.central.devices.tables.forgetAll(on: phone) }
-        if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
-        loadPreservedCentrals(on: phone)
-    }
-
-    /// Takes what another process preserved of its managers.
-    private func loadPreserved(on phone: isolated Phone) {
-        for identifier in description.restoreIdentifiers {
-            ownManagers.load(identifier, of: self, on: phone)
-        }
-    }
-
-    /// Takes what another process preserved of its central managers.
-    private func loadPreservedCentrals(on phone: isolated Phone) {
-        for identifier in description.centralRestoreIdentifiers {
-            ownCentrals.load(identifier, of: self, on: phone)
-        }
+    func serveTerminated() {
+        request(.loadPreserved(ofPeripherals: rules.isRelaunched(for: .peripheral)))
     }
 
     /// Starts its code; `cause` is the peripheral manager whose request launches it.
-    private func launch(inBackground: Bool, for cause: ManagerState?, on phone: isolated Phone) {
-        loadPreserved(on: phone)
-        loadPreservedCentrals(on: phone)
+    private func launch(inBackground: Bool, for cause: ManagerState?) {
+        request(.loadPreserved(ofPeripherals: true))
         // The user's own launch names none, and none is named to an app with scenes. Without its mode the
         // system does not work for a manager.
         let namesManagers = inBackground && !description.isSceneBased
         let identifiers =
             namesManagers && rules.isRelaunched(for: .peripheral)
-            ? ownManagers.restoreIdentifiers(launchedFor: cause) : []
-        let centralIdentifiers = namesManagers ? ownCentrals.keptIdentifiers : []
+            ? roster.peripheral.restoreIdentifiers(launchedFor: cause) : []
+        let centralIdentifiers = namesManagers ? roster.central.keptIdentifiers : []
         isLaunching = true
         let options = LaunchOptions(
             restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
             isInBackground: inBackground)
-        delegate.call(on: App(self, on: phone), options) { $1.app($0, didFinishLaunching: $2) }
+        delegate.call(on: makeHandle(), options) { $1.app($0, didFinishLaunching: $2) }
         isLaunching = false
-        introduceManagers(on: phone)
+        request(.introduce)
     }
 
     /// Makes a manager of this launch, or gives it the one that was preserved.
     func makeManager(
-        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, on phone: isolated Phone
+        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, in memory: PhoneMemory
     ) throws(RadioError) -> PeripheralManager {
         try checkRuns()
-        try ownCentrals.checkIsFree(restoreIdentifier)
+        try roster.central.checkIsFree(restoreIdentifier)
         if restoreIdentifier != nil { lifecycle.rules.isRestorable = true }
-        let manager = try ownManagers.make(restoreIdentifier, sink: sink, of: self, on: phone)
-        askForPermission(on: phone)
-        introduceSoon(on: phone)
-        return PeripheralManager(manager, on: phone)
+        let manager = try roster.peripheral.make(
+            restoreIdentifier, sink: sink, of: self, in: ports.files, memory)
+        askForPermission()
+        introduceSoon()
+        return manager.makeHandle(ports.work.link, ports.radio)
     }
 
     /// Makes a central manager of this launch, or gives it the one that the system works for.
     func makeCentralManager(
         _ restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?,
-        on phone: isolated Phone
+        in central: PhoneCentral
     ) throws(RadioError) -> CentralManager {
         try checkRuns()
         if live.contains(where: { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier })
         {
             throw AppCentrals.isTaken(restoreIdentifier)
         }
-        let manager = try ownCentrals.make(restoreIdentifier, options, sink: sink, of: self, on: phone)
+        let manager = try roster.central.make(restoreIdentifier, options, sink: sink, of: self, in: central)
         if restoreIdentifier != nil { lifecycle.rules.isCentralRestorable = true }
-        askForPermission(on: phone)
-        phone.central.alerts.madeManager(options, of: self, on: phone)
-        introduceSoon(on: phone)
+        askForPermission()
+        central.alerts.madeManager(options, of: self)
+        introduceSoon()
         return manager
     }
 
-    private func introduceSoon(on phone: isolated Phone) {
-        guard !isLaunching else { return }
-        let app = number
-        PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
+    private func introduceSoon() {
+        if !isLaunching { ports.work.start(.introduce(number)) }
     }
 
     /// Gives new managers of both roles first what was preserved, then the Bluetooth state.
-    private func introduceManagers(on phone: isolated Phone) {
+    func introduceManagers(in central: PhoneCentral) {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new {
-            if let restored = manager.introduce(on: phone) {
-                _ = deliver(.willRestoreState(restored), to: manager, on: phone)
-                let app = number
-                PhoneLink(phone).enqueue { phone in
-                    if let app = phone.app(app) { await phone.services.republish(app, on: phone) }
-                }
+            if let restored = manager.introduce() {
+                _ = deliver(.willRestoreState(restored), to: manager)
+                ports.work.start(.republish(number))
             }
         }
-        let centrals = ownCentrals.restore(on: phone)
-        let state = bluetoothState(phone.radioState)
+        let centrals = roster.central.restore(by: central.preservation)
+        let state = bluetoothState(ports.states.phone)
         for manager in new where !manager.isEnded {
-            manager.note(.stateChanged(state), on: phone)
-            if state != .unknown { _ = deliver(.stateChanged(state), to: manager, on: phone) }
+            manager.note(.stateChanged(state))
+            if state != .unknown { _ = deliver(.stateChanged(state), to: manager) }
         }
-        centralState = centralState(on: phone.central.radioState)
-        ownCentrals.introduce(centrals, centralState, on: phone)
+        centralState = centralState(on: ports.states.central)
+        roster.central.introduce(centrals, centralState)
+        central.startSoon()
     }
 
     /// The process is gone.
-    private func endManagers(on phone: isolated Phone) {
+    private func endManagers() {
         permission.processEnded()
-        closePicker(.ended, on: phone)
-        ownManagers.end(on: phone)
-        ownCentrals.end(keeping: lifecycle.isKept(for: .central), on: phone)
-        for event in failReplies() { reportRefusal(of: event, because: .ended, on: phone) }
+        accessories.closePicker(.ended)
+        request(.endManagers(keepingCentrals: lifecycle.isKept(for: .central)))
+        for event in failReplies() { reportRefusal(of: event, because: .ended) }
     }
 
     /// Returns the requests that it has not answered.
     @discardableResult
     private func failReplies() -> [PeripheralEvent] {
-        let open = replies.takeAll()
+        let open = mail.replies.takeAll()
         for (reply, _) in open { reply.answer(.failure(.unlikelyError)) }
         return open.map(\.request)
     }
 
-    /// The system works for none of its central managers any more.
-    func forgetKeptCentrals(on phone: isolated Phone) {
-        ownCentrals.forgetKept(on: phone)
-    }
-
     func forget(_ manager: ManagerState) {
-        ownManagers.forget(manager)
+        roster.peripheral.forget(manager)
     }
 
     func forget(_ manager: CentralManagerState) {
-        ownCentrals.forget(manager)
+        roster.central.forget(manager)
     }
 
     /// The phone stops.
     func stop() {
         alarm.cancel()
-        picker?.stop()
-        picker = nil
-        queue.removeAll()
+        accessories.stop()
+        mail.queue.removeAll()
         failReplies()
-        ownManagers = AppManagers()
-        ownCentrals = AppCentrals()
+        roster = AppRoster()
         isStopped = true
         resumeUnlessSuspended()
     }
 
     // MARK: Time
 
-    private func setAlarm(on phone: isolated Phone) {
-        let (app, clock) = (number, clock)
-        alarm.set(lifecycle.deadline) { deadline in
-            PhoneLink(phone).enqueue(at: deadline, on: clock) { $0.app(app)?.deadlineReached(on: $0) }
+    private func setAlarm() {
+        alarm.set(lifecycle.deadline) {
+            ports.work.tell(.app(number, .deadlineReached), at: $0, on: clock)
         }
     }
 
-    private func deadlineReached(on phone: isolated Phone) {
+    func deadlineReached() {
         alarm.rang()
-        handle(.deadlineReached, on: phone)
+        handle(.deadlineReached)
     }
 
     // MARK: Suspension

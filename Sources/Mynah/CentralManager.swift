@@ -63,9 +63,7 @@ public actor CentralManager {
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)?
     ) {
-        let phone = Phone(
-            PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
-            identity: identity)
+        let phone = Phone(alone: radio, identity: identity, options: options, sink: sink)
         self.radio = radio
         access = CentralAccess(.init(number: 0, epoch: 0), PhoneLink(phone))
         kept = phone
@@ -73,16 +71,14 @@ public actor CentralManager {
         (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// The handle of a manager of a phone, which is kept alive if `isKeeping`.
+    /// The handle of a manager of a phone, which is kept alive if it is named.
     init(
-        _ manager: CentralManagerState, radio: any CentralRadio, on phone: isolated Phone,
-        keepingPhone isKeeping: Bool
+        _ access: CentralAccess, _ radio: any CentralRadio, keeping kept: Phone?
     ) {
         self.radio = radio
-        access = CentralAccess(CentralReference(manager), PhoneLink(phone))
-        kept = isKeeping ? phone : nil
+        self.access = access
+        self.kept = kept
         isAlone = false
-        manager.attach(self)
     }
 
     deinit {
@@ -96,7 +92,9 @@ public actor CentralManager {
         if isAlone, let kept {
             try await kept.start()
         } else {
-            try await access.ask { _, phone throws(RadioError) in try await phone.central.start(on: phone) }
+            try await access.ask { _, phone throws(RadioError) in
+                try await phone.central.start(as: phone.identity)
+            }
         }
     }
 
@@ -107,7 +105,7 @@ public actor CentralManager {
         if isAlone, let kept { return await kept.stop() }
         access.look { manager, phone in
             manager.app?.forget(manager)
-            phone.central.end(manager, on: phone)
+            phone.central.end(manager)
         }
     }
 
@@ -150,7 +148,7 @@ public actor CentralManager {
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
-            try await phone.central.scan(services, options, for: reference, on: phone)
+            try await phone.central.scan(services, options, for: reference)
         }
     }
 
@@ -180,7 +178,7 @@ public actor CentralManager {
 
     /// Stops scanning; does nothing if the app does not run.
     public func stopScan() async {
-        try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
+        try? await access.ask { reference, phone in await phone.central.stopScan(for: reference) }
     }
 
     /// Stops scanning soon, for a callback, which cannot wait.
@@ -191,7 +189,7 @@ public actor CentralManager {
     ///
     /// For code that already runs on the manager's executor.
     package nonisolated var scanStatus: ScanStatus? {
-        access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
+        access.look { manager, phone in phone.central.scanner.status(of: manager) } ?? nil
     }
 
     // MARK: Peripherals
@@ -201,7 +199,7 @@ public actor CentralManager {
     /// Core Bluetooth has no such call: an iOS app never sees an address.
     public func peripheral(at address: DeviceAddress) -> Peripheral {
         let found = access.look { manager, phone in
-            phone.central.devices.peripheral(at: address, for: manager, on: phone)
+            phone.central.devices.peripheral(at: address, for: manager)
         }
         return (found ?? nil) ?? access.unreachable(address, radio)
     }
@@ -210,7 +208,7 @@ public actor CentralManager {
     public var connectedPeripherals: [Peripheral] {
         access.look { manager, phone in
             manager.askedPeripherals.filter {
-                phone.central.connections.state(of: $0, for: manager, on: phone) == .connected
+                phone.central.connections.state(of: $0, for: manager) == .connected
             }
         } ?? []
     }
@@ -219,7 +217,7 @@ public actor CentralManager {
     ///
     /// The phone does not recognize a device whose address changed, unless it is bonded.
     public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
-        access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager, on: phone) }
+        access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager) }
             ?? []
     }
 
@@ -231,7 +229,7 @@ public actor CentralManager {
         withServices services: [BluetoothUUID]
     ) async throws(RadioError) -> [Peripheral] {
         try await access.ask { reference, phone throws(RadioError) in
-            try await phone.central.retrieveConnected(services, for: reference, on: phone)
+            try await phone.central.retrieveConnected(services, for: reference)
         }
     }
 
@@ -245,7 +243,7 @@ public actor CentralManager {
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {
-        try? access.act { manager, phone in phone.central.register(manager, matching, on: phone) }
+        try? access.act { manager, phone in phone.central.events.register(manager, matching) }
     }
 
     /// Requests a connection and returns at once; `.connected` or `.failedToConnect` follows.
@@ -256,8 +254,9 @@ public actor CentralManager {
         _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
     ) throws(RadioError) {
         try access.act { manager, phone throws(RadioError) in
-            try manager.checkMayConnect(peripheral, on: phone)
-            phone.central.connections.connect(manager, to: peripheral, options, on: phone)
+            try phone.central.memory.checkPower()
+            try manager.checkMayConnect(peripheral)
+            phone.central.connections.connect(manager, to: peripheral, options)
         }
     }
 
@@ -268,10 +267,11 @@ public actor CentralManager {
     /// not run.
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
-            let manager = try phone.central.acting(reference)
-            try manager.checkMayConnect(peripheral, on: phone)
+            let manager = try phone.central.memory.acting(reference)
+            try phone.central.memory.checkPower()
+            try manager.checkMayConnect(peripheral)
             try await phone.central.connections.connectAndWait(
-                manager, to: peripheral, timeout: timeout, on: phone)
+                manager, to: peripheral, timeout: timeout)
         }
     }
 
@@ -279,6 +279,6 @@ public actor CentralManager {
     ///
     /// The link stays on the air if another app uses it. Does nothing if the app does not run.
     public func cancelPeripheralConnection(_ peripheral: Peripheral) {
-        try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral, on: phone) }
+        try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral) }
     }
 }

@@ -1,7 +1,9 @@
 import MynahCore
 
 /// The connected centrals of a phone.
-struct CentralTable {
+///
+/// Belongs to a phone, and runs on the phone's executor.
+final class CentralTable {
     private var connected: [Peer.ID: Central] = [:]
     /// The peripherals that the phone is connected to: they may use its services on the same links.
     private var peripherals: [Peer.ID: Central] = [:]
@@ -17,13 +19,13 @@ struct CentralTable {
     /// Whether a central is connected now.
     func isConnected(_ id: Peer.ID) -> Bool { connected[id] != nil }
 
-    mutating func removeAll() {
+    func removeAll() {
         connected = [:]
         peripherals = [:]
     }
 
     /// Notes an event of a link to a peripheral; returns the peripheral if the link has ended.
-    mutating func note(_ event: CentralEvent) -> Central? {
+    func note(_ event: CentralEvent) -> Central? {
         switch event {
         case .connected(let peer): peripherals[peer.id] = Central(peer)
         case .peerChanged(let peer): peripherals[peer.id] = Central(peer, mtu: peripherals[peer.id]?.mtu)
@@ -39,7 +41,7 @@ struct CentralTable {
     /// it.
     ///
     /// Returns `nil` if the event is about no link, or changes nothing.
-    mutating func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
+    func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
         switch event {
         case .connected(let peer):
             let central = Central(peer, mtu: connected[peer.id]?.mtu)

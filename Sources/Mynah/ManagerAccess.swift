@@ -8,9 +8,9 @@ package struct ManagerAccess: Sendable {
     private let reference: ManagerReference
     private let link: PhoneLink
 
-    init(_ manager: ManagerState, on phone: isolated Phone) {
+    init(_ manager: ManagerState, _ link: PhoneLink) {
         reference = ManagerReference(manager)
-        link = PhoneLink(phone)
+        self.link = link
     }
 
     /// The subscribers of an attribute, as far as the radio reports them.
@@ -66,8 +66,8 @@ package struct ManagerAccess: Sendable {
     /// Returns when what was preserved of the manager's app is on the radio, as far as the radio takes it.
     package func awaitRestoration() async {
         try? await ask { phone, reference in
-            guard let app = phone.manager(reference)?.app else { return }
-            await phone.services.awaitRestoration(of: app, on: phone)
+            guard let app = phone.memory.manager(reference)?.app else { return }
+            await phone.services.awaitRestoration(of: app)
         }
     }
 
@@ -81,7 +81,7 @@ package struct ManagerAccess: Sendable {
                 _ = try await phone.add(services, for: reference)
             } catch {
                 // The error of a manager that has ended meanwhile is nobody's.
-                guard phone.manager(reference) != nil else { return }
+                guard phone.memory.manager(reference) != nil else { return }
                 phone.warn("servicesRefused", "services could not be published: \(error)")
             }
         }
@@ -94,11 +94,11 @@ package struct ManagerAccess: Sendable {
         let reference = reference
         let calls = look { manager, _ in manager.callbacks.advertisingCalls }
         request { phone in
-            guard phone.manager(reference)?.callbacks.advertisingCalls == calls else { return }
+            guard phone.memory.manager(reference)?.callbacks.advertisingCalls == calls else { return }
             do throws(RadioError) {
-                _ = try await phone.advertiser.start(advertisement, for: reference, on: phone)
+                _ = try await phone.advertiser.start(advertisement, for: reference)
             } catch {
-                guard phone.manager(reference) != nil else { return }
+                guard phone.memory.manager(reference) != nil else { return }
                 phone.warn("advertisingRefused", "the advertising could not be started: \(error)")
             }
         }
@@ -111,8 +111,8 @@ package struct ManagerAccess: Sendable {
         let reference = reference
         let calls = look { manager, _ in manager.callbacks.advertisingCalls }
         request { phone in
-            guard phone.manager(reference)?.callbacks.advertisingCalls == calls else { return }
-            await phone.advertiser.stop(reference, on: phone)
+            guard phone.memory.manager(reference)?.callbacks.advertisingCalls == calls else { return }
+            await phone.advertiser.stop(reference)
         }
     }
 
@@ -121,23 +121,23 @@ package struct ManagerAccess: Sendable {
         guard look({ manager, _ in manager.callbacks.add(request) }) == true else { return }
         let reference = reference
         link.enqueue { phone in
-            while let next = phone.manager(reference)?.callbacks.next() { await next(phone) }
+            while let next = phone.memory.manager(reference)?.callbacks.next() { await next(phone) }
         }
     }
 
     /// Starts advertising, and returns what the radio advertises.
     func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         try await ask { phone, reference throws(RadioError) in
-            phone.manager(reference)?.callbacks.advertisingCalls += 1
-            return try await phone.advertiser.start(advertisement, for: reference, on: phone)
+            phone.memory.manager(reference)?.callbacks.advertisingCalls += 1
+            return try await phone.advertiser.start(advertisement, for: reference)
         }
     }
 
     /// Stops advertising.
     func stopAdvertising() async {
         try? await ask { phone, reference in
-            phone.manager(reference)?.callbacks.advertisingCalls += 1
-            await phone.advertiser.stop(reference, on: phone)
+            phone.memory.manager(reference)?.callbacks.advertisingCalls += 1
+            await phone.advertiser.stop(reference)
         }
     }
 
@@ -146,7 +146,7 @@ package struct ManagerAccess: Sendable {
     /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
     func look<Value: Sendable>(_ body: @Sendable (ManagerState, isolated Phone) -> Value) -> Value? {
         let reference = reference
-        return link.run { phone in phone.manager(reference).map { body($0, phone) } } ?? nil
+        return link.run { phone in phone.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
     /// Asks the phone for something at once; throws `invalidState` if the phone is gone.

@@ -41,6 +41,21 @@ final class ManagerState {
         var readers = EventReaders<DeliveredEvent>()
     }
 
+    /// The preserved state of the manager, and what it is made of besides the manager's own state.
+    private struct Record {
+        let files: PhoneFiles
+        /// The centrals of the phone, by which subscribers are named.
+        let centrals: CentralTable
+        /// Subscribers of an earlier process that have not come back yet.
+        var remembered: [PreservedState.Subscriber] = []
+        /// The last saved state, or `nil` if none was saved.
+        var saved: PreservedState?
+
+        init(_ files: PhoneFiles, _ centrals: CentralTable) {
+            (self.files, self.centrals) = (files, centrals)
+        }
+    }
+
     /// Names it for as long as the phone lives.
     let number: UInt64
     /// Changes with each launch of its app: an earlier launch's handle names another epoch.
@@ -53,10 +68,6 @@ final class ManagerState {
     private var audience: Audience
     var added: [AddedServices] = []
     var subscriptions = SubscriptionTable()
-    /// Subscribers of an earlier process that have not come back yet.
-    private var remembered: [PreservedState.Subscriber] = []
-    /// The last saved state, or `nil` if none was saved.
-    private var saved: PreservedState?
     var requested = RequestedAdvertisement()
     /// The advertisement of an accessory, or `nil` if it does not advertise.
     var accessoryAdvertisement: Advertisement?
@@ -68,20 +79,26 @@ final class ManagerState {
     var callbacks = CallbackRequests()
     /// The advertising for it on the air.
     private(set) var advertising = AdvertisingReport.silent
+    private var record: Record
 
     /// An accessory's.
-    init(number: UInt64, state: RadioState, sink: (any PeripheralSink)?) {
-        self.number = number
+    init(_ files: PhoneFiles, _ memory: PhoneMemory, sink: (any PeripheralSink)?) {
+        record = Record(files, memory.centrals)
+        number = memory.nextNumber()
         app = nil
         restoreIdentifier = nil
         stage = .live
-        self.state = state
+        state = memory.radioState
         audience = Audience(sink: sink)
     }
 
     /// An app's.
-    init(number: UInt64, app: AppProcess, restoreIdentifier: String?, sink: (any PeripheralSink)?) {
-        self.number = number
+    init(
+        of app: AppProcess, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
+        sink: (any PeripheralSink)?
+    ) {
+        record = Record(files, memory.centrals)
+        number = memory.nextNumber()
         self.app = app
         self.restoreIdentifier = restoreIdentifier
         stage = .new(isRestored: false)
@@ -90,8 +107,9 @@ final class ManagerState {
     }
 
     /// The state that another process preserved.
-    init(number: UInt64, app: AppProcess, preserved: PreservedState) {
-        self.number = number
+    init(of app: AppProcess, _ preserved: PreservedState, _ files: PhoneFiles, _ memory: PhoneMemory) {
+        record = Record(files, memory.centrals)
+        number = memory.nextNumber()
         self.app = app
         restoreIdentifier = preserved.name.restoreIdentifier
         stage = .ended
@@ -99,8 +117,8 @@ final class ManagerState {
         state = .unknown
         added = preserved.batches.map { AddedServices(id: nil, services: $0) }
         requested = RequestedAdvertisement(preserved: preserved.advertisement)
-        remembered = preserved.subscribers
-        saved = preserved
+        record.remembered = preserved.subscribers
+        record.saved = preserved
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }
@@ -117,17 +135,22 @@ final class ManagerState {
     }
 
     /// From now on its program hears of it; returns what was preserved, or `nil` if that is nothing.
-    func introduce(on phone: isolated Phone) -> RestoredState? {
+    func introduce() -> RestoredState? {
         guard case .new(let isRestored) = stage else { return nil }
         stage = .live
         guard isRestored else { return nil }
-        let kept = restored(on: phone)
+        let kept = restored
         return kept.isEmpty ? nil : kept
     }
 
-    /// Gives its program the handle.
-    func attach(_ handle: PeripheralManager) {
+    /// Returns a handle for its program, and names it to the program's delegate.
+    func makeHandle(
+        _ link: PhoneLink, _ radio: any PeripheralRadio, keeping phone: Phone? = nil
+    ) -> PeripheralManager {
+        let handle = PeripheralManager(
+            ManagerAccess(self, link), restoreIdentifier: restoreIdentifier, radio, keeping: phone)
         (audience.sink as? PeripheralManagerDelegateSink)?.attach(to: handle)
+        return handle
     }
 
     /// Ends the manager: its process is gone, or its owner has let go of it.
@@ -153,26 +176,26 @@ final class ManagerState {
     // MARK: Preserved state
 
     /// Updates the state by an event, whether or not the app receives it now.
-    func note(_ event: PeripheralEvent, on phone: isolated Phone) {
+    func note(_ event: PeripheralEvent) {
         switch event {
         case .stateChanged(let new):
             state = new
             guard new != .poweredOn else { return }
             subscriptions.removeAll()
             advertising = .silent
-            save(on: phone)
+            save()
         case .subscribed(let attribute, let central, _):
             subscriptions.subscribe(central?.id, to: attribute)
-            remembered.removeAll {
+            record.remembered.removeAll {
                 $0.attribute == attribute && ($0.address == nil || $0.address == central?.address)
             }
-            save(on: phone)
+            save()
         case .unsubscribed(let attribute, let central):
             subscriptions.unsubscribe(central?.id, from: attribute)
-            save(on: phone)
+            save()
         case .disconnected(let central):
             subscriptions.forget(central.id)
-            save(on: phone)
+            save()
         case .advertisingChanged(let report):
             advertising = report
         default:
@@ -181,39 +204,39 @@ final class ManagerState {
     }
 
     /// Services were published or withdrawn.
-    func changeAdded(on phone: isolated Phone, _ body: (inout [AddedServices]) -> Void) {
-        defer { phone.meter.update(on: phone) }
+    func changeAdded(_ body: (inout [AddedServices]) -> Void) {
         let before = services
         body(&added)
         let left = Set(services.map(\.key))
         subscriptions.remove(before.filter { !left.contains($0.key) })
-        save(on: phone)
+        save()
     }
 
     /// All services are withdrawn without being asked.
     ///
     /// Returns those that were on the radio. To `forget` means that its app has to add them again.
-    func withdrawAll(forget: Bool, on phone: isolated Phone) -> [AddedServices] {
+    func withdrawAll(forget: Bool) -> [AddedServices] {
         databaseEpoch += 1
-        defer { phone.meter.update(on: phone) }
         let withdrawn = added.filter { $0.id != nil }
         subscriptions.remove(withdrawn.flatMap(\.services))
         for index in added.indices { added[index] = AddedServices(id: nil, services: added[index].services) }
         guard forget else { return withdrawn }
         added = []
-        remembered = []
-        save(on: phone)
+        record.remembered = []
+        save()
         return withdrawn
     }
 
     // MARK: Preserved state
 
     /// Saves what would be restored, if it has changed; a manager that did nothing has nothing to restore.
-    func save(on phone: isolated Phone) {
+    func save() {
         guard let preservedName else { return }
-        let state = preserved(preservedName, on: phone)
-        guard state != saved ?? PreservedState(name: preservedName), phone.save(state) else { return }
-        saved = state
+        let state = preserved(preservedName)
+        guard state != record.saved ?? PreservedState(name: preservedName), record.files.save(state) else {
+            return
+        }
+        record.saved = state
     }
 
     /// The name under which its state is preserved, or `nil` if it is not.
@@ -227,31 +250,31 @@ final class ManagerState {
     ///
     /// That published services alone are none of that is an assumption: TN3115 names "actively advertising".
     var isAtWork: Bool {
-        requested.advertisement != nil || !subscriptions.attributes.isEmpty || !remembered.isEmpty
+        requested.advertisement != nil || !subscriptions.attributes.isEmpty || !record.remembered.isEmpty
     }
 
-    private func preserved(_ name: PreservedName, on phone: isolated Phone) -> PreservedState {
+    private func preserved(_ name: PreservedName) -> PreservedState {
         var state = PreservedState(name: name, batches: added.map(\.services))
         state.advertisement = requested.advertisement
-        state.subscribers = liveSubscribers(on: phone).map {
+        state.subscribers = liveSubscribers.map {
             .init(attribute: $0.attribute, address: $0.address)
         }
-        state.subscribers += remembered.filter { !state.subscribers.contains($0) }
+        state.subscribers += record.remembered.filter { !state.subscribers.contains($0) }
         return state
     }
 
-    private func restored(on phone: isolated Phone) -> RestoredState {
-        let remembered = remembered.map {
+    private var restored: RestoredState {
+        let remembered = record.remembered.map {
             RestoredState.Subscriber(attribute: $0.attribute, address: $0.address, isLive: false)
         }
         return RestoredState(
             services: services, advertisement: requested.advertisement,
-            subscribers: remembered + liveSubscribers(on: phone))
+            subscribers: remembered + liveSubscribers)
     }
 
-    private func liveSubscribers(on phone: isolated Phone) -> [RestoredState.Subscriber] {
+    private var liveSubscribers: [RestoredState.Subscriber] {
         subscriptions.attributes.flatMap { attribute in
-            let named = subscriptions.centrals(of: attribute).map { phone.central($0).address }
+            let named = subscriptions.centrals(of: attribute).map { record.centrals[$0].address }
             return (named + (subscriptions.hasUnnamed(attribute) ? [nil] : [])).map {
                 RestoredState.Subscriber(attribute: attribute, address: $0, isLive: true)
             }

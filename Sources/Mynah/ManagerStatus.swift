@@ -39,11 +39,11 @@ extension ManagerAccess {
     /// Sets the value with which the radio answers by itself, now and when the service is published again.
     package func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) async {
         try? await ask { phone, reference in
-            guard let manager = phone.manager(reference) else { return }
+            guard let manager = phone.memory.manager(reference) else { return }
             for index in manager.added.indices {
                 manager.added[index].services.setStaticValue(value, of: attribute)
             }
-            manager.save(on: phone)
+            manager.save()
             await phone.radio.setValue(value, of: attribute)
         }
     }

@@ -20,12 +20,15 @@ public actor PeripheralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    init(_ manager: ManagerState, on phone: isolated Phone) {
-        access = ManagerAccess(manager, on: phone)
-        radio = phone.radio
-        kept = manager.app == nil ? phone : nil
-        restoreIdentifier = manager.restoreIdentifier
-        manager.attach(self)
+    /// The handle of a manager of a phone, which is kept alive if it is named.
+    init(
+        _ access: ManagerAccess, restoreIdentifier: String?, _ radio: any PeripheralRadio,
+        keeping kept: Phone?
+    ) {
+        self.access = access
+        self.radio = radio
+        self.kept = kept
+        self.restoreIdentifier = restoreIdentifier
     }
 
     deinit {

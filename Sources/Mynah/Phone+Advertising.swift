@@ -10,6 +10,6 @@ extension Phone {
 
     /// Resumes advertising as the managers request, and returns when the radio does that.
     package func releaseAdvertising() async throws(RadioError) {
-        try await advertiser.release(on: self)
+        try await advertiser.release()
     }
 }

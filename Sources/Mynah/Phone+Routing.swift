@@ -27,55 +27,72 @@ extension Phone {
         case .stateChanged(let new): stateChanged(to: new)
         case .capabilitiesChanged(let new):
             changeCapabilities(new)
-            report(.capabilitiesChanged(new))
-        case .lost(let error): report(.lost(error))
-        case .recovered: report(.recovered)
-        case .advertisingChanged(let report): advertiser.radioChanged(to: report, on: self)
-        case .warning(let warning): report(.warning(warning))
+            reports.report(.capabilitiesChanged(new))
+        case .lost(let error): reports.report(.lost(error))
+        case .recovered: reports.report(.recovered)
+        case .advertisingChanged(let report): advertiser.radioChanged(to: report)
+        case .warning(let warning): reports.report(.warning(warning))
         case .connected, .disconnected, .peerChanged, .mtuChanged, .parameters, .paired, .refused:
-            guard let reports = centrals.note(services.explained(event)) else { break }
-            report(reports.phone)
-            if let event = reports.managers { deliverToAll(event) }
-            central.linksChanged(on: self)
-        case .pairing(let id, let step): return ask(.pairing(central(id), step))
+            let events = memory.centrals.note(services.explained(event))
+            meter.update()
+            guard let events else { break }
+            reports.report(events.phone)
+            if let event = events.managers { deliverToAll(event) }
+            central.linksChanged()
+        case .pairing(let id, let step): return reports.ask(.pairing(central(id), step))
         }
         return .none
     }
 
     /// Gives an event to a manager: at once, or as the life of its app has it.
     func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
-        manager.note(event, on: self)
+        manager.note(event)
         guard let app = manager.app else { return manager.deliver(event) }
-        return app.pass(event, to: manager, on: self)
+        return app.pass(event, to: manager)
     }
 
     private func deliver(_ event: PeripheralEvent, toOwnerOf attribute: AttributeKey) {
         if let owner = services.owner(of: attribute) { _ = deliver(event, to: owner) }
     }
 
+    /// A peripheral may use the phone's services on the link that the phone made to it.
+    ///
+    /// Managers of apps hear of its subscriptions alone.
+    func noteClient(_ event: CentralEvent) {
+        let gone = memory.centrals.note(event)
+        meter.update()
+        guard let gone, isRunning, !memory.apps.isEmpty else { return }
+        for manager in memory.managers where manager.app == nil {
+            _ = deliver(.disconnected(gone), to: manager)
+        }
+    }
+
+    /// Asks the phone's user whether to pair with the device of a link.
+    func consents(toPairOn link: Peer.ID) async -> Bool { await central.consent.ask(for: link) }
+
     private func deliverToAll(_ event: PeripheralEvent) {
-        for manager in managers { _ = deliver(event, to: manager) }
+        for manager in memory.managers { _ = deliver(event, to: manager) }
     }
 
     /// A channel without an owner has no reference left, which closes it.
     private func opened(_ channel: any L2CAPChannel) {
         guard let owner = services.owner(ofChannel: channel.psm) else { return }
-        let delivered = owner.app.map { AppChannel(channel, of: App($0, on: self)) } ?? channel
+        let delivered = owner.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         _ = deliver(.channelOpened(delivered, central(channel.peer)), to: owner)
     }
 
     private func stateChanged(to new: RadioState) {
-        radioState = new
-        report(.stateChanged(new))
-        if new != .poweredOn { advertiser.radioEnded(on: self) }
-        for manager in managers {
+        memory.radioState = new
+        reports.report(.stateChanged(new))
+        if new != .poweredOn { advertiser.radioEnded() }
+        for manager in memory.managers {
             // An app hears of it once, and passes it on to its managers.
             if let app = manager.app {
-                manager.note(.stateChanged(app.bluetoothState(new)), on: self)
+                manager.note(.stateChanged(app.bluetoothState(new)))
             } else {
                 _ = deliver(.stateChanged(new), to: manager)
             }
         }
-        for app in apps { app.radioStateChanged(to: new, on: self) }
+        for app in memory.apps { app.radioStateChanged(to: new) }
     }
 }

@@ -2,14 +2,9 @@ import MynahCore
 
 // Requests of managers to publish services.
 extension Phone {
-    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
-    func manager(_ reference: ManagerReference) -> ManagerState? {
-        managers.first { $0.number == reference.number && $0.epoch == reference.epoch && !$0.isEnded }
-    }
-
     /// Returns the manager of a handle if its program may act.
     private func acting(_ reference: ManagerReference) throws(RadioError) -> ManagerState {
-        guard let manager = manager(reference) else {
+        guard let manager = memory.manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
         }
         try manager.app?.checkMayAct()
@@ -18,12 +13,13 @@ extension Phone {
 
     /// The last reference to a manager is gone; its preserved state stays.
     func release(_ reference: ManagerReference) async {
-        guard let manager = manager(reference) else { return }
+        guard let manager = memory.manager(reference) else { return }
         manager.end()
         manager.app?.forget(manager)
-        services.withdrawAll(of: manager, forget: false, on: self)
-        forget(manager)
-        advertiser.update(on: self)
+        services.withdrawAll(of: manager, forget: false)
+        memory.forget(manager)
+        advertiser.remove(manager)
+        advertiser.update()
     }
 
     // MARK: Services
@@ -34,10 +30,11 @@ extension Phone {
         let manager = try acting(reference)
         try DefinitionRules.check(services, ofApp: manager.app != nil)
         let epoch = manager.databaseEpoch
-        return try await self.services.publish(services, for: manager, on: self) { published in
+        return try await self.services.publish(services, for: manager) { published in
             guard epoch == manager.databaseEpoch, !manager.isEnded else { return false }
             if let published {
-                manager.changeAdded(on: self) { $0.append(.init(published, services)) }
+                manager.changeAdded { $0.append(.init(published, services)) }
+                meter.update()
             }
             return true
         }
@@ -48,8 +45,9 @@ extension Phone {
         guard let index = manager.added.firstIndex(where: { $0.services.contains { $0.key == service } })
         else { return }
         let added = manager.added[index]
-        manager.changeAdded(on: self) { $0.remove(at: index) }
-        await services.withdraw(added, on: self)
+        manager.changeAdded { $0.remove(at: index) }
+        meter.update()
+        await services.withdraw(added)
         let rest = added.services.filter { $0.key != service && !$0.includes.contains(service) }
         if !rest.isEmpty { _ = try await add(rest, for: reference) }
     }
@@ -57,8 +55,9 @@ extension Phone {
     func removeAllServices(of reference: ManagerReference) async {
         guard let manager = try? acting(reference) else { return }
         let all = manager.added
-        manager.changeAdded(on: self) { $0 = [] }
-        for added in all { await services.withdraw(added, on: self) }
+        manager.changeAdded { $0 = [] }
+        meter.update()
+        for added in all { await services.withdraw(added) }
     }
 
     // MARK: Values
@@ -101,6 +100,6 @@ extension Phone {
 
     func unpublishL2CAPChannel(_ psm: UInt16, of reference: ManagerReference) {
         guard let manager = try? acting(reference), services.owner(ofChannel: psm) === manager else { return }
-        services.unpublish(channel: psm, on: self)
+        services.unpublish(channel: psm)
     }
 }

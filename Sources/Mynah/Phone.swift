@@ -25,24 +25,21 @@ public actor Phone {
 
     let radio: any PeripheralRadio
     let identity: DeviceIdentity
-    private let sink: (any PhoneSink)?
-    var preserved: PreservedStates
-    private var stage = Stage.stopped
-    /// Accessories' managers, and those of apps, with the ones whose process is gone.
-    private(set) var managers: [ManagerState] = []
-    var apps: [AppProcess] = []
-    let services = ServiceRegistry()
+    let reports: PhoneReports
+    let files: PhoneFiles
+    /// The knowledge that the parts of the phone share.
+    let memory: PhoneMemory
+    private var stage = Stage.stopped { didSet { memory.capabilities = capabilities } }
+    let services: ServiceRegistry
     nonisolated let queue = WorkQueue<Phone>()
-    var centrals = CentralTable() { didSet { meter.update(on: self) } }
     let advertiser: PhoneAdvertiser
-    let meter = PhoneMeter()
+    let meter: PhoneMeter
+    private let ports: AppPorts
     /// The phone's other half.
     let central: PhoneCentral
-    /// The number of the last manager or app.
-    private var lastNumber: UInt64 = 0
 
     /// The Bluetooth state.
-    public internal(set) var radioState = RadioState.unknown
+    public var radioState: RadioState { memory.radioState }
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
@@ -65,20 +62,32 @@ public actor Phone {
         advertising: PhoneAdvertising = PhoneAdvertising(), stateDirectory: StateDirectory? = nil,
         seed: UInt64? = nil, clock: some Clock<Duration> = ContinuousClock(), sink: (any PhoneSink)? = nil
     ) {
-        self.radio = radio
-        self.identity = identity
-        self.sink = sink
-        preserved = PreservedStates(stateDirectory)
-        advertiser = PhoneAdvertiser(advertising)
         let centralRole = (radio as? any ControllableRadio)?.centralRole ?? radio as? any CentralRadio
-        central = PhoneCentral(centralRole, seed: seed, clock: RunClock(clock))
+        let common = PhoneCommon(radio, identity, stateDirectory, sink)
+        self.init(
+            common, PhoneCentral(centralRole, common, seed: seed, clock: RunClock(clock)), advertising)
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.
-    init(_ central: sending PhoneCentral, on radio: CentralOnlyRadio, identity: DeviceIdentity) {
-        (self.radio, self.identity, self.central) = (radio, identity, central)
-        (sink, preserved) = (nil, PreservedStates(nil))
-        advertiser = PhoneAdvertiser(PhoneAdvertising())
+    init(
+        alone radio: any CentralRadio, identity: DeviceIdentity, options: CentralManager.Options,
+        sink: (any CentralManagerSink)?
+    ) {
+        let common = PhoneCommon(CentralOnlyRadio(radio), identity, nil, nil)
+        let central = PhoneCentral(alone: radio, common, options: options, sink: sink)
+        self.init(common, central, PhoneAdvertising())
+    }
+
+    private init(
+        _ common: PhoneCommon, _ central: PhoneCentral, _ advertising: PhoneAdvertising
+    ) {
+        let work = common.work
+        (radio, identity, self.central) = (common.radio, common.identity, central)
+        ports = AppPorts(common)
+        (reports, files, memory, meter) = (common.reports, common.files, common.memory, common.meter)
+        services = ServiceRegistry(common)
+        advertiser = PhoneAdvertiser(advertising, common, beside: central.scanner)
+        work.attach(to: self)
     }
 
     deinit { if case .running = stage { radio.close() } }
@@ -92,7 +101,7 @@ public actor Phone {
     var isRunning: Bool { if case .running = stage { true } else { false } }
 
     /// The centrals that are connected now.
-    public var connectedCentrals: [Central] { centrals.all }
+    public var connectedCentrals: [Central] { memory.centrals.all }
 
     // MARK: Start and stop
 
@@ -109,10 +118,10 @@ public actor Phone {
         }
         stage = .starting
         let capabilities = try await startRadio(check)
-        await services.republishAll(on: self, withOwn: capabilities.playsPhoneServices)
+        await services.republishAll(withOwn: capabilities.playsPhoneServices)
         guard isRunning else { throw Self.stoppedMeanwhile }
-        advertiser.update(on: self)
-        central.startSoon(on: self)
+        advertiser.update()
+        central.startSoon()
         return capabilities
     }
 
@@ -133,7 +142,7 @@ public actor Phone {
         } catch {
             await radio.stop()
             stage = .stopped
-            radioState = .unknown
+            memory.radioState = .unknown
             throw error
         }
         stage = .running(capabilities)
@@ -150,20 +159,20 @@ public actor Phone {
     public func stop(forgetting: Bool = false) async {
         // From here on the radio takes services down by itself.
         PhoneControl.keepState(of: self)
-        let preserved = preserved
-        self.preserved = PreservedStates(nil)
+        let preserved = files.close()
         if case .starting = stage { stage = .abandoned }
         if isRunning { stage = .stopping }
         await radio.stop()
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
-        if forgetting { preserved.forget(apps.flatMap(\.preservedNames)) }
-        central.stop(on: self)
-        for app in apps { app.stop() }
-        for manager in managers { manager.end() }
-        (apps, managers) = ([], [])
+        if forgetting { preserved.forget(memory.apps.flatMap(\.preservedNames)) }
+        central.stop()
+        for app in memory.apps { app.stop() }
+        for manager in memory.managers { manager.end() }
+        (memory.apps, memory.managers) = ([], [])
         advertiser.reset()
-        centrals.removeAll()
+        memory.centrals.removeAll()
+        meter.update()
         await preserved.settle()
     }
 
@@ -182,12 +191,17 @@ public actor Phone {
         _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
         let app = AppProcess(
-            number: nextNumber(), description, delegate: delegate, clock: RunClock(clock),
-            isTerminated: isTerminated)
-        apps.append(app)
-        app.installed(isTerminated: isTerminated, on: self)
-        app.radioStateChanged(to: radioState, on: self)
-        return App(app, on: self)
+            number: memory.nextNumber(), description, delegate: delegate, clock: RunClock(clock),
+            isTerminated: isTerminated, ports)
+        memory.apps.append(app)
+        app.installed()
+        if isTerminated {
+            // A phone that was restarted asks its devices for their attributes again.
+            if !isRunning { central.devices.tables.forgetAll() }
+            app.serveTerminated()
+        }
+        app.radioStateChanged(to: radioState)
+        return app.makeHandle()
     }
 
     /// Makes the peripheral manager of an accessory, which keeps the phone alive.
@@ -199,9 +213,9 @@ public actor Phone {
 
     /// Makes the peripheral manager of an accessory; its events go to `sink`, or else to `events()`.
     package func makePeripheralManager(sink: (any PeripheralSink)?) -> PeripheralManager {
-        let manager = ManagerState(number: nextNumber(), state: radioState, sink: sink)
-        managers.append(manager)
-        return PeripheralManager(manager, on: self)
+        let manager = ManagerState(files, memory, sink: sink)
+        memory.managers.append(manager)
+        return manager.makeHandle(PhoneLink(self), radio, keeping: self)
     }
 
     /// Makes a central manager without an app, which keeps the phone alive.
@@ -220,7 +234,8 @@ public actor Phone {
     package func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)?
     ) throws(RadioError) -> CentralManager {
-        try central.makeManager(options: options, sink: sink, on: self)
+        let (manager, radio) = try central.makeManager(options: options, sink: sink)
+        return manager.makeHandle(PhoneLink(self), radio, keeping: self)
     }
 
     /// The user turns Bluetooth off or on.
@@ -228,52 +243,20 @@ public actor Phone {
     /// Throws `unsupported` with BlueZ, because other programs share its adapter.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
     /// The user opens the alert that was shown last, which opens its app.
-    public func openAlert() { central.alerts.open(on: self) }
+    public func openAlert() {
+        guard let (app, transition) = central.alerts.open() else { return }
+        if let app = memory.app(app) { memory.apply(transition, to: app) }
+    }
     /// The user dismisses the alert that was shown last.
-    public func dismissAlert() { central.alerts.dismiss(on: self) }
+    public func dismissAlert() { central.alerts.dismiss() }
 
     /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
-    package func meterRadio() -> Bool { meter.start(on: self) }
+    package func meterRadio() -> Bool { meter.start() }
     /// The use since the last report, or `nil` if that is not counted.
-    package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
+    package func reportRadioUse() -> MeteredUse? { meter.report() }
 
     /// Disconnects a central.
     public func disconnect(_ central: Peer.ID) async { await radio.disconnect(central) }
-
-    /// Returns an app, or `nil` if the phone was stopped.
-    func app(_ number: UInt64) -> AppProcess? { apps.first { $0.number == number } }
-
-    func nextNumber() -> UInt64 {
-        lastNumber += 1
-        return lastNumber
-    }
-
-    func add(_ manager: ManagerState) { managers.append(manager) }
-
-    /// Forgets a manager that has nothing on the radio.
-    func forget(_ manager: ManagerState) {
-        managers.removeAll { $0 === manager }
-        advertiser.remove(manager)
-    }
-
-    // MARK: Preserved state
-
-    func load<State: PreservableState>(_ name: PreservedName) -> State? {
-        let (state, warning): (State?, String?) = preserved.load(name)
-        if let warning { warn("preservedStateUnusable", warning) }
-        return state
-    }
-
-    /// Saves a file's content soon, and returns `false` if nothing is kept.
-    ///
-    /// A problem is reported once for as long as the reason is the same.
-    func save(_ content: some KeptContent) -> Bool {
-        preserved.save(content) { [weak self, executor = preferredExecutor] message in
-            Task(executorPreference: executor) { await self?.warn("stateNotKept", message) }
-        }
-    }
-
-    func deletePreserved(_ name: PreservedName) { preserved.remove(name) }
 
     // MARK: Reports
 
@@ -283,19 +266,7 @@ public actor Phone {
     }
 
     /// The name and address of a central.
-    package func central(_ id: Peer.ID) -> Central { centrals[id] }
+    package func central(_ id: Peer.ID) -> Central { memory.centrals[id] }
 
-    /// Reports something that concerns the phone as a whole.
-    func report(_ event: PhoneEvent) {
-        _ = sink?.handle(event)
-    }
-
-    /// Reports something that may be answered; returns `.none` if the phone has no sink.
-    func ask(_ event: PhoneEvent) -> RadioAnswer {
-        sink?.handle(event) ?? .none
-    }
-
-    func warn(_ code: String, _ message: String) {
-        report(.warning(RadioWarning(code, message)))
-    }
+    func warn(_ code: String, _ message: String) { reports.warn(code, message) }
 }

@@ -5,18 +5,28 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneAdvertiser {
-    private var advertisement: SharedAdvertisement
+    private var advertisement: SharedAdvertisement {
+        didSet { scanner.isAdvertising = advertisement.isAsked }
+    }
     /// The managers that advertise, in the order in which they began to.
     private var advertisers: [ManagerState] = []
     /// Brings the radio in step, or `nil` while it is.
     private var task: Task<RadioError?, Never>?
 
-    init(_ composer: PhoneAdvertising) {
-        advertisement = SharedAdvertisement(composer)
-    }
+    private let radio: any PeripheralRadio
+    private let memory: PhoneMemory
+    private let reports: PhoneReports
+    private let meter: PhoneMeter
+    private let work: PhoneWork
+    /// The phone's scanner, which not every controller lets scan meanwhile.
+    private let scanner: PhoneScanner
 
-    /// Whether the phone advertises, or is about to.
-    var isAdvertising: Bool { advertisement.isAsked }
+    init(_ composer: PhoneAdvertising, _ common: PhoneCommon, beside scanner: PhoneScanner) {
+        advertisement = SharedAdvertisement(composer)
+        (radio, memory, work) = (common.radio, common.memory, common.work)
+        (reports, meter) = (common.reports, common.meter)
+        self.scanner = scanner
+    }
 
     // MARK: Requests of managers
 
@@ -25,37 +35,37 @@ final class PhoneAdvertiser {
     }
 
     /// Advertises nothing until `release`, and returns when nothing is on the air.
-    func silence(on phone: isolated Phone) async {
+    func silence() async {
         advertisement.isSilenced = true
         // A radio does not refuse to stop.
-        try? await settle(on: phone)
+        try? await settle()
     }
 
-    func release(on phone: isolated Phone) async throws(RadioError) {
+    func release() async throws(RadioError) {
         (advertisement.isHeld, advertisement.isSilenced) = (false, false)
-        try await settle(on: phone)
+        try await settle()
     }
 
     func start(
-        _ new: Advertisement, for reference: ManagerReference, on phone: isolated Phone
+        _ new: Advertisement, for reference: ManagerReference
     ) async throws(RadioError) -> AdvertisingReport {
-        guard let manager = phone.manager(reference) else {
+        guard let manager = memory.manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
         }
         if let app = manager.app {
             try app.checkMayAct()
             try new.checkIsApps(app.description.name)
             manager.requested.start(new, isInForeground: app.state == .foreground)
-            manager.save(on: phone)
+            manager.save()
         } else {
-            try checkAccessory(manager, on: phone)
+            try checkAccessory(manager)
             manager.accessoryAdvertisement = new
             // If it asks for the same again, so is the radio.
             advertisement.requestAgain()
         }
         include(manager)
         do throws(RadioError) {
-            try await settle(on: phone)
+            try await settle()
         } catch {
             manager.accessoryAdvertisement = nil
             throw error
@@ -63,18 +73,18 @@ final class PhoneAdvertiser {
         return manager.advertising
     }
 
-    func stop(_ reference: ManagerReference, on phone: isolated Phone) async {
-        guard let manager = phone.manager(reference), manager.app?.isRunning ?? true,
+    func stop(_ reference: ManagerReference) async {
+        guard let manager = memory.manager(reference), manager.app?.isRunning ?? true,
             manager.requested.advertisement != nil || manager.accessoryAdvertisement != nil
         else { return }
         manager.accessoryAdvertisement = nil
         manager.requested.stop()
-        manager.save(on: phone)
+        manager.save()
         remove(manager)
         do throws(RadioError) {
-            try await settle(on: phone)
+            try await settle()
         } catch {
-            phone.warn("advertisingNotStopped", "advertising could not be stopped: \(error)")
+            reports.warn("advertisingNotStopped", "advertising could not be stopped: \(error)")
         }
     }
 
@@ -92,66 +102,53 @@ final class PhoneAdvertiser {
         advertisement.reset()
     }
 
-    private func checkAccessory(
-        _ manager: ManagerState, on phone: isolated Phone
-    ) throws(RadioError) {
-        guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
-        guard phone.apps.isEmpty else {
+    private func checkAccessory(_ manager: ManagerState) throws(RadioError) {
+        guard memory.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
+        guard memory.apps.isEmpty else {
             throw RadioError(.invalidState, "an accessory cannot advertise on the phone of an app")
         }
-        guard phone.managers.allSatisfy({ $0 === manager || $0.accessoryAdvertisement == nil }) else {
+        guard memory.managers.allSatisfy({ $0 === manager || $0.accessoryAdvertisement == nil }) else {
             throw RadioError(.advertisementRefused, "another manager of this phone advertises already")
         }
     }
 
     /// The advertising of an app's manager is forgotten without being asked.
-    func forget(_ manager: ManagerState, on phone: isolated Phone) {
+    func forget(_ manager: ManagerState) {
         guard manager.requested.advertisement != nil else { return }
         manager.requested = RequestedAdvertisement()
-        manager.save(on: phone)
-        update(on: phone)
+        manager.save()
+        update()
     }
 
     // MARK: The radio
 
     /// Something changed that may change what is advertised.
-    func update(on phone: isolated Phone) {
-        guard phone.isRunning else { return }
+    func update() {
+        guard memory.isRunning else { return }
         advertisement.request()
         guard task == nil else { return }
-        PhoneLink(phone).enqueue { phone in
-            do throws(RadioError) {
-                try await phone.advertiser.settle(on: phone)
-            } catch {
-                phone.warn("advertisingRefused", "the radio does not advertise: \(error)")
-            }
-        }
+        work.start(.advertise)
     }
 
     /// Asks the radio until what it sends is what is asked for; all callers wait for the same end.
-    fileprivate func settle(on phone: isolated Phone) async throws(RadioError) {
-        guard phone.isRunning else { return }
+    func settle() async throws(RadioError) {
+        guard memory.isRunning else { return }
         advertisement.request()
-        if let error = await steps(on: phone).value { throw error }
+        if task == nil { task = work.start(.advertising) }
+        if let error = await task?.value { throw error }
     }
 
-    private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
-        if let task { return task }
-        let new = PhoneLink.task(on: phone) { await $0.advertiser.takeSteps(on: $0) }
-        task = new
-        return new
-    }
-
-    fileprivate func takeSteps(on phone: isolated Phone) async -> RadioError? {
+    /// Asks the radio until what it sends is what is asked for; returns its last error, or `nil` if it is.
+    func requestSteps() async -> RadioError? {
         defer { task = nil }
-        while phone.isRunning {
+        while memory.isRunning {
             let epoch = advertisement.epoch
             do throws(RadioError) {
-                try await takeStep(on: phone)
+                try await requestStep()
             } catch {
                 advertisement.refused()
-                phone.central.listen(on: phone)
-                report(on: phone)
+                work.tell(.listen)
+                report()
                 if epoch == advertisement.epoch { return error }
             }
             if epoch == advertisement.epoch { return nil }
@@ -159,43 +156,45 @@ final class PhoneAdvertiser {
         return nil
     }
 
-    private func takeStep(on phone: isolated Phone) async throws(RadioError) {
-        for manager in phone.managers where manager.requested.advertisement != nil { include(manager) }
+    private func requestStep() async throws(RadioError) {
+        for manager in memory.managers where manager.requested.advertisement != nil { include(manager) }
         let defers = advertisement.defersBackgroundChanges
         let parts = advertisers.compactMap { $0.part(deferringChanges: defers) }
         switch advertisement.next(parts) {
         case .none: break
         case .stop:
-            await phone.radio.stopAdvertising()
+            await radio.stopAdvertising()
             advertisement.note(.silent)
-            phone.central.listen(on: phone)
+            work.tell(.listen)
         case .advertise(let bytes):
-            await phone.central.scanner.makeRoomToAdvertise(on: phone)
-            advertisement.note(try await phone.radio.advertise(bytes))
+            await scanner.makeRoomToAdvertise()
+            advertisement.note(try await radio.advertise(bytes))
         }
-        if !advertisement.isHeld { report(on: phone) }
+        if !advertisement.isHeld { report() }
     }
 
     /// The radio changed what is on the air by itself.
-    func radioChanged(to report: AdvertisingReport, on phone: isolated Phone) {
+    func radioChanged(to report: AdvertisingReport) {
         advertisement.note(report)
-        self.report(on: phone)
+        self.report()
     }
 
     /// The radio is off: nothing is on the air, and managers know it by the state.
-    func radioEnded(on phone: isolated Phone) {
+    func radioEnded() {
         advertisement.note(.silent)
-        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
-        phone.meter.update(on: phone)
+        if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }
+        meter.update()
     }
 
     /// Reports what is on the air, with what is omitted of each app's requests, if it has changed.
-    private func report(on phone: isolated Phone) {
-        for manager in phone.managers {
+    private func report() {
+        for manager in memory.managers {
             let report = advertisement.report(for: manager.number)
-            if report != manager.advertising { _ = phone.deliver(.advertisingChanged(report), to: manager) }
+            if report != manager.advertising {
+                work.tell(.advertisingChanged(report, for: manager.number))
+            }
         }
-        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
-        phone.meter.update(on: phone)
+        if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }
+        meter.update()
     }
 }

@@ -35,22 +35,22 @@ package enum PhoneControl {
     package static func makeOwnManager(
         of services: [ServiceDefinition], sink: any PeripheralSink, on phone: isolated Phone
     ) -> PeripheralManager {
-        let manager = ManagerState(number: phone.nextNumber(), state: phone.radioState, sink: sink)
+        let manager = ManagerState(phone.files, phone.memory, sink: sink)
         manager.added = [.init(id: nil, services: services)]
-        phone.add(manager)
-        return PeripheralManager(manager, on: phone)
+        phone.memory.managers.append(manager)
+        return manager.makeHandle(PhoneLink(phone), phone.radio, keeping: phone)
     }
 
     /// Advertises nothing until `Phone.releaseAdvertising()`, and returns when nothing is on the air.
     package static func silence(_ phone: isolated Phone) async {
-        await phone.advertiser.silence(on: phone)
+        await phone.advertiser.silence()
     }
 
     /// The phone's screen is turned off or on: while it is off, no app finds a service in an overflow area.
     package static func setScreen(isOn: Bool, of phone: isolated Phone) {
         phone.central.scanner.isScreenOn = isOn
         // Devices that the controller has reported before may be found now.
-        if isOn { phone.central.scanner.listenAnew(on: phone) }
+        if isOn { phone.central.scanner.listenAnew() }
     }
 
     /// Whether the phone's screen is on.
@@ -58,16 +58,16 @@ package enum PhoneControl {
 
     /// Keeps the state of a phone's apps as it is now, also if its links end before it stops.
     package static func keepState(of phone: isolated Phone) {
-        guard !phone.preserved.isFinal else { return }
-        phone.central.devices.save(isLast: true, on: phone)
-        phone.preserved.isFinal = true
+        guard !phone.files.isFinal else { return }
+        phone.central.devices.save(isLast: true)
+        phone.files.finish()
     }
 
     /// Forgets an app, which was quit before.
     package static func remove(_ app: App, from phone: isolated Phone) {
         let number = app.access.number
-        phone.app(number)?.stop()
-        phone.apps.removeAll { $0.number == number }
+        phone.memory.app(number)?.stop()
+        phone.memory.apps.removeAll { $0.number == number }
     }
 
     // MARK: Links and bonds
@@ -94,7 +94,7 @@ package enum PhoneControl {
     package static func forgetBond(
         with address: DeviceAddress, on phone: isolated Phone
     ) async throws(RadioError) -> Bool {
-        phone.central.devices.forgotten(address, on: phone)
+        phone.central.devices.forgotten(address)
         return try await controllable(phone).forgetBond(with: address)
     }
 
@@ -103,9 +103,9 @@ package enum PhoneControl {
     /// Returns `nil` if the radio cannot be controlled.
     @discardableResult
     static func ask<Value: Sendable>(
-        _ phone: isolated Phone, _ body: @Sendable (isolated any ControllableRadio) -> Value
+        _ radio: any PeripheralRadio, _ body: @Sendable (isolated any ControllableRadio) -> Value
     ) -> Value? {
-        guard let radio = phone.radio as? any ControllableRadio else { return nil }
+        guard let radio = radio as? any ControllableRadio else { return nil }
         return radio.onOwnExecutor { body($0) }
     }
 

@@ -21,14 +21,14 @@ final class PhoneLink: RadioSink, CentralSink {
     /// Routes an event of the central half on the radio's executor.
     func handle(_ event: CentralEvent) -> RadioAnswer {
         run { phone in
-            phone.services.noteClient(event, on: phone)
+            phone.noteClient(event)
             if case .parameters(let id, let report) = event {
-                if let address = phone.central.connections.ledger.address(of: id) {
-                    phone.report(.peripheralParameters(address, report))
+                if let address = phone.central.memory.ledger.address(of: id) {
+                    phone.reports.report(.peripheralParameters(address, report))
                 }
                 return .none
             }
-            return phone.central.route(event, on: phone)
+            return phone.central.route(event)
         } ?? .none
     }
 
@@ -50,7 +50,7 @@ final class PhoneLink: RadioSink, CentralSink {
     /// Asks the phone's user whether to pair with the device of a link; returns `false` if the phone is gone.
     func consents(toPairOn link: Peer.ID) async -> Bool {
         guard let target else { return false }
-        return await PairingConsent.ask(for: link, on: target)
+        return await target.consents(toPairOn: link)
     }
 
     /// Puts work on the phone's queue, where it starts in the order of the calls.

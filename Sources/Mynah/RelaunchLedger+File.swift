@@ -65,17 +65,15 @@ extension RelaunchLedger: KeptContent {
 extension PhoneControl {
     /// The ledger that an earlier run kept; empty if the file cannot be used.
     package static func relaunchLedger(of phone: isolated Phone) -> RelaunchLedger {
-        let (ledger, warning) = phone.preserved.load(insteadOf: RelaunchLedger()) {
+        phone.files.load(insteadOf: RelaunchLedger(), warning: "relaunchUnusable") {
             json throws(PreservedStateProblem) in try RelaunchLedger(json: json)
         }
-        if let warning { phone.warn("relaunchUnusable", warning) }
-        return ledger
     }
 }
 
 extension AppAccess {
     /// Keeps what forbids the system to relaunch the apps of its phone, soon, if that has a state directory.
     package func save(_ ledger: RelaunchLedger) {
-        _ = look { _, phone in phone.save(ledger) }
+        _ = look { _, phone in phone.files.save(ledger) }
     }
 }

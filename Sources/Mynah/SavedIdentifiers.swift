@@ -89,16 +89,14 @@ extension AppAccess {
     package func savedIdentifiers() -> SavedIdentifiers? {
         look { app, phone in
             let name = app.description.name
-            let (identifiers, warning) = phone.preserved.load(insteadOf: SavedIdentifiers(app: name)) {
-                json throws(PreservedStateProblem) in try SavedIdentifiers(json: json, app: name)
-            }
-            if let warning { phone.warn("savedIdentifiersUnusable", warning) }
-            return identifiers
+            return phone.files.load(
+                insteadOf: SavedIdentifiers(app: name), warning: "savedIdentifiersUnusable"
+            ) { json throws(PreservedStateProblem) in try SavedIdentifiers(json: json, app: name) }
         }
     }
 
     /// Stores what the app wants to keep, soon, if its phone has a state directory.
     package func save(_ identifiers: SavedIdentifiers) {
-        _ = look { _, phone in phone.save(identifiers) }
+        _ = look { _, phone in phone.files.save(identifiers) }
     }
 }

@@ -10,6 +10,16 @@ final class ServiceRegistry {
     /// Attributes whose registration or withdrawal the radio has not answered.
     private var moving: Set<AttributeKey> = []
     private var waiting = Waiters()
+    private let radio: any PeripheralRadio
+    private let memory: PhoneMemory
+    private let reports: PhoneReports
+    private let meter: PhoneMeter
+    private let work: PhoneWork
+
+    init(_ common: PhoneCommon) {
+        (radio, memory, work) = (common.radio, common.memory, common.work)
+        (reports, meter) = (common.reports, common.meter)
+    }
 
     /// The manager of an attribute, or `nil` if it is not published.
     func owner(of attribute: AttributeKey) -> ManagerState? { owners[attribute] }
@@ -21,18 +31,6 @@ final class ServiceRegistry {
     func owner(of request: WriteRequest) -> ManagerState? {
         guard let first = request.parts.first, let owner = owners[first.attribute] else { return nil }
         return request.parts.allSatisfy { owners[$0.attribute] === owner } ? owner : nil
-    }
-
-    // MARK: Peripherals as clients
-
-    /// A peripheral may use the phone's services on the link that the phone made to it.
-    ///
-    /// Managers of apps hear of its subscriptions alone.
-    func noteClient(_ event: CentralEvent, on phone: isolated Phone) {
-        guard let gone = phone.centrals.note(event), phone.isRunning, !phone.apps.isEmpty else { return }
-        for manager in phone.managers where manager.app == nil {
-            _ = phone.deliver(.disconnected(gone), to: manager)
-        }
     }
 
     // MARK: Services
@@ -83,7 +81,7 @@ final class ServiceRegistry {
     ///
     /// `accept` is also asked, without services, just before the radio is.
     func publish(
-        _ services: [ServiceDefinition], for manager: ManagerState, on phone: isolated Phone,
+        _ services: [ServiceDefinition], for manager: ManagerState,
         accept: (PublishedServices?) -> Bool
     ) async throws(RadioError) -> PublishedServices {
         // Radios know attributes by their keys: one that is still leaving would take the new one with it.
@@ -96,10 +94,10 @@ final class ServiceRegistry {
         beginPublishing(services, of: manager)
         defer { settle(services) }
         do throws(RadioError) {
-            let published = try await phone.radio.publish(services)
-            serve(services, of: manager, on: phone)
+            let published = try await radio.publish(services)
+            serve(services, of: manager)
             if accept(published) { return published }
-            await phone.radio.withdraw(published.id)
+            await radio.withdraw(published.id)
             throw withdrawn
         } catch {
             disown(services)
@@ -108,9 +106,9 @@ final class ServiceRegistry {
     }
 
     /// Serves services of a manager as its app's state has it.
-    func serve(_ services: [ServiceDefinition], of manager: ManagerState, on phone: isolated Phone) {
+    func serve(_ services: [ServiceDefinition], of manager: ManagerState) {
         guard let mode = manager.app?.servingMode else { return }
-        PhoneControl.ask(phone) { $0.serve(services, as: mode) }
+        PhoneControl.ask(radio) { $0.serve(services, as: mode) }
     }
 
     /// A radio refuses requests for an app whose services are disabled, and does not know why they are.
@@ -122,53 +120,50 @@ final class ServiceRegistry {
         return .refused(request)
     }
 
-    func withdraw(_ added: ManagerState.AddedServices, on phone: isolated Phone) async {
+    func withdraw(_ added: ManagerState.AddedServices) async {
         guard let id = added.id else { return }
         beginWithdrawing(added.services)
-        await phone.radio.withdraw(id)
+        await radio.withdraw(id)
         settle(added.services)
     }
 
     /// All services of a manager are withdrawn without being asked, and its channels with them.
     ///
     /// That PSMs go with the services is an assumption.
-    func withdrawAll(of manager: ManagerState, forget: Bool, on phone: isolated Phone) {
-        if forget || manager.isEnded { unpublishChannels(of: manager, on: phone) }
-        let link = PhoneLink(phone)
-        for added in manager.withdrawAll(forget: forget, on: phone) {
+    func withdrawAll(of manager: ManagerState, forget: Bool) {
+        if forget || manager.isEnded { unpublishChannels(of: manager) }
+        let withdrawn = manager.withdrawAll(forget: forget)
+        meter.update()
+        for added in withdrawn {
             guard let id = added.id else { continue }
-            let services = added.services
-            beginWithdrawing(services)
-            link.enqueue { phone in
-                await phone.radio.withdraw(id)
-                phone.services.settle(services)
-            }
+            beginWithdrawing(added.services)
+            work.start(.withdraw(id, added.services))
         }
     }
 
     // MARK: Preserved services
 
     /// Puts everything onto a radio that has started, the phone's own services first.
-    func republishAll(on phone: isolated Phone, withOwn: Bool) async {
+    func republishAll(withOwn: Bool) async {
         if withOwn {
-            for manager in phone.managers where manager.app == nil { await republish(manager, on: phone) }
+            for manager in memory.managers where manager.app == nil { await republish(manager) }
         }
-        for app in phone.apps { await republish(app, on: phone) }
+        for app in memory.apps { await republish(app) }
     }
 
     /// Puts preserved services of an app that are on no radio yet onto this one.
-    func republish(_ app: AppProcess, on phone: isolated Phone) async {
+    func republish(_ app: AppProcess) async {
         // It may have ended since this was asked for.
-        guard phone.isRunning, app.state != .terminated || app.rules.isRelaunched(for: .peripheral) else {
+        guard memory.isRunning, app.state != .terminated || app.rules.isRelaunched(for: .peripheral) else {
             return
         }
-        for manager in app.managers { await republish(manager, on: phone) }
+        for manager in app.managers { await republish(manager) }
     }
 
-    private func republish(_ manager: ManagerState, on phone: isolated Phone) async {
+    private func republish(_ manager: ManagerState) async {
         var tried: Set<[AttributeKey]> = []
         // A manager that its program let go of is withdrawn.
-        while phone.managers.contains(where: { $0 === manager }),
+        while memory.managers.contains(where: { $0 === manager }),
             let index = manager.added.firstIndex(where: {
                 $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
             })
@@ -179,23 +174,23 @@ final class ServiceRegistry {
             // The index of these services, or `nil` if they are not waited for any more.
             func current() -> Int? { manager.added.firstIndex { $0.isOnItsWay && $0.services == services } }
             do throws(RadioError) {
-                _ = try await publish(services, for: manager, on: phone) { published in
+                _ = try await publish(services, for: manager) { published in
                     guard let index = current() else { return false }
                     if let published { manager.added[index] = .init(published, services) }
-                    phone.meter.update(on: phone)
+                    meter.update()
                     return true
                 }
             } catch {
                 guard let index = current() else { continue }
                 manager.added[index].isOnItsWay = false
-                phone.warn("restoredServicesRefused", "restored services were refused: \(error)")
+                reports.warn("restoredServicesRefused", "restored services were refused: \(error)")
             }
         }
     }
 
     /// Returns when what was preserved of an app is on the radio, as far as the radio takes it.
-    func awaitRestoration(of app: AppProcess, on phone: isolated Phone) async {
-        await republish(app, on: phone)
+    func awaitRestoration(of app: AppProcess) async {
+        await republish(app)
         while isMoving(app.managers.flatMap(\.services)) {
             await withCheckedContinuation { waiting.add($0) }
         }
@@ -207,14 +202,14 @@ final class ServiceRegistry {
         channelOwners[psm] = manager
     }
 
-    func unpublish(channel psm: UInt16, on phone: isolated Phone) {
+    func unpublish(channel psm: UInt16) {
         channelOwners[psm] = nil
-        PhoneControl.ask(phone) { $0.unpublishL2CAPChannel(psm) }
+        PhoneControl.ask(radio) { $0.unpublishL2CAPChannel(psm) }
     }
 
-    func unpublishChannels(of manager: ManagerState, on phone: isolated Phone) {
+    func unpublishChannels(of manager: ManagerState) {
         for psm in channelOwners.filter({ $0.value === manager }).keys.sorted() {
-            unpublish(channel: psm, on: phone)
+            unpublish(channel: psm)
         }
     }
 

@@ -198,5 +198,5 @@ import Testing
 
 extension Phone {
     /// The names of the installed apps.
-    fileprivate var appNames: [String] { apps.map(\.description.name) }
+    fileprivate var appNames: [String] { memory.apps.map(\.description.name) }
 }

@@ -78,7 +78,7 @@ extension App {
     /// Whether a call of its code waits until the app runs again.
     fileprivate var isCodeWaiting: Bool { access.look { app, _ in !app.suspended.isEmpty } ?? false }
     /// Whether an event or an answer waits until the app runs again.
-    fileprivate var hasQueued: Bool { access.look { app, _ in !app.queue.isEmpty } ?? false }
+    fileprivate var hasQueued: Bool { access.look { app, _ in !app.mail.queue.isEmpty } ?? false }
 }
 
 /// An app as a central, through its life, on a radio without air.

@@ -784,5 +784,5 @@ extension FakeCentralRadio {
 
 extension Phone {
     /// The devices that it listens for.
-    var wanted: [DeviceAddress] { central.scanner.compose(on: self).listensFor }
+    var wanted: [DeviceAddress] { central.scanner.compose().listensFor }
 }

@@ -154,5 +154,5 @@ import Testing
 }
 
 extension Phone {
-    fileprivate var hasNoManagers: Bool { managers.isEmpty }
+    fileprivate var hasNoManagers: Bool { memory.managers.isEmpty }
 }

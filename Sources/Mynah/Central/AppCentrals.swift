@@ -30,33 +30,38 @@ final class AppCentrals {
         }
     }
 
+    /// Takes what another process preserved of the app's central managers.
+    func loadPreserved(of app: AppProcess, in central: PhoneCentral) {
+        for identifier in app.description.centralRestoreIdentifiers { load(identifier, of: app, in: central) }
+    }
+
     /// Takes what another process preserved, unless there is a manager of that identifier.
     ///
     /// Without the background mode or the permission the system works for no app that has ended.
-    func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
+    private func load(_ restoreIdentifier: String, of app: AppProcess, in central: PhoneCentral) {
         guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
         else { return }
         let name = PreservedName(
             app: app.description.name, restoreIdentifier: restoreIdentifier, role: .central)
-        guard let state = phone.central.preservation.load(name, on: phone) else { return }
-        let manager = CentralManagerState(number: phone.nextNumber(), app: app, preserved: state)
+        guard central.radio != nil, let state = central.preservation.load(name) else { return }
+        let manager = CentralManagerState(number: central.nextNumber(), app: app, preserved: state)
         all.append(manager)
-        phone.central.add(manager)
-        phone.central.preservation.restore(manager, state, on: phone)
+        central.memory.managers.append(manager)
+        central.restore(manager, state)
     }
 
     /// Returns the manager of an identifier that the system works for, or a new one.
     func make(
         _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
-        of app: AppProcess, on phone: isolated Phone
+        of app: AppProcess, in central: PhoneCentral
     ) throws(RadioError) -> CentralManager {
         try checkIsFree(restoreIdentifier)
-        guard let radio = phone.central.radio else {
+        guard let radio = central.radio else {
             throw RadioError(.unsupported, "this radio does not support the central role")
         }
-        phone.central.devices.load(on: phone)
-        if let restoreIdentifier { load(restoreIdentifier, of: app, on: phone) }
+        central.devices.load()
+        if let restoreIdentifier { load(restoreIdentifier, of: app, in: central) }
         let kept = all.first { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier }
         let manager: CentralManagerState
         if let kept {
@@ -64,47 +69,47 @@ final class AppCentrals {
             kept.relaunch(sink: sink)
         } else {
             manager = CentralManagerState(
-                number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, options: options,
+                number: central.nextNumber(), app: app, restoreIdentifier: restoreIdentifier,
+                options: options,
                 sink: sink)
             all.append(manager)
-            phone.central.add(manager)
+            central.memory.managers.append(manager)
         }
-        return CentralManager(manager, radio: radio, on: phone, keepingPhone: false)
+        return manager.makeHandle(app.ports.work.link, radio)
     }
 
     /// Gives new managers what was preserved, if there is something, and returns them.
-    func restore(on phone: isolated Phone) -> [CentralManagerState] {
+    func restore(by preservation: CentralPreservation) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {
-            let kept = phone.central.preservation.restored(manager, on: phone)
+            let kept = preservation.restored(manager)
             if !kept.isEmpty { _ = manager.deliver(.willRestoreState(kept)) }
         }
         return new
     }
 
     /// Gives new managers, which were restored, the Bluetooth state.
-    func introduce(_ new: [CentralManagerState], _ state: RadioState, on phone: isolated Phone) {
+    func introduce(_ new: [CentralManagerState], _ state: RadioState) {
         for manager in new where !manager.isEnded && state != .unknown {
             _ = manager.deliver(.stateChanged(state))
         }
-        phone.central.startSoon(on: phone)
     }
 
     /// The process is gone; `isKept` if the system works on for the managers that have a restore identifier.
-    func end(keeping isKept: Bool, on phone: isolated Phone) {
+    func end(keeping isKept: Bool, in central: PhoneCentral) {
         for manager in live {
             if isKept, manager.restoreIdentifier != nil {
-                phone.central.processEnded(manager, on: phone)
+                central.processEnded(manager)
             } else {
                 forget(manager)
-                phone.central.end(manager, on: phone)
+                central.end(manager)
             }
         }
     }
 
     /// The user quit the app: the system works for no manager of it any more.
-    func forgetKept(on phone: isolated Phone) {
-        for manager in all where manager.isEnded { phone.central.end(manager, on: phone) }
+    func forgetKept(in central: PhoneCentral) {
+        for manager in all where manager.isEnded { central.end(manager) }
         all = live
     }
 

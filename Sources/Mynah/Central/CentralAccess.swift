@@ -32,7 +32,7 @@ struct CentralAccess: Sendable {
     /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
     func look<Value: Sendable>(_ body: @Sendable (CentralManagerState, isolated Phone) -> Value) -> Value? {
         let reference = reference
-        return link.run { phone in phone.central.manager(reference).map { body($0, phone) } } ?? nil
+        return link.run { phone in phone.central.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
     /// Asks the phone for something at once; throws `invalidState` if the app does not run.
@@ -41,9 +41,9 @@ struct CentralAccess: Sendable {
     ) throws(RadioError) -> Value {
         let reference = reference
         let value = try link.run { phone throws(RadioError) in
-            try body(try phone.central.acting(reference), phone)
+            try body(try phone.central.memory.acting(reference), phone)
         }
-        guard let value else { throw PhoneCentral.managerIsGone }
+        guard let value else { throw CentralMemory.managerIsGone }
         return value
     }
 
@@ -51,7 +51,7 @@ struct CentralAccess: Sendable {
     func ask<Value: Sendable>(
         _ body: @Sendable (CentralReference, isolated Phone) async throws(RadioError) -> Value
     ) async throws(RadioError) -> Value {
-        guard let phone = link.phone else { throw PhoneCentral.managerIsGone }
+        guard let phone = link.phone else { throw CentralMemory.managerIsGone }
         return try await body(reference, phone)
     }
 
@@ -64,13 +64,13 @@ struct CentralAccess: Sendable {
         let link = link
         return try await ask { reference, phone throws(RadioError) in
             var discoveries: AsyncStream<Discovery>?
-            try await phone.central.scan(services, options, for: reference, on: phone) { purposes in
+            try await phone.central.scan(services, options, for: reference) { purposes in
                 let scan = purposes.scan
                 discoveries = purposes.readDiscoveries {
                     link.enqueue { phone in
-                        let manager = phone.central.manager(reference)
+                        let manager = phone.central.memory.manager(reference)
                         guard manager?.purposes.readsNothing(of: scan) == true else { return }
-                        await phone.central.stopScan(for: reference, on: phone)
+                        await phone.central.stopScan(for: reference)
                     }
                 }
             }
@@ -83,13 +83,13 @@ struct CentralAccess: Sendable {
         let reference = reference
         link.enqueue { phone in
             do throws(RadioError) {
-                try await phone.central.scan(services, options, for: reference, on: phone)
+                try await phone.central.scan(services, options, for: reference)
             } catch {
-                guard let manager = phone.central.manager(reference) else { return }
+                guard let manager = phone.central.memory.manager(reference) else { return }
                 let warning = RadioWarning("scanRefused", "the scan could not be started: \(error)")
                 // An app's program hears of no warning.
-                guard manager.app == nil else { return phone.report(.warning(warning)) }
-                phone.central.deliver(.warning(warning), to: manager, on: phone)
+                guard manager.app == nil else { return phone.reports.report(.warning(warning)) }
+                _ = manager.deliver(.warning(warning))
             }
         }
     }
@@ -97,7 +97,7 @@ struct CentralAccess: Sendable {
     /// Stops the scan when its turn on the phone's queue comes.
     func stopScanSoon() {
         let reference = reference
-        link.enqueue { await $0.central.stopScan(for: reference, on: $0) }
+        link.enqueue { await $0.central.stopScan(for: reference) }
     }
 
     /// A peripheral of a manager that is gone, which refuses everything.
@@ -112,9 +112,9 @@ struct CentralAccess: Sendable {
     func release() {
         let reference = reference
         link.enqueue { phone in
-            guard let manager = phone.central.manager(reference) else { return }
+            guard let manager = phone.central.memory.manager(reference) else { return }
             manager.app?.forget(manager)
-            phone.central.end(manager, on: phone)
+            phone.central.end(manager)
         }
     }
 }
@@ -134,7 +134,7 @@ struct PeripheralAccess: Sendable {
         _ body: @Sendable (CentralManagerState, isolated Phone) -> Value
     ) -> Value? {
         let manager = manager
-        return link.run { phone in phone.central.manager(manager).map { body($0, phone) } } ?? nil
+        return link.run { phone in phone.central.memory.manager(manager).map { body($0, phone) } } ?? nil
     }
 
     /// Whether the manager is an app's.
@@ -142,7 +142,7 @@ struct PeripheralAccess: Sendable {
 
     /// The state of a peripheral.
     func state(of peripheral: Peripheral) -> PeripheralState {
-        look { manager, phone in phone.central.connections.state(of: peripheral, for: manager, on: phone) }
+        look { manager, phone in phone.central.connections.state(of: peripheral, for: manager) }
             ?? .disconnected
     }
 
@@ -159,7 +159,7 @@ struct PeripheralAccess: Sendable {
         switch error {
         case .some(nil): return
         case .some(let error?): throw .failed(error)
-        case nil: throw .failed(PhoneCentral.managerIsGone)
+        case nil: throw .failed(CentralMemory.managerIsGone)
         }
     }
 
@@ -167,8 +167,8 @@ struct PeripheralAccess: Sendable {
     ///
     /// Throws `invalidState` if the app has ended, even if it was launched again, or if its manager is gone.
     func waitUntilRunning() async throws(RequestError) {
-        let app = look { manager, phone in
-            manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil }
+        let app = look { manager, _ in
+            manager.app.flatMap { $0.isSuspended ? $0.makeHandle() : nil }
         }
         await (app ?? nil)?.waitWhileSuspended()
         try check()
@@ -177,7 +177,7 @@ struct PeripheralAccess: Sendable {
     /// A request of an app failed: the phone leaves a device that has lost its bond.
     func failed(_ error: RequestError, on link: Peer.ID) {
         guard case .failed(let trouble) = error, trouble.isLostBond, isOfApp else { return }
-        self.link.enqueue { $0.central.devices.lostBonds.found(on: link, of: $0) }
+        self.link.enqueue { $0.central.devices.lostBonds.found(on: link) }
     }
 
     /// Asks the phone's user whether to pair with the device of a link.
@@ -189,27 +189,27 @@ struct PeripheralAccess: Sendable {
     /// has ended.
     func answered() async throws(RequestError) -> Bool {
         guard let phone = link.phone, let hasWaited = await Self.answered(manager, on: phone) else {
-            throw .failed(PhoneCentral.managerIsGone)
+            throw .failed(CentralMemory.managerIsGone)
         }
         return hasWaited
     }
 
     private static func answered(_ manager: CentralReference, on phone: isolated Phone) async -> Bool? {
-        guard let manager = phone.central.manager(manager) else { return nil }
+        guard let manager = phone.central.memory.manager(manager) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
-            app.pass(PendingResult(continuation), on: phone)
+            app.pass(PendingResult(continuation))
         }
     }
 
     /// A link had no room for a write without response of its manager.
     func waitToWrite(on peer: Peer.ID) {
-        _ = look { manager, phone in phone.central.connections.links.wait(manager.key, toWriteOn: peer) }
+        _ = look { manager, phone in phone.central.memory.links.wait(manager.key, toWriteOn: peer) }
     }
 
     /// These services were found on a link.
     func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
-        link.run { $0.central.found(services, on: peer, on: $0) }
+        link.run { $0.central.events.found(services, on: peer) }
     }
 
     /// The table that the phone keeps of a link's device, and the number of the one to note answers in; `nil`
@@ -218,18 +218,18 @@ struct PeripheralAccess: Sendable {
         look { manager, phone -> (table: KeptTables.Table?, number: Int?) in
             let tables = phone.central.devices.tables
             guard manager.app != nil else { return (nil, nil) }
-            return (tables.table(of: peer, on: phone), tables.number(of: peer, on: phone))
+            return (tables.table(of: peer), tables.number(of: peer))
         } ?? (nil, nil)
     }
 
     /// The device of a link has answered a discovery.
     func noted(in number: Int, of peer: Peer.ID, _ note: @Sendable (inout KeptTables.Table) -> Void) {
-        link.run { $0.central.devices.tables.note(in: number, of: peer, on: $0, note) }
+        link.run { $0.central.devices.tables.note(in: number, of: peer, note) }
     }
 
     /// The discovered services or subscriptions of its manager's peripherals have changed.
     func preserve() {
-        _ = look { manager, phone in phone.central.preservation.save(manager, on: phone) }
+        _ = look { manager, phone in phone.central.preservation.save(manager) }
     }
 
     /// Subscribes or unsubscribes.
@@ -237,7 +237,7 @@ struct PeripheralAccess: Sendable {
         _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,
         by configuration: SubscriptionWriter.Configuration
     ) async throws(RequestError) {
-        guard let phone = link.phone else { throw .failed(PhoneCentral.managerIsGone) }
+        guard let phone = link.phone else { throw .failed(CentralMemory.managerIsGone) }
         try await Self.setNotify(isOn, characteristic, configuration, manager, on: phone)
     }
 
@@ -246,11 +246,11 @@ struct PeripheralAccess: Sendable {
         _ configuration: SubscriptionWriter.Configuration, _ manager: CentralReference,
         on phone: isolated Phone
     ) async throws(RequestError) {
-        guard let manager = phone.central.manager(manager) else {
-            throw .failed(PhoneCentral.managerIsGone)
+        guard let manager = phone.central.memory.manager(manager) else {
+            throw .failed(CentralMemory.managerIsGone)
         }
         try await phone.central.subscriptions.setNotify(
-            isOn, for: characteristic, by: configuration, of: manager.key, on: phone)
+            isOn, for: characteristic, by: configuration, of: manager.key)
     }
 
     /// Adds a reader of the values of a characteristic.
@@ -266,9 +266,9 @@ struct PeripheralAccess: Sendable {
         return look { state, _ in
             state.purposes.readValues(of: key, subscribes: subscribes) {
                 link.enqueue { phone in
-                    guard phone.central.manager(manager)?.purposes.leave(key) == true else { return }
+                    guard phone.central.memory.manager(manager)?.purposes.leave(key) == true else { return }
                     try? await peripheral.setNotify(false, for: characteristic)
-                    phone.central.manager(manager)?.purposes.left(key)
+                    phone.central.memory.manager(manager)?.purposes.left(key)
                 }
             }
         }
@@ -284,15 +284,15 @@ struct PeripheralAccess: Sendable {
     func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
         let number = manager.number
         link.run { phone in
-            guard let manager = phone.central.managers.first(where: { $0.key.manager == number }),
-                let address = phone.central.connections.ledger.address(of: peer)
+            guard let manager = phone.central.memory.managers.first(where: { $0.key.manager == number }),
+                let address = phone.central.memory.ledger.address(of: peer)
             else { return }
             let peripheral = manager.asked[address]
             peripheral?.note(.subscription(handle, delivery))
             if delivery == nil, let peripheral {
                 manager.purposes.unsubscribed(.init(peripheral: peripheral.identifier, handle: handle))
             }
-            phone.central.preservation.save(manager, on: phone)
+            phone.central.preservation.save(manager)
         }
     }
 
@@ -301,9 +301,9 @@ struct PeripheralAccess: Sendable {
     /// Returns `nil` if the manager has given up the link, or is gone.
     func owned(_ channel: any L2CAPChannel) -> (any L2CAPChannel)? {
         look { manager, phone in
-            guard phone.central.connections.holds(channel.peer, manager) else { return nil }
+            guard phone.central.memory.holds(channel.peer, manager) else { return nil }
             manager.opened(channel)
-            return manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
+            return manager.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         } ?? nil
     }
 }

@@ -7,122 +7,118 @@ import MynahSupport
 /// Drives the ledger that says which manager holds or waits for which. Belongs to a phone, and runs on the
 /// phone's executor.
 final class CentralConnections {
-    private(set) var ledger = LinkLedger()
     /// The ledger's actions that have not been carried out yet.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
-    /// The state of each link.
-    var links = CentralLinks()
     private var waiters = ConnectionWaiters()
     /// The start delays that run, by request.
     private var delays = SortedMap<UInt64, Task<Void, Never>>()
     /// The clock of programs without an app.
     private let clock: RunClock
+    private let memory: CentralMemory
+    private let devices: KnownDevices
+    private let preservation: CentralPreservation
+    private let subscriptions: SubscriptionWriter
+    private let meter: PhoneMeter
+    private let work: PhoneWork
+    private let centrals: CentralTable
+    private let connector: PhoneConnector
+    private let alerts: PhoneAlerts
+    let names: DeviceNames
+    private let events: ConnectionReporter
 
-    init(_ clock: RunClock) {
-        self.clock = clock
+    init(
+        _ common: PhoneCommon, _ devices: KnownDevices, _ preservation: CentralPreservation,
+        _ subscriptions: SubscriptionWriter, _ connector: PhoneConnector, _ alerts: PhoneAlerts,
+        _ names: DeviceNames, _ events: ConnectionReporter, _ clock: RunClock
+    ) {
+        (self.connector, self.alerts, self.names, self.events) = (connector, alerts, names, events)
+        centrals = common.memory.centrals
+        (memory, meter, work, self.clock) = (common.central, common.meter, common.work, clock)
+        (self.devices, self.preservation, self.subscriptions) = (devices, preservation, subscriptions)
     }
 
     /// The state of a manager's peripheral.
-    func state(
-        of peripheral: Peripheral, for manager: CentralManagerState, on phone: isolated Phone
-    ) -> PeripheralState {
-        ledger.state(of: phone.central.devices.address(of: peripheral), for: manager.key)
-    }
-
-    /// The devices to listen for now, with the fastest mode that a manager listens for each.
-    func wanted(on phone: isolated Phone) -> [WantedLink] {
-        let central = phone.central
-        return ledger.wanted.map { want in
-            let modes = want.managers.compactMap {
-                central.manager($0)?.connectionMode(central.radioState)
-            }
-            let mode = modes.contains(.foreground) ? .foreground : modes.first { $0 != .off } ?? .off
-            return WantedLink(want.address, mode: mode)
-        }
+    func state(of peripheral: Peripheral, for manager: CentralManagerState) -> PeripheralState {
+        memory.ledger.state(of: devices.address(of: peripheral), for: manager.key)
     }
 
     // MARK: Requests of managers
 
     /// A manager asks for a connection.
     func connect(
-        _ manager: CentralManagerState, to peripheral: Peripheral, _ options: ConnectOptions,
-        on phone: isolated Phone
+        _ manager: CentralManagerState, to peripheral: Peripheral, _ options: ConnectOptions
     ) {
-        let address = phone.central.devices.address(of: peripheral)
-        if ledger.state(of: address, for: manager.key) == .disconnected {
+        let address = devices.address(of: peripheral)
+        if memory.ledger.state(of: address, for: manager.key) == .disconnected {
             manager.ask(for: peripheral, at: address)
         }
-        change(on: phone) { $0.connect(manager.key, to: address, options, into: &$1) }
+        change { $0.connect(manager.key, to: address, options, into: &$1) }
     }
 
     /// A manager cancels its connection, active or pending.
-    func cancel(_ manager: CentralManagerState, _ peripheral: Peripheral, on phone: isolated Phone) {
-        let address = phone.central.devices.address(of: peripheral)
-        release(manager, [address], on: phone) { $0.cancel(manager.key, to: address, into: &$1) }
+    func cancel(_ manager: CentralManagerState, _ peripheral: Peripheral) {
+        let address = devices.address(of: peripheral)
+        release(manager, [address]) { $0.cancel(manager.key, to: address, into: &$1) }
     }
 
     /// A manager asks for a connection and waits for it, no longer than the timeout.
     func connectAndWait(
         _ manager: CentralManagerState, to peripheral: Peripheral, timeout: Duration?,
-        on phone: isolated Phone
+        isolation: isolated (any Actor)? = #isolation
     ) async throws(RadioError) {
-        let address = phone.central.devices.address(of: peripheral)
-        let before = ledger.state(of: address, for: manager.key)
+        let address = devices.address(of: peripheral)
+        let before = memory.ledger.state(of: address, for: manager.key)
         guard before != .connected else { return }
         let number = waiters.nextNumber()
-        let link = PhoneLink(phone)
         let isOwn = before == .disconnected
         let alarm = timeout.map { timeout in
-            link.enqueue(at: clock.now.advanced(by: timeout), on: clock) {
-                $0.central.connections.giveUp(
-                    number, RadioError(.timedOut, "\(address) did not answer within \(timeout.text)"), on: $0)
-            }
+            let error = RadioError(.timedOut, "\(address) did not answer within \(timeout.text)")
+            return work.tell(.timedOut(number, error), at: clock.now.advanced(by: timeout), on: clock)
         }
         defer { alarm?.cancel() }
         try await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            // Without an actor of its own the closure would leave the phone's executor.
+            _ = isolation
+            return await withCheckedContinuation { continuation in
                 waiters.add(
                     .init(
                         number: number, manager: manager.key, address: address, isOwn: isOwn,
                         continuation: continuation))
-                connect(manager, to: peripheral, ConnectOptions(), on: phone)
+                connect(manager, to: peripheral, ConnectOptions())
             }
-        } onCancel: {
-            link.enqueue {
-                $0.central.connections.giveUp(
-                    number, RadioError(.timedOut, "connecting to \(address) was cancelled"), on: $0)
-            }
+        } onCancel: { [work] in
+            work.start(.giveUp(number, RadioError(.timedOut, "connecting to \(address) was cancelled")))
         }.get()
     }
 
     /// A call waits no longer, and no longer wants the connection that it asked for.
-    private func giveUp(_ number: UInt64, _ error: RadioError, on phone: isolated Phone) {
+    func giveUp(_ number: UInt64, _ error: RadioError) {
         guard let waiter = waiters.remove(number) else { return }
-        if waiter.isOwn, let manager = phone.central.manager(waiter.manager) {
-            if ledger.state(of: waiter.address, for: waiter.manager) == .connecting {
+        if waiter.isOwn, let manager = memory.manager(waiter.manager) {
+            if memory.ledger.state(of: waiter.address, for: waiter.manager) == .connecting {
                 manager.released(waiter.address)
             }
-            change(on: phone) { $0.withdraw(waiter.manager, from: waiter.address, into: &$1) }
+            change { $0.withdraw(waiter.manager, from: waiter.address, into: &$1) }
         }
         waiter.continuation.resume(returning: .failure(error))
     }
 
     /// The process of a manager is gone, and nobody waits for its calls.
     func endCalls(of manager: CentralManagerState) {
-        links.release(by: manager.key)
-        waiters.end(manager.key, PhoneCentral.managerIsGone)
+        memory.links.release(by: manager.key)
+        waiters.end(manager.key, CentralMemory.managerIsGone)
     }
 
     /// A manager is gone, and with it what it held or waited for.
-    func end(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func end(_ manager: CentralManagerState) {
         endCalls(of: manager)
-        release(manager, ledger.devices(of: manager.key), on: phone) { $0.end(manager.key, into: &$1) }
+        release(manager, memory.ledger.devices(of: manager.key)) { $0.end(manager.key, into: &$1) }
     }
 
     /// The phone stopped.
     func stop(_ error: RadioError) {
-        (ledger, actions, links) = (LinkLedger(), [], CentralLinks())
+        (memory.ledger, actions, memory.links) = (LinkLedger(), [], CentralLinks())
         endDelays()
         waiters.endAll(error)
     }
@@ -130,70 +126,75 @@ final class CentralConnections {
     // MARK: Events of the radio
 
     /// A link began.
-    func began(_ peer: Peer, on phone: isolated Phone) {
-        let central = phone.central
-        guard let address = central.connector.device(of: peer, on: phone) else {
-            return PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(peer.id) }
+    func began(_ peer: Peer) {
+        guard let (address, actions) = connector.device(of: peer) else {
+            return work.start(.disconnect(peer.id))
         }
-        links.note(.connected(peer))
-        central.devices.linked(peer, to: address, on: phone)
-        let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
-        let isShared = phone.centrals.isConnected(peer.id)
-        change(on: phone) { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }
-        if ledger.link(to: address) == peer.id {
-            central.alerts.happened(.connection, to: address, for: waiting, on: phone)
-            central.linkBegan(peer.id, on: phone)
+        work.tell(.connector(actions))
+        memory.links.note(.connected(peer))
+        devices.linked(peer, to: address)
+        if let error = devices.lostBonds.refusal(of: address) {
+            change { $0.failed(address, error, into: &$1) }
         }
-        if let own = peer.address { moved(peer.id, to: own, on: phone) }
+        let waiting = alerts.candidates(memory.ledger.claimants(of: address), for: address)
+        let isShared = centrals.isConnected(peer.id)
+        change { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }
+        if memory.ledger.link(to: address) == peer.id {
+            alerts.happened(.connection, to: address, for: waiting)
+            events.linkBegan(peer.id)
+        }
+        if let own = peer.address { moved(peer.id, to: own) }
     }
 
     /// A link ended.
-    func ended(_ link: Peer.ID, _ error: RadioError?, on phone: isolated Phone) {
-        let alerts = phone.central.alerts
-        let address = ledger.address(of: link)
-        let holding = address.map { alerts.candidates(ledger.holders(of: link), for: $0, on: phone) } ?? []
+    func ended(_ link: Peer.ID, _ error: RadioError?) {
+        let address = memory.ledger.address(of: link)
+        let holding = address.map { alerts.candidates(memory.ledger.holders(of: link), for: $0) } ?? []
         // If the radio is lost, the devices are not reported one by one.
         if error?.code == .lost {
-            for manager in phone.central.managers { manager.toldLinks.remove(link) }
+            for manager in memory.managers { manager.toldLinks.remove(link) }
         }
-        change(on: phone) { $0.linkDown(link, error, into: &$1) }
+        change { $0.linkDown(link, error, into: &$1) }
         if let address, error?.code != .lost {
-            alerts.happened(.disconnection, to: address, for: holding, on: phone)
+            alerts.happened(.disconnection, to: address, for: holding)
         }
     }
 
     /// A link's device has turned out to have another address.
-    func moved(_ link: Peer.ID, to new: DeviceAddress, on phone: isolated Phone) {
-        guard let old = ledger.address(of: link), old != new else { return }
-        change(on: phone) { ledger, actions in
+    func moved(_ link: Peer.ID, to new: DeviceAddress) {
+        guard let old = memory.ledger.address(of: link), old != new else { return }
+        change { ledger, actions in
             ledger.moved(link, to: new, into: &actions)
             guard ledger.address(of: link) == new else { return }
-            for manager in phone.central.managers { manager.moved(from: old, to: new) }
-            phone.central.devices.moved(from: old, to: new, on: phone)
+            for manager in memory.managers { manager.moved(from: old, to: new) }
+            devices.moved(from: old, to: new)
         }
     }
+
+    /// The start delay of a request is over.
+    func delayElapsed(_ request: UInt64) { change { $0.delayElapsed(request, into: &$1) } }
 
     // MARK: The ledger
 
     /// Changes the ledger and carries out the actions that it asks for; their consequences come after
     /// them.
     func change(
-        on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
+        _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
-        body(&ledger, &actions)
+        body(&memory.ledger, &actions)
         endDelays()
-        phone.meter.update(on: phone)
+        meter.update()
         // The events that follow go to programs, and the state has to be saved by then.
-        phone.central.preservation.save(on: phone)
+        preservation.save()
         guard !isCarryingOut else { return }
         isCarryingOut = true
         defer { isCarryingOut = false }
-        while !actions.isEmpty { perform(actions.removeFirst(), on: phone) }
+        while !actions.isEmpty { perform(actions.removeFirst()) }
     }
 
     /// Start delays that no request waits for need not run on, which could be for a year.
     private func endDelays() {
-        for (request, delay) in delays.pairs where !ledger.isDelayed(request) {
+        for (request, delay) in delays.pairs where !memory.ledger.isDelayed(request) {
             delay.cancel()
             delays[request] = nil
         }
@@ -202,108 +203,96 @@ final class CentralConnections {
     /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the
     /// others.
     private func release(
-        _ manager: CentralManagerState, _ addresses: [DeviceAddress], on phone: isolated Phone,
+        _ manager: CentralManagerState, _ addresses: [DeviceAddress],
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
-        let held = addresses.compactMap { ledger.link(to: $0, of: manager.key) }
-        change(on: phone, body)
-        for link in held where !ledger.holders(of: link).isEmpty || phone.centrals.isConnected(link) {
-            links.release(link, by: manager.key)
-            manager.closeChannels(on: link, of: phone)
-            phone.central.subscriptions.release(link, by: manager.key, on: phone)
+        let held = addresses.compactMap { memory.ledger.link(to: $0, of: manager.key) }
+        change(body)
+        for link in held
+        where !memory.ledger.holders(of: link).isEmpty || centrals.isConnected(link) {
+            memory.links.release(link, by: manager.key)
+            manager.closeChannels(on: link, work)
+            subscriptions.release(link, by: manager.key)
         }
     }
 
-    /// Whether a manager holds a link.
-    func holds(_ link: Peer.ID, _ manager: CentralManagerState) -> Bool {
-        ledger.holders(of: link).contains(manager.key)
-    }
-
-    private func perform(_ action: LinkAction, on phone: isolated Phone) {
-        let central = phone.central
+    private func perform(_ action: LinkAction) {
         switch action {
         case .connected(let key, let address, let link, let isLocal):
-            connected(key, address, link, isLocal: isLocal, on: phone)
+            connected(key, address, link, isLocal: isLocal)
         case .failedToConnect(let key, let address, let error):
-            released(key, address, .failure(error), on: phone) { manager, peripheral in
-                central.deliver(.failedToConnect(peripheral, error), to: manager, on: phone)
+            released(key, address, .failure(error)) { manager, peripheral in
+                manager.pass(.failedToConnect(peripheral, error))
             }
         case .disconnected(let key, let address, let end):
-            disconnected(key, address, end, on: phone)
+            disconnected(key, address, end)
         case .forgotten(let key, let address):
-            released(key, address, .failure(central.powerError), on: phone)
+            released(key, address, .failure(memory.powerError))
         case .endLink(let link):
-            central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
-            PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
+            subscriptions.linkEnded(link, Self.disconnected)
+            work.start(.disconnect(link))
         case .leaveLink(let address, let link):
-            central.connector.leave(link, to: address, on: phone)
+            memory.links[link] = nil
+            events.linkEnded(link, to: address)
+            work.tell(.leave(link))
         case .linkKept(let address, let apps):
-            let names = apps.compactMap { phone.app($0)?.description.name }
-            phone.report(.linkKept(address, by: names))
+            events.linkKept(address, by: apps)
         case .linkEnded(let address, let link):
-            central.devices.tables.ended(links.remove(link), to: address, on: phone)
-            phone.report(.linkEnded(address))
-            central.linkEnded(link, to: address, on: phone)
-            central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
-        case .waitForStart(let request, let delay) where ledger.isDelayed(request):
-            let clock = ledger.manager(of: request).flatMap(central.manager)?.app?.clock ?? clock
-            delays[request] = PhoneLink(phone).enqueue(at: clock.now.advanced(by: delay), on: clock) {
-                phone in
-                phone.central.connections.change(on: phone) { $0.delayElapsed(request, into: &$1) }
-            }
+            devices.tables.ended(memory.links.remove(link), to: address)
+            events.linkEndedOnAir(link, to: address)
+            subscriptions.linkEnded(link, Self.disconnected)
+        case .waitForStart(let request, let delay) where memory.ledger.isDelayed(request):
+            let clock = memory.ledger.manager(of: request).flatMap(memory.manager)?.app?.clock ?? clock
+            delays[request] = work.tell(.delayElapsed(request), at: clock.now.advanced(by: delay), on: clock)
         case .connecting, .waitForStart: break
-        case .wantedChanged: central.listen(on: phone)
+        case .wantedChanged: work.tell(.listen)
         }
     }
 
-    private static var disconnected: RequestError {
-        .failed(RadioError(.disconnected, "the peripheral is not connected"))
-    }
+    private static let disconnected = RequestError.failed(
+        RadioError(.disconnected, "the peripheral is not connected"))
 
     private func connected(
-        _ key: ManagerKey, _ address: DeviceAddress, _ link: Peer.ID, isLocal: Bool, on phone: isolated Phone
+        _ key: ManagerKey, _ address: DeviceAddress, _ link: Peer.ID, isLocal: Bool
     ) {
-        let central = phone.central
-        guard let manager = central.manager(key), let peripheral = manager.asked[address],
-            let state = links[link]
+        guard let manager = memory.manager(key), let peripheral = manager.asked[address],
+            let state = memory.links[link]
         else { return }
         manager.connected(address)
         peripheral.note(.connected(state.peer, mtu: state.mtu))
-        central.preservation.subscribeAgain(manager, to: peripheral, by: link, on: phone)
-        DeviceNames.connected(manager, to: peripheral, by: link, on: phone)
-        central.deliver(.connected(peripheral, isLocal: isLocal), to: manager, on: phone)
+        preservation.subscribeAgain(manager, to: peripheral, by: link)
+        names.connected(manager, to: peripheral, by: link)
+        manager.pass(.connected(peripheral, isLocal: isLocal))
         waiters.end(key, address, .success(()))
     }
 
     private func disconnected(
-        _ key: ManagerKey, _ address: DeviceAddress, _ end: Disconnection, on phone: isolated Phone
+        _ key: ManagerKey, _ address: DeviceAddress, _ end: Disconnection
     ) {
-        let central = phone.central
         let error = end.error ?? RadioError(.disconnected, "connecting to \(address) was cancelled")
         let report = { (manager: CentralManagerState, peripheral: Peripheral) in
             // With the radio gone an app's peripherals are disconnected without a callback.
             guard manager.app == nil || end.error?.code != .lost else { return }
-            _ = central.deliver(.disconnected(peripheral, end), to: manager, on: phone)
+            manager.pass(.disconnected(peripheral, end))
         }
-        guard end.isReconnecting, let manager = central.manager(key),
+        guard end.isReconnecting, let manager = memory.manager(key),
             let peripheral = manager.asked[address]
-        else { return released(key, address, .failure(error), on: phone, report) }
+        else { return released(key, address, .failure(error), report) }
         peripheral.note(.ended)
-        central.preservation.save(manager, on: phone)
+        preservation.save(manager)
         report(manager, peripheral)
     }
 
     /// A manager neither holds nor waits for a device any more.
     private func released(
         _ key: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>,
-        on phone: isolated Phone,
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }
     ) {
-        if let manager = phone.central.manager(key), let peripheral = manager.asked[address] {
+        if let manager = memory.manager(key), let peripheral = manager.asked[address] {
             peripheral.note(.ended)
             // An app that this relaunches is restored with the peripheral, and may ask for it again.
             report(manager, peripheral)
-            if ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
+            if memory.ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
         }
         waiters.end(key, address, result)
     }

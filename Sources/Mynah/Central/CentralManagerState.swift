@@ -134,9 +134,13 @@ final class CentralManagerState {
         return isRestored
     }
 
-    /// Gives its program the handle.
-    func attach(_ handle: CentralManager) {
+    /// Returns a handle for its program, and names it to the program's delegate.
+    func makeHandle(
+        _ link: PhoneLink, _ radio: any CentralRadio, keeping phone: Phone? = nil
+    ) -> CentralManager {
+        let handle = CentralManager(CentralAccess(CentralReference(self), link), radio, keeping: phone)
         (audience.sink as? CentralManagerDelegateSink)?.attach(to: handle)
+        return handle
     }
 
     /// Ends the manager: its process is gone, or its owner has let go of it.
@@ -159,6 +163,12 @@ final class CentralManagerState {
     var purposes: PurposeReaders {
         get { audience.purposes }
         set { audience.purposes = newValue }
+    }
+
+    /// Gives an event to its program: at once, or as the life of its app has it.
+    @discardableResult
+    func pass(_ event: CentralManagerEvent) -> RadioAnswer {
+        app?.pass(event, to: self) ?? deliver(event)
     }
 
     /// Gives an event to its program.
@@ -229,16 +239,14 @@ final class CentralManagerState {
     // MARK: Its peripherals
 
     /// Returns whether the manager sees a device: with AccessorySetupKit, an accessory of its app.
-    func sees(_ address: DeviceAddress) -> Bool { app?.sees(address) ?? true }
+    func sees(_ address: DeviceAddress) -> Bool { app?.accessories.sees(address) ?? true }
 
-    /// Throws `invalidState` if Bluetooth is not on, or if its app uses AccessorySetupKit and the device is
-    /// no accessory of it.
+    /// Throws `invalidState` if its app uses AccessorySetupKit and the device is no accessory of it.
     ///
     /// That iOS terminates such an app was observed. An app that goes on with an error shows the mistake as
     /// well.
-    func checkMayConnect(_ peripheral: Peripheral, on phone: isolated Phone) throws(RadioError) {
-        try phone.central.checkPower()
-        guard let app, !app.sees(peripheral.identifier) else { return }
+    func checkMayConnect(_ peripheral: Peripheral) throws(RadioError) {
+        guard let app, !app.accessories.sees(peripheral.identifier) else { return }
         throw RadioError(
             .invalidState,
             "\(peripheral.address) is no accessory of the app \(app.description.name)",
@@ -312,11 +320,11 @@ final class CentralManagerState {
     }
 
     /// Closes the channels that its program opened, on a link that it gave up or on all.
-    func closeChannels(on link: Peer.ID? = nil, of phone: isolated Phone) {
+    func closeChannels(on link: Peer.ID? = nil, _ work: PhoneWork) {
         let isOver = { (channel: any L2CAPChannel) in link == nil || channel.peer == link }
         let over = channels.compactMap(\.channel).filter(isOver)
         guard !over.isEmpty else { return }
         channels.removeAll { $0.channel.map(isOver) ?? true }
-        PhoneLink(phone).enqueue { _ in for channel in over { await channel.close() } }
+        work.start(.close(over))
     }
 }

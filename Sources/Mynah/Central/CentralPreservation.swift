@@ -5,47 +5,63 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class CentralPreservation {
-    /// Each file is read once: from then on what is in memory counts.
-    private var loaded: Set<PreservedName> = []
-
-    /// Reads what another process preserved under a name, once.
-    func load(_ name: PreservedName, on phone: isolated Phone) -> PreservedCentralState? {
-        guard phone.central.radio != nil, loaded.insert(name).inserted else { return nil }
-        phone.central.devices.load(on: phone)
-        return phone.load(name)
+    /// A subscription that a restored peripheral had.
+    struct Subscription: Sendable {
+        var manager: ManagerKey
+        var peripheral: Peripheral
+        var characteristic: DiscoveredCharacteristic
+        var link: Peer.ID
+        var configuration: SubscriptionWriter.Configuration
     }
 
-    /// The system works on for a manager of another process: what it had connected or waited for is waited
-    /// for.
+    /// Each file is read once: from then on what is in memory counts.
+    private var loaded: Set<PreservedName> = []
+    private let files: PhoneFiles
+    private let memory: CentralMemory
+    private let devices: KnownDevices
+    private let subscriptions: SubscriptionWriter
+    private let reports: PhoneReports
+    private let work: PhoneWork
+
+    init(_ common: PhoneCommon, _ devices: KnownDevices, _ subscriptions: SubscriptionWriter) {
+        (files, memory, reports, work) = (common.files, common.central, common.reports, common.work)
+        self.devices = devices
+        self.subscriptions = subscriptions
+    }
+
+    /// Reads what another process preserved under a name, once.
+    func load(_ name: PreservedName) -> PreservedCentralState? {
+        guard loaded.insert(name).inserted else { return nil }
+        devices.load()
+        return files.load(name)
+    }
+
+    /// The system works on for a manager of another process: what it scanned for is scanned for.
+    ///
+    /// Returns what it had connected or waited for, to be waited for.
     func restore(
-        _ manager: CentralManagerState, _ state: PreservedCentralState, on phone: isolated Phone
-    ) {
-        let central = phone.central
+        _ manager: CentralManagerState, _ state: PreservedCentralState
+    ) -> [(address: DeviceAddress, options: ConnectOptions)] {
         if let scan = state.scan {
             manager.startScan(
                 .init(
-                    services: scan.services, options: scan.options,
-                    mode: manager.scanMode(central.radioState)))
+                    services: scan.services, options: scan.options, mode: manager.scanMode(memory.radioState))
+            )
         }
         var waited: [(address: DeviceAddress, options: ConnectOptions)] = []
         for device in state.devices {
-            guard let (peripheral, address) = central.devices.restore(device.entry, for: manager, on: phone)
-            else { continue }
+            guard let (peripheral, address) = devices.restore(device.entry, for: manager) else { continue }
             peripheral.note(.restored(device.services))
             manager.ask(for: peripheral, at: address)
             waited.append((address, device.options))
         }
-        central.devices.save(on: phone)
-        central.connections.change(on: phone) { ledger, actions in
-            for one in waited { ledger.restore(manager.key, to: one.address, one.options, into: &actions) }
-        }
-        central.scanner.update(on: phone)
-        central.startSoon(on: phone)
+        devices.save()
+        return waited
     }
 
     /// The state of a manager that was kept while its process did not run.
-    func restored(_ manager: CentralManagerState, on phone: isolated Phone) -> RestoredCentralState {
-        let devices = phone.central.connections.ledger.devices(of: manager.key)
+    func restored(_ manager: CentralManagerState) -> RestoredCentralState {
+        let devices = memory.ledger.devices(of: manager.key)
         // The end of a link relaunches the app, so it comes last.
         let ended = manager.asked.keys.filter { !devices.contains($0) }.sorted { $0.isBefore($1) }
         return RestoredCentralState(
@@ -53,28 +69,31 @@ final class CentralPreservation {
             peripherals: (devices + ended).compactMap { manager.asked[$0] })
     }
 
+    /// Forgets what is preserved of a manager.
+    func remove(_ manager: CentralManagerState) {
+        if let name = manager.preservedName { files.remove(name) }
+    }
+
     /// Saves what would be restored of each manager, soon, if it has changed.
-    func save(on phone: isolated Phone) {
-        for manager in phone.central.managers { save(manager, on: phone) }
+    func save() {
+        for manager in memory.managers { save(manager) }
     }
 
     /// Saves what would be restored of a manager, soon, if it has changed; one that did nothing has nothing
     /// to restore.
-    func save(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func save(_ manager: CentralManagerState) {
         guard let name = manager.preservedName else { return }
-        let state = state(of: manager, under: name, phone.central.connections.ledger)
-        guard state != manager.saved ?? PreservedCentralState(name: name), phone.save(state) else { return }
+        let state = state(of: manager, under: name)
+        guard state != manager.saved ?? PreservedCentralState(name: name), files.save(state) else { return }
         manager.saved = state
     }
 
-    private func state(
-        of manager: CentralManagerState, under name: PreservedName, _ ledger: LinkLedger
-    ) -> PreservedCentralState {
+    private func state(of manager: CentralManagerState, under name: PreservedName) -> PreservedCentralState {
         var state = PreservedCentralState(name: name)
         state.scan = manager.scan.map { .init(services: $0.request.services, options: $0.options) }
-        for address in ledger.devices(of: manager.key) {
+        for address in memory.ledger.devices(of: manager.key) {
             guard let peripheral = manager.asked[address],
-                var options = ledger.options(of: address, for: manager.key)
+                var options = memory.ledger.options(of: address, for: manager.key)
             else { continue }
             options.startDelay = .zero
             // The name is in the list of known peripherals.
@@ -93,11 +112,8 @@ final class CentralPreservation {
     ///
     /// Subscribes to the subscribed characteristics of these services; that the system does so, and not the
     /// app, is an assumption.
-    func subscribeAgain(
-        _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
-    ) {
-        let (key, pairs) = (manager.key, manager.options.pairsWhenAsked)
-        let table = phone.central.devices.tables.table(of: link, on: phone)
+    func subscribeAgain(_ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID) {
+        let table = devices.tables.table(of: link)
         let kept = peripheral.preservedServices.filter { table?.has($0) == true }
         peripheral.note(.restored(kept))
         for characteristic in kept.flatMap(\.characteristics) {
@@ -107,27 +123,34 @@ final class CentralPreservation {
                 })
             else { continue }
             let configuration = SubscriptionWriter.Configuration(
-                handle: descriptor.handle, bits: delivery == .indication ? 2 : 1, pairs: pairs)
-            PhoneLink(phone).enqueue { phone in
-                let handle = characteristic.id
-                do throws(RequestError) {
-                    try await phone.central.subscriptions.setNotify(
-                        true, for: .init(link: link, handle: handle), by: configuration, of: key, on: phone)
-                } catch {
-                    let central = phone.central
-                    let address = central.devices.address(of: peripheral)
-                    guard central.connections.ledger.link(to: address, of: key) == link else { return }
-                    central.manager(key)?.asked[address]?.note(.subscription(handle, nil))
-                    central.preservation.save(on: phone)
-                    if case .failed(let trouble) = error, trouble.isLostBond {
-                        return central.devices.lostBonds.found(on: link, of: phone)
-                    }
-                    phone.warn(
-                        "subscriptionNotRestored",
-                        "\(characteristic.uuid) of \(address) is not subscribed to again: \(error)"
-                    )
-                }
+                handle: descriptor.handle, bits: delivery == .indication ? 2 : 1,
+                pairs: manager.options.pairsWhenAsked)
+            work.start(
+                .subscribeAgain(
+                    Subscription(
+                        manager: manager.key, peripheral: peripheral, characteristic: characteristic,
+                        link: link, configuration: configuration)))
+        }
+    }
+
+    /// Subscribes as the peripheral was subscribed before its restoration.
+    func subscribe(_ subscription: Subscription) async {
+        let (key, link) = (subscription.manager, subscription.link)
+        let handle = subscription.characteristic.id
+        do throws(RequestError) {
+            try await subscriptions.setNotify(
+                true, for: .init(link: link, handle: handle), by: subscription.configuration, of: key)
+        } catch {
+            let address = devices.address(of: subscription.peripheral)
+            guard memory.ledger.link(to: address, of: key) == link else { return }
+            memory.manager(key)?.asked[address]?.note(.subscription(handle, nil))
+            save()
+            if case .failed(let trouble) = error, trouble.isLostBond {
+                return devices.lostBonds.found(on: link)
             }
+            reports.warn(
+                "subscriptionNotRestored",
+                "\(subscription.characteristic.uuid) of \(address) is not subscribed to again: \(error)")
         }
     }
 }

@@ -5,40 +5,47 @@ import MynahLifecycle
 ///
 /// An app's peripheral has this name from then on, also if it advertises another. That the system reads it
 /// once on each link is an assumption.
-enum DeviceNames {
+struct DeviceNames {
+    private let radio: (any DeviceNameRadio)?
+    private let memory: CentralMemory
+    private let devices: KnownDevices
+    private let work: PhoneWork
+
+    init(_ radio: (any CentralRadio)?, _ memory: CentralMemory, _ devices: KnownDevices, _ work: PhoneWork) {
+        self.radio = radio as? any DeviceNameRadio
+        self.memory = memory
+        self.devices = devices
+        self.work = work
+    }
+
     /// A manager holds a link: an app's device is asked.
     ///
     /// If it was asked for another app, it has the name that it answered.
-    static func connected(
-        _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
-    ) {
-        let connections = phone.central.connections
-        guard manager.app != nil, let radio = phone.central.radio as? any DeviceNameRadio,
-            let hasAsked = connections.links[link]?.hasAskedName
-        else { return }
+    func connected(_ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID) {
+        guard manager.app != nil, let radio, let hasAsked = memory.links[link]?.hasAskedName else { return }
         guard !hasAsked else {
-            let known = phone.central.devices.deviceName(of: peripheral)
-            if let known { peripheral.note(.deviceName(known)) }
+            if let known = devices.deviceName(of: peripheral) { peripheral.note(.deviceName(known)) }
             return
         }
-        connections.links[link]?.hasAskedName = true
-        let way = PhoneLink(phone)
-        Task(executorPreference: phone.preferredExecutor) {
+        memory.links[link]?.hasAskedName = true
+        Task(executorPreference: radio.preferredExecutor) { [work] in
             // A device without a name keeps the one that it advertises.
             guard let name = try? await radio.readDeviceName(of: link), !name.isEmpty else { return }
-            await way.perform { read(name, on: link, on: $0) }
+            await work.tellSoon(.nameRead(name, on: link))
         }
     }
 
-    private static func read(_ name: String, on link: Peer.ID, on phone: isolated Phone) {
-        let central = phone.central
-        guard let address = central.connections.ledger.address(of: link) else { return }
-        central.devices.read(name, of: address, on: phone)
-        for manager in central.managers where manager.app != nil && central.connections.holds(link, manager) {
-            guard let peripheral = manager.asked[address] else { continue }
+    /// The name of a link's device was read.
+    ///
+    /// Returns the managers that hold the link and know the device by another name, with their peripherals.
+    func read(_ name: String, on link: Peer.ID) -> [(manager: CentralManagerState, peripheral: Peripheral)] {
+        guard let address = memory.ledger.address(of: link) else { return [] }
+        devices.read(name, of: address)
+        return memory.managers.filter { $0.app != nil && memory.holds(link, $0) }.compactMap { manager in
+            guard let peripheral = manager.asked[address] else { return nil }
             let before = peripheral.look { $0.name }
             peripheral.note(.deviceName(name))
-            if before != name { central.deliver(.nameUpdated(peripheral), to: manager, on: phone) }
+            return before == name ? nil : (manager, peripheral)
         }
     }
 }

@@ -89,68 +89,70 @@ final class KeptTables {
     private var isLoaded = false
     /// The content of the file.
     private var saved = TableFile()
+    private let files: PhoneFiles
+    private let phone: PhoneMemory
+    private let memory: CentralMemory
+
+    init(in files: PhoneFiles, _ phone: PhoneMemory, _ memory: CentralMemory) {
+        self.files = files
+        self.phone = phone
+        self.memory = memory
+    }
 
     // MARK: The file
 
     /// Reads the tables that an earlier run kept, once.
-    func load(on phone: isolated Phone) {
+    func load() {
         guard !isLoaded, !phone.apps.isEmpty else { return }
         isLoaded = true
-        let (file, warning) = phone.preserved.load(insteadOf: TableFile()) {
-            json throws(PreservedStateProblem) in
-            try TableFile(json: json) { self.next() }
+        saved = files.load(insteadOf: TableFile(), warning: "attributeTablesUnusable") {
+            json throws(PreservedStateProblem) in try TableFile(json: json) { self.next() }
         }
-        if let warning { phone.warn("attributeTablesUnusable", warning) }
-        saved = file
-        for device in file.devices {
+        for device in saved.devices {
             tables[device.address] = device.table
             bonded.insert(device.address)
         }
     }
 
     /// Saves the tables of bonded devices, soon.
-    func save(on phone: isolated Phone) {
+    func save() {
         guard isLoaded else { return }
         let kept = tables.sorted { $0.value.lastUse < $1.value.lastUse }.filter { address, table in
             // A device may have paired since it was asked.
-            let link = phone.central.connections.ledger.link(to: address)
+            let link = memory.ledger.link(to: address)
             return table.isKept
-                && (bonded.contains(address) || link.map { isBonded($0, on: phone) } == true)
+                && (bonded.contains(address) || link.map { memory.isBonded($0) } == true)
         }
         let file = TableFile(
             devices: kept.suffix(Self.limit).map { .init(address: $0.key, table: $0.value) })
         guard file != saved else { return }
         saved = file
-        _ = phone.save(file)
-    }
-
-    private func isBonded(_ link: Peer.ID, on phone: isolated Phone) -> Bool? {
-        phone.central.connections.links[link]?.peer.isPaired
+        files.save(file)
     }
 
     // MARK: Links
 
     /// The table of the device of a link; `nil` if the device has no bond with the phone.
-    func table(of link: Peer.ID, on phone: isolated Phone) -> Table? {
-        isBonded(link, on: phone) == true ? current(link, on: phone) : nil
+    func table(of link: Peer.ID) -> Table? {
+        memory.isBonded(link) == true ? current(link) : nil
     }
 
     /// The number of the table of a link's device, which may pair later on the link.
-    func number(of link: Peer.ID, on phone: isolated Phone) -> Int? { current(link, on: phone)?.number }
+    func number(of link: Peer.ID) -> Int? { current(link)?.number }
 
-    private func current(_ link: Peer.ID, on phone: isolated Phone) -> Table? {
-        phone.central.connections.ledger.address(of: link).flatMap { tables[$0] }
+    private func current(_ link: Peer.ID) -> Table? {
+        memory.ledger.address(of: link).flatMap { tables[$0] }
     }
 
     /// Notes an answer of a link's device in the table with this number, unless that was forgotten.
-    func note(in number: Int, of link: Peer.ID, on phone: isolated Phone, _ body: (inout Table) -> Void) {
-        guard let address = phone.central.connections.ledger.address(of: link),
-            tables[address]?.number == number
-        else { return }
+    func note(in number: Int, of link: Peer.ID, _ body: (inout Table) -> Void) {
+        guard let address = memory.ledger.address(of: link), tables[address]?.number == number else {
+            return
+        }
         body(&tables[address, default: Table(number: number)])
-        guard isBonded(link, on: phone) == true else { return }
+        guard memory.isBonded(link) == true else { return }
         bonded.insert(address)
-        save(on: phone)
+        save()
     }
 
     /// A link began: what is known of a device without a bond is from another link.
@@ -169,30 +171,30 @@ final class KeptTables {
     }
 
     /// A link ended: the table of a device without a bond is not kept.
-    func ended(_ link: CentralLinks.Entry?, to address: DeviceAddress, on phone: isolated Phone) {
+    func ended(_ link: CentralLinks.Entry?, to address: DeviceAddress) {
         if link?.peer.isPaired == true {
             bonded.insert(address)
         } else {
             tables[address] = nil
         }
-        save(on: phone)
+        save()
     }
 
     /// A device's services changed, or the bond with it was deleted.
-    func forget(_ address: DeviceAddress, on phone: isolated Phone) {
-        load(on: phone)
+    func forget(_ address: DeviceAddress) {
+        load()
         guard tables[address] != nil else { return }
         tables[address] = next()
         bonded.remove(address)
-        save(on: phone)
+        save()
     }
 
     /// Bluetooth was turned off.
-    func forgetAll(on phone: isolated Phone) {
-        load(on: phone)
+    func forgetAll() {
+        load()
         guard !tables.isEmpty else { return }
         (tables, bonded) = ([:], [])
-        save(on: phone)
+        save()
     }
 
     /// A device has turned out to have another address.

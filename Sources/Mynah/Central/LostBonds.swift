@@ -13,24 +13,28 @@ final class LostBonds {
     private var devices: Set<DeviceAddress> = []
     /// The links that are ended for it, with their devices.
     private var ending: [Peer.ID: DeviceAddress] = [:]
+    private let memory: CentralMemory
+    private let work: PhoneWork
+
+    init(_ memory: CentralMemory, _ work: PhoneWork) {
+        self.memory = memory
+        self.work = work
+    }
 
     /// The key of a link's device was refused: the link ends.
-    func found(on link: Peer.ID, of phone: isolated Phone) {
-        guard ending[link] == nil, let address = phone.central.connections.ledger.address(of: link) else {
-            return
-        }
+    func found(on link: Peer.ID) {
+        guard ending[link] == nil, let address = memory.ledger.address(of: link) else { return }
         devices.insert(address)
         ending[link] = address
-        PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
+        work.start(.disconnect(link))
     }
 
     /// Returns why a link has ended that was ended for a lost bond, once; `nil` for any other.
     func takeEnd(of link: Peer.ID) -> RadioError? { ending.removeValue(forKey: link).map(Self.error) }
 
-    /// A device was linked: if it has lost its bond, the managers that wait for it are refused.
-    func linked(to address: DeviceAddress, on phone: isolated Phone) {
-        guard devices.contains(address) else { return }
-        phone.central.connections.change(on: phone) { $0.failed(address, Self.error(address), into: &$1) }
+    /// Why the managers that wait for a device are refused when it is linked, or `nil` if they are not.
+    func refusal(of address: DeviceAddress) -> RadioError? {
+        devices.contains(address) ? Self.error(address) : nil
     }
 
     /// The bond with a device was deleted.
@@ -54,7 +58,7 @@ extension PhoneControl {
     ) async -> Bool {
         let (addresses, wasBonded) = await forgetBond(ofPeripheralAt: address, on: phone)
         for known in addresses where wasBonded {
-            guard let link = phone.central.connections.ledger.link(to: known) else { continue }
+            guard let link = phone.central.memory.ledger.link(to: known) else { continue }
             await phone.central.radio?.disconnect(link)
         }
         return wasBonded
@@ -70,7 +74,7 @@ extension PhoneControl {
         let identity = await radio.identity(of: address)
         let wasBonded = await radio.forgetBond(with: identity)
         let addresses = address == identity ? [address] : [address, identity]
-        for known in addresses { phone.central.devices.forgotten(known, on: phone) }
+        for known in addresses { phone.central.devices.forgotten(known) }
         return (addresses, wasBonded)
     }
 }

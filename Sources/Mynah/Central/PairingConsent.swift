@@ -1,18 +1,24 @@
 import MynahCore
 import MynahLifecycle
 
-/// The consent of a phone's user to a pairing that a request of an app needs.
+/// The consent of a phone's user to a pairing: to one that a request of an app needs, or that a device began.
 ///
 /// The radio asks only for a pairing that the other side began, so the phone asks before it begins one.
-enum PairingConsent {
+struct PairingConsent {
+    private let memory: CentralMemory
+    private let reports: PhoneReports
+
+    init(_ memory: CentralMemory, _ reports: PhoneReports) {
+        self.memory = memory
+        self.reports = reports
+    }
+
     /// Asks the user, and returns the answer; returns `true` if nobody listens, or the device is bonded.
-    static func ask(for link: Peer.ID, on phone: isolated Phone) async -> Bool {
-        guard let peer = phone.central.connections.links[link]?.peer, !peer.isPaired,
-            phone.central.connections.ledger.holders(of: link).contains(where: {
-                phone.central.manager($0)?.app != nil
-            })
+    func ask(for link: Peer.ID) async -> Bool {
+        guard let peer = memory.links[link]?.peer, !peer.isPaired,
+            memory.holders(of: link).contains(where: { $0.app != nil })
         else { return true }
-        switch phone.ask(.peripheralPairing(peer, .agree)) {
+        switch reports.ask(.peripheralPairing(peer, .agree)) {
         case .pairing(let answer): return answer == .agreed
         case .pairingLater(let pending):
             return await withCheckedContinuation { continuation in
@@ -20,5 +26,15 @@ enum PairingConsent {
             }
         case .none, .answer, .later: return true
         }
+    }
+
+    /// A step of a pairing is for a program; of an app the system asks the phone's user.
+    func answer(to step: PairingStep, on link: Peer.ID) -> RadioAnswer {
+        guard let address = memory.ledger.address(of: link) else { return .none }
+        for manager in memory.holders(of: link) where manager.app == nil {
+            guard let peripheral = manager.asked[address] else { continue }
+            return manager.deliver(.pairing(peripheral, step))
+        }
+        return memory.links[link].map { reports.ask(.peripheralPairing($0.peer, step)) } ?? .none
     }
 }

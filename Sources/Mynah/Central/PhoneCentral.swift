@@ -16,47 +16,54 @@ final class PhoneCentral {
 
     /// The radio, or `nil` if it plays peripherals alone.
     let radio: (any CentralRadio)?
-    /// The managers of programs and of apps, with those whose process is gone and that the system works for.
-    private(set) var managers: [CentralManagerState]
+    /// The knowledge that the parts of this half share.
+    let memory: CentralMemory
+    let programs: CentralPrograms
     let devices: KnownDevices
     let connections: CentralConnections
-    let preservation = CentralPreservation()
+    let preservation: CentralPreservation
     let scanner: PhoneScanner
-    let connector = PhoneConnector()
-    let subscriptions = SubscriptionWriter()
-    let alerts = PhoneAlerts()
+    let connector: PhoneConnector
+    let subscriptions: SubscriptionWriter
+    let alerts: PhoneAlerts
+    let consent: PairingConsent
+    let events: ConnectionReporter
+    let phone: PhoneMemory
+    private let work: PhoneWork
     private var stage = Stage.stopped
     private var starting = Waiters()
-    /// The Bluetooth state.
-    private(set) var radioState = RadioState.unknown
-    /// Why the radio is gone, while it is.
-    private var loss: RadioError?
 
     /// The half of a phone on a radio that may not play a central.
-    init(_ radio: (any CentralRadio)?, seed: UInt64?, clock: RunClock) {
-        connections = CentralConnections(clock)
-        scanner = PhoneScanner(clock)
-        self.radio = radio
-        devices = KnownDevices(radio, seed: seed)
-        managers = []
+    init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, seed: UInt64? = nil, clock: RunClock) {
+        (self.radio, memory, phone, work) = (radio, common.central, common.memory, common.work)
+        programs = CentralPrograms(memory, common.reports)
+        devices = KnownDevices(radio, common, seed: seed)
+        subscriptions = SubscriptionWriter(radio, work)
+        preservation = CentralPreservation(common, devices, subscriptions)
+        scanner = PhoneScanner(radio, common, programs, clock)
+        connector = PhoneConnector(radio, common)
+        alerts = PhoneAlerts(common, subscriptions)
+        let names = DeviceNames(radio, memory, devices, work)
+        consent = PairingConsent(memory, common.reports)
+        events = ConnectionReporter(common, devices)
+        connections = CentralConnections(
+            common, devices, preservation, subscriptions, connector, alerts, names, events, clock)
     }
 
     /// The half of a phone that one central manager is alone on; the phone's start starts it too.
-    init(
-        alone radio: any CentralRadio, options: CentralManager.Options, sink: (any CentralManagerSink)?
+    convenience init(
+        alone radio: any CentralRadio, _ common: PhoneCommon, options: CentralManager.Options,
+        sink: (any CentralManagerSink)?
     ) {
-        connections = CentralConnections(.real)
-        scanner = PhoneScanner(.real)
-        self.radio = radio
-        devices = KnownDevices(radio)
-        managers = [CentralManagerState(number: 0, state: .unknown, options: options, sink: sink)]
+        self.init(radio, common, clock: .real)
+        memory.managers = [CentralManagerState(number: 0, state: .unknown, options: options, sink: sink)]
         stage = .running
     }
 
     // MARK: Start and stop
 
     /// Starts the radio's central half, unless that was done before.
-    func start(on phone: isolated Phone) async throws(RadioError) {
+    func start(as identity: DeviceIdentity) async throws(RadioError) {
         while case .starting = stage {
             await withCheckedContinuation { starting.add($0) }
         }
@@ -65,11 +72,11 @@ final class PhoneCentral {
             throw RadioError(.unsupported, "this radio does not support the central role")
         }
         guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
-        devices.load(on: phone)
+        devices.load()
         stage = .starting
         defer { starting.resumeAll() }
         do throws(RadioError) {
-            try await radio.start(phone.identity, central: PhoneLink(phone))
+            try await radio.start(identity, central: work.link)
         } catch {
             if case .starting = stage { stage = .stopped }
             throw error
@@ -81,29 +88,24 @@ final class PhoneCentral {
     }
 
     /// Starts the radio's central half soon: an app has made a central manager.
-    func startSoon(on phone: isolated Phone) {
-        guard phone.isRunning, case .stopped = stage, managers.contains(where: { $0.app != nil }) else {
+    func startSoon() {
+        guard phone.isRunning, case .stopped = stage, memory.managers.contains(where: { $0.app != nil })
+        else {
             return
         }
-        PhoneLink(phone).enqueue { phone in
-            do throws(RadioError) {
-                try await phone.central.start(on: phone)
-            } catch {
-                phone.warn("centralNotStarted", "the central role cannot be started: \(error)")
-            }
-        }
+        work.start(.startCentral)
     }
 
     /// The phone stopped, and its radio with it.
-    func stop(on phone: isolated Phone) {
-        (stage, radioState) = (.stopped, .unknown)
+    func stop() {
+        (stage, memory.radioState) = (.stopped, .unknown)
         connector.stop()
         scanner.stop()
-        for manager in managers {
+        for manager in memory.managers {
             for peripheral in manager.askedPeripherals { peripheral.note(.ended) }
             manager.end()
         }
-        managers = []
+        memory.managers = []
         alerts.stop()
         let error = RadioError(.lost, "the phone was stopped")
         subscriptions.stop(.failed(error))
@@ -112,137 +114,136 @@ final class PhoneCentral {
 
     // MARK: Managers
 
-    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
-    func manager(_ reference: CentralReference) -> CentralManagerState? {
-        managers.first {
-            $0.key.manager == reference.number && $0.epoch == reference.epoch && !$0.isEnded
-        }
-    }
+    func nextNumber() -> UInt64 { phone.nextNumber() }
 
-    /// Returns a manager, also one whose app has ended and that the system works for.
-    func manager(_ key: ManagerKey) -> CentralManagerState? {
-        managers.first { $0.key == key }
-    }
-
-    /// Returns the manager of a handle if its program may act.
-    func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
-        guard let manager = manager(reference) else { throw Self.managerIsGone }
-        try manager.app?.checkMayActAsCentral()
-        return manager
-    }
-
-    static var managerIsGone: RadioError {
-        RadioError(.invalidState, "the app of this central manager has ended, or its phone was stopped")
-    }
-
-    func add(_ manager: CentralManagerState) {
-        managers.append(manager)
-    }
-
-    /// Makes a manager without an app.
+    /// Makes a manager without an app, on the radio that it is for.
     func makeManager(
-        options: CentralManager.Options, sink: (any CentralManagerSink)?, on phone: isolated Phone
-    ) throws(RadioError) -> CentralManager {
+        options: CentralManager.Options, sink: (any CentralManagerSink)?
+    ) throws(RadioError) -> (CentralManagerState, any CentralRadio) {
         guard let radio else {
             throw RadioError(.unsupported, "this radio does not support the central role")
         }
-        devices.load(on: phone)
+        devices.load()
         let manager = CentralManagerState(
-            number: phone.nextNumber(), state: radioState, options: options, sink: sink)
-        add(manager)
-        return CentralManager(manager, radio: radio, on: phone, keepingPhone: true)
+            number: nextNumber(), state: memory.radioState, options: options, sink: sink)
+        memory.managers.append(manager)
+        return (manager, radio)
     }
 
     /// The process of a manager is gone, and the system works on for it.
-    func processEnded(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func processEnded(_ manager: CentralManagerState) {
         manager.end()
-        let access = PeripheralAccess(PhoneLink(phone), of: CentralReference(manager))
+        let access = PeripheralAccess(work.link, of: CentralReference(manager))
         manager.renewPeripherals { $0.renewed(access) }
-        manager.closeChannels(of: phone)
+        manager.closeChannels(work)
         connections.endCalls(of: manager)
     }
 
     /// A manager's program has let go of it, or its app has ended and the system keeps nothing of it.
-    func end(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func end(_ manager: CentralManagerState) {
         manager.end()
         manager.stopScan()
-        managers.removeAll { $0 === manager }
-        if let name = manager.preservedName { phone.deletePreserved(name) }
+        memory.managers.removeAll { $0 === manager }
+        preservation.remove(manager)
         for peripheral in manager.askedPeripherals { peripheral.note(.ended) }
-        connections.end(manager, on: phone)
-        scanner.update(on: phone)
+        connections.end(manager)
+        scanner.update()
     }
 
     // MARK: The Bluetooth state
 
-    /// The radio is gone, and says why.
-    func lost(_ error: RadioError) {
-        loss = error
-    }
-
-    /// Why nothing can be asked of the radio while Bluetooth is not powered on.
-    var powerError: RadioError { loss ?? RadioError(.lost, "Bluetooth is \(radioState.rawValue)") }
-
-    /// Throws `invalidState` unless Bluetooth is powered on.
-    func checkPower() throws(RadioError) {
-        guard radioState == .poweredOn else {
-            throw loss
-                ?? RadioError(
-                    .invalidState, "Bluetooth is not powered on: it is \(radioState.rawValue)",
-                    remedy: "wait for stateChanged(.poweredOn)")
-        }
-    }
-
     /// The Bluetooth state changed.
-    func stateChanged(to new: RadioState, on phone: isolated Phone) {
-        radioState = new
-        if new == .poweredOn { loss = nil }
+    func stateChanged(to new: RadioState) {
+        memory.radioState = new
+        if new == .poweredOn { memory.loss = nil }
         if new != .poweredOn {
-            devices.tables.forgetAll(on: phone)
+            devices.tables.forgetAll()
             connector.stop()
-            for manager in managers { manager.toldLinks = [] }
-            connections.change(on: phone) { $0.powerLost(keepingFor: keeps, into: &$1) }
-            for manager in managers where manager.app != nil {
-                manager.powerLost(keepsScan: keeps(manager.key))
+            for manager in memory.managers { manager.toldLinks = [] }
+            connections.change { $0.powerLost(keepingFor: memory.keeps, into: &$1) }
+            for manager in memory.managers where manager.app != nil {
+                manager.powerLost(keepsScan: memory.keeps(manager.key))
             }
-            preservation.save(on: phone)
+            preservation.save()
         }
-        appChanged(on: phone)
-        for manager in managers where manager.app == nil {
-            deliver(.stateChanged(new), to: manager, on: phone)
+        appChanged()
+        for manager in memory.managers where manager.app == nil {
+            _ = manager.deliver(.stateChanged(new))
         }
-        for app in phone.apps { app.centralStateChanged(to: new, on: phone) }
-    }
-
-    /// Whether the system works for a manager whose process is gone.
-    func keeps(_ key: ManagerKey) -> Bool {
-        manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
+        for app in phone.apps { app.centralStateChanged(to: new) }
     }
 
     // MARK: Wanted advertising
 
     /// The state of an app changed.
-    func appChanged(_ app: AppProcess, on phone: isolated Phone) {
-        alerts.appChanged(app, on: phone)
-        appChanged(on: phone)
+    func appChanged(_ app: AppProcess) {
+        alerts.appChanged(app)
+        appChanged()
     }
 
     /// The state of an app, or that of Bluetooth, changed: what is scanned and listened for may be something
     /// else.
-    private func appChanged(on phone: isolated Phone) {
-        for manager in managers { manager.changeScan(to: manager.scanMode(radioState)) }
-        listen(on: phone)
+    private func appChanged() {
+        for manager in memory.managers { manager.changeScan(to: manager.scanMode(memory.radioState)) }
+        listen()
     }
 
     /// A link or a pending connection, began or ended, or the phone began or ceased to advertise.
-    func listen(on phone: isolated Phone) {
-        connector.listen(for: scanner.compose(on: phone).listensFor, on: phone)
-        scanner.update(on: phone)
+    func listen() {
+        perform(connector.listen(for: scanner.compose().listensFor))
+        scanner.update()
     }
 
     /// A link of either role began or ended.
-    func linksChanged(on phone: isolated Phone) {
-        connector.linksChanged(on: phone)
-        listen(on: phone)
+    func linksChanged() {
+        perform(connector.linksChanged())
+        listen()
+    }
+
+    /// Does what the connector asks for.
+    func perform(_ actions: [LinkInitiator.Action]) {
+        for action in actions {
+            switch action {
+            case .initiate(let address, let number, let timeout):
+                connector.connect(to: address, number, timeout: timeout)
+            case .cancel(let number): connector.cancel(number)
+            case .listenAnew: scanner.listenAnew()
+            case .linksExhausted(let limit): programs.warn(.linksExhausted(limit))
+            case .failed(let address, let error):
+                let device = connector.device(at: address)
+                connections.change { $0.failed(device, error, into: &$1) }
+            }
+        }
+    }
+
+    // MARK: Restored state
+
+    /// The system works on for a manager of another process, as `CentralPreservation.restore` says.
+    func restore(_ manager: CentralManagerState, _ state: PreservedCentralState) {
+        let waited = preservation.restore(manager, state)
+        connections.change { ledger, actions in
+            for one in waited { ledger.restore(manager.key, to: one.address, one.options, into: &actions) }
+        }
+        scanner.update()
+        startSoon()
+    }
+
+    /// The name of a link's device was read.
+    func read(_ name: String, on link: Peer.ID) {
+        for (manager, peripheral) in connections.names.read(name, on: link) {
+            manager.pass(.nameUpdated(peripheral))
+        }
+    }
+}
+
+extension RadioWarning {
+    /// The controller has as many connections as it can.
+    fileprivate static func linksExhausted(_ limit: Int) -> RadioWarning {
+        RadioWarning(
+            "linksExhausted",
+            """
+            the controller is at its limit of \(limit) connections; pending connections are made when one of \
+            them ends
+            """)
     }
 }

@@ -3,7 +3,8 @@ import MynahLifecycle
 
 /// Has a phone's radio connect to the devices that managers wait for, when they are heard.
 ///
-/// A driver of `LinkInitiator`. Belongs to a phone, and runs on the phone's executor.
+/// Drives `LinkInitiator`, and returns what that asks for. Belongs to a phone, and runs on the phone's
+/// executor.
 final class PhoneConnector {
     /// The request that the radio has and has not answered.
     private struct Attempt {
@@ -19,31 +20,37 @@ final class PhoneConnector {
     /// The identity addresses of devices that are waited for by a resolvable private address, as far as the
     /// radio knows.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
+    private let radio: (any CentralRadio)?
+    private let centrals: CentralTable
+    private let memory: CentralMemory
+    private let work: PhoneWork
+
+    init(_ radio: (any CentralRadio)?, _ common: PhoneCommon) {
+        self.radio = radio
+        (centrals, memory, work) = (common.memory.centrals, common.central, common.work)
+    }
 
     // MARK: Requests
 
     /// These devices are waited for now.
-    func listen(for addresses: [DeviceAddress], on phone: isolated Phone) {
-        guard phone.central.radioState == .poweredOn else { return }
+    func listen(for addresses: [DeviceAddress]) -> [LinkInitiator.Action] {
+        guard memory.radioState == .poweredOn else { return [] }
         if !identities.isEmpty { identities = identities.filter { addresses.contains($0.key) } }
         for address in addresses where address.isResolvable && identities[address] == nil {
-            resolve(address, on: phone)
+            // A bonded device is reported by its identity address, whichever private address it uses.
+            identities[address] = address
+            work.start(.resolve(address))
         }
         let listened = addresses.map { identities[$0] ?? $0 }
         awaited = Dictionary(zip(listened, addresses)) { first, _ in first }
-        change(on: phone) { $0.want(listened, into: &$1) }
+        return change { $0.want(listened, into: &$1) }
     }
 
-    /// A bonded device is reported by its identity address, whichever private address it uses.
-    private func resolve(_ address: DeviceAddress, on phone: isolated Phone) {
-        identities[address] = address
-        PhoneLink(phone).enqueue { phone in
-            guard let identity = await phone.central.radio?.identity(of: address), identity != address,
-                phone.central.connector.identities[address] == address
-            else { return }
-            phone.central.connector.identities[address] = identity
-            phone.central.listen(on: phone)
-        }
+    /// The radio knows the identity address of a device; returns whether that is new, and another address.
+    func resolved(_ address: DeviceAddress, _ identity: DeviceAddress) -> Bool {
+        guard identity != address, identities[address] == address else { return false }
+        identities[address] = identity
+        return true
     }
 
     /// The radio is gone, and what it was asked for with it.
@@ -57,79 +64,54 @@ final class PhoneConnector {
     // MARK: Events
 
     /// A device was heard.
-    func heard(_ report: ScanReport, on phone: isolated Phone) {
-        change(on: phone) { $0.heard(report, into: &$1) }
+    func heard(_ report: ScanReport) -> [LinkInitiator.Action] {
+        change { $0.heard(report, into: &$1) }
     }
 
     /// A link of either role began or ended.
-    func linksChanged(on phone: isolated Phone) {
-        let links = phone.central.connections.links
-        let others = phone.centrals.all.filter { links[$0.id] == nil }
-        change(on: phone) {
+    func linksChanged() -> [LinkInitiator.Action] {
+        let links = memory.links
+        let others = centrals.all.filter { links[$0.id] == nil }
+        return change {
             $0.has(links: links.count + others.count, madeBy: others.compactMap(\.address), into: &$1)
         }
     }
 
-    /// The phone uses a link as a central no more that the device made.
-    func leave(_ link: Peer.ID, to address: DeviceAddress, on phone: isolated Phone) {
-        phone.central.connections.links[link] = nil
-        phone.central.linkEnded(link, to: address, on: phone)
-        PhoneControl.ask(phone) { $0.leave(link) }
-        phone.central.linksChanged(on: phone)
-    }
-
-    /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and
-    /// it has none.
-    func device(of peer: Peer, on phone: isolated Phone) -> DeviceAddress? {
+    /// A link began.
+    ///
+    /// Returns the address that the ledger knows its device by, or `nil` if nobody asked for it and it has
+    /// none.
+    func device(of peer: Peer) -> (address: DeviceAddress, [LinkInitiator.Action])? {
         guard let address = peer.answers(attempt?.address) else { return nil }
-        let device = awaited[address] ?? address
+        let device = device(at: address)
         if attempt?.address == address { attempt = nil }
-        change(on: phone) { $0.connected(to: address, into: &$1) }
-        return device
+        return (device, change { $0.connected(to: address, into: &$1) })
     }
 
-    private func ended(_ number: UInt64, _ outcome: LinkInitiator.Outcome, on phone: isolated Phone) {
+    /// The address that the ledger knows a device by.
+    func device(at address: DeviceAddress) -> DeviceAddress { awaited[address] ?? address }
+
+    /// An attempt has ended.
+    func ended(_ number: UInt64, _ outcome: LinkInitiator.Outcome) -> [LinkInitiator.Action] {
         if attempt?.number == number { attempt = nil }
-        change(on: phone) { $0.ended(number, outcome, into: &$1) }
+        return change { $0.ended(number, outcome, into: &$1) }
     }
 
     // MARK: The initiator
 
     private func change(
-        on phone: isolated Phone, _ body: (inout LinkInitiator, inout [LinkInitiator.Action]) -> Void
-    ) {
+        _ body: (inout LinkInitiator, inout [LinkInitiator.Action]) -> Void
+    ) -> [LinkInitiator.Action] {
         var actions: [LinkInitiator.Action] = []
         body(&initiator, &actions)
-        for action in actions { perform(action, on: phone) }
+        return actions
     }
 
-    private func perform(_ action: LinkInitiator.Action, on phone: isolated Phone) {
-        let central = phone.central
-        switch action {
-        case .initiate(let address, let number, let timeout):
-            guard let radio = central.radio else { return }
-            connect(number, address, timeout, radio, PhoneLink(phone))
-        case .cancel(let number): if attempt?.number == number { attempt?.task.cancel() }
-        case .listenAnew: central.scanner.listenAnew(on: phone)
-        case .linksExhausted(let limit):
-            let message =
-                """
-                the controller is at its limit of \(limit) connections; pending connections are made when \
-                one of them ends
-                """
-            central.warn(RadioWarning("linksExhausted", message), on: phone)
-        case .failed(let address, let error):
-            let device = awaited[address] ?? address
-            central.connections.change(on: phone) { $0.failed(device, error, into: &$1) }
-        }
-    }
-
-    private func connect(
-        _ number: UInt64, _ address: DeviceAddress, _ timeout: Duration, _ radio: any CentralRadio,
-        _ link: PhoneLink
-    ) {
+    /// Asks the radio to connect, under a number.
+    func connect(to address: DeviceAddress, _ number: UInt64, timeout: Duration) {
+        guard let radio else { return }
         // It keeps the radio and not the phone, which may go meanwhile.
-        let task = Task(executorPreference: radio.preferredExecutor) {
+        let task = Task(executorPreference: radio.preferredExecutor) { [work] in
             let outcome: LinkInitiator.Outcome
             do throws(RadioError) {
                 _ = try await radio.connect(address, timeout: timeout)
@@ -137,9 +119,14 @@ final class PhoneConnector {
             } catch {
                 outcome = LinkInitiator.Outcome(error)
             }
-            await link.perform { $0.central.connector.ended(number, outcome, on: $0) }
+            await work.tellSoon(.attemptEnded(number, outcome))
         }
         attempt = Attempt(number: number, address: address, task: task)
+    }
+
+    /// Cancels an attempt that the radio has not answered.
+    func cancel(_ number: UInt64) {
+        if attempt?.number == number { attempt?.task.cancel() }
     }
 }
 

@@ -6,7 +6,6 @@ import MynahSupport
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
-    private let composer = PhoneScanning()
     /// Beside what the controller can scan.
     private var capabilities = CentralCapabilities()
     /// The obstacles that were warned of.
@@ -22,26 +21,37 @@ final class PhoneScanner {
     /// Brings the radio in step, or `nil` while it is.
     private var task: Task<RadioError?, Never>?
     private var restart: Task<Void, Never>?
+    private let radio: (any CentralRadio)?
     private let clock: RunClock
+    private let centrals: CentralTable
+    private let memory: CentralMemory
+    private let programs: CentralPrograms
+    private let meter: PhoneMeter
+    private let work: PhoneWork
+    /// Whether the phone advertises, or is about to.
+    var isAdvertising = false
 
-    init(_ clock: RunClock) {
+    init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, _ programs: CentralPrograms, _ clock: RunClock)
+    {
+        self.radio = radio
         self.clock = clock
+        (centrals, memory) = (common.memory.centrals, common.central)
+        (meter, work) = (common.meter, common.work)
+        self.programs = programs
     }
 
     /// How the radio is to scan for all managers.
-    func compose(on phone: isolated Phone) -> PhoneScan {
-        let central = phone.central
-        let (peripherals, centrals) = (central.connections.links.count, phone.centrals.all.count)
-        var composer = composer
+    func compose() -> PhoneScan {
+        let (peripherals, centrals) = (memory.links.count, centrals.all.count)
+        var composer = PhoneScanning()
         composer.scansBesideLinks =
             (peripherals == 0 || capabilities.scansBesidePeripherals)
             && (centrals == 0 || capabilities.scansBesideCentrals)
         composer.scansBesideAdvertising = capabilities.scansBesideAdvertising
         var scan = composer.compose(
-            central.managers.filter { $0.app != nil }.compactMap { $0.scan?.request },
-            wanted: central.connections.wanted(on: phone), hasLinks: peripherals + centrals > 0,
-            isAdvertising: phone.advertiser.isAdvertising)
-        for manager in central.managers where manager.app == nil {
+            memory.managers.filter { $0.app != nil }.compactMap { $0.scan?.request },
+            wanted: memory.wanted, hasLinks: peripherals + centrals > 0, isAdvertising: isAdvertising)
+        for manager in memory.managers where manager.app == nil {
             guard var own = manager.scan?.options else { continue }
             // The manager drops repeated reports, because it knows what has changed.
             own.allowsDuplicates = true
@@ -53,8 +63,8 @@ final class PhoneScanner {
     }
 
     /// A manager's part of the scan, or `nil` if it does not scan.
-    func status(of manager: CentralManagerState, on phone: isolated Phone) -> ScanStatus? {
-        manager.scan.map { ScanStatus($0.request, options: compose(on: phone).options) }
+    func status(of manager: CentralManagerState) -> ScanStatus? {
+        manager.scan.map { ScanStatus($0.request, options: compose().options) }
     }
 
     /// The radio has another controller.
@@ -64,57 +74,45 @@ final class PhoneScanner {
     }
 
     /// Something changed that may change how the radio scans.
-    func update(on phone: isolated Phone) {
-        phone.meter.update(on: phone)
-        guard phone.central.radioState == .poweredOn else { return }
-        let scan = compose(on: phone)
+    func update() {
+        meter.update()
+        guard memory.radioState == .poweredOn else { return }
+        let scan = compose()
         if let obstacle = scan.obstacle, reported.insert(obstacle).inserted {
-            phone.central.warn(RadioWarning("scanObstructed", obstacle.message), on: phone)
+            programs.warn(RadioWarning("scanObstructed", obstacle.message))
         }
         guard isStale || scan.options != current else { return }
         epoch += 1
         guard task == nil else { return }
-        PhoneLink(phone).enqueue { phone in
-            do throws(RadioError) {
-                try await phone.central.scanner.settle(on: phone)
-            } catch {
-                phone.central.warn(
-                    RadioWarning("scanRefused", "the radio does not scan: \(error)"), on: phone)
-            }
-        }
+        work.start(.scan)
     }
 
     /// Devices that were heard before are to be reported again.
-    func listenAnew(on phone: isolated Phone) {
+    func listenAnew() {
         guard current?.allowsDuplicates == false else { return }
         isStale = true
-        update(on: phone)
+        update()
     }
 
     /// The phone is about to advertise, which not every controller does while it scans.
-    func makeRoomToAdvertise(on phone: isolated Phone) async {
-        if !capabilities.scansBesideAdvertising { try? await settle(on: phone) }
+    func makeRoomToAdvertise() async {
+        if !capabilities.scansBesideAdvertising { try? await settle() }
     }
 
     /// Asks the radio until it scans as it is to; all callers wait for the same end.
-    func settle(on phone: isolated Phone) async throws(RadioError) {
-        phone.meter.update(on: phone)
-        guard phone.central.radioState == .poweredOn else { return }
+    func settle() async throws(RadioError) {
+        meter.update()
+        guard memory.radioState == .poweredOn else { return }
         epoch += 1
-        if let error = await steps(on: phone).value { throw error }
+        if task == nil { task = work.start(.scanning) }
+        if let error = await task?.value { throw error }
     }
 
-    private func steps(on phone: isolated Phone) -> Task<RadioError?, Never> {
-        if let task { return task }
-        let new = PhoneLink.task(on: phone) { await $0.central.scanner.takeSteps(on: $0) }
-        task = new
-        return new
-    }
-
-    fileprivate func takeSteps(on phone: isolated Phone) async -> RadioError? {
+    /// Asks the radio until it scans as it is to; returns its last error, or `nil` if it does.
+    func requestSteps() async -> RadioError? {
         defer { task = nil }
-        while let radio = phone.central.radio, phone.central.radioState == .poweredOn {
-            let scan = compose(on: phone)
+        while let radio, memory.radioState == .poweredOn {
+            let scan = compose()
             let epoch = epoch
             do throws(RadioError) {
                 try await apply(scan.options, radio)
@@ -123,7 +121,7 @@ final class PhoneScanner {
                 if epoch == self.epoch { return error }
             }
             guard epoch == self.epoch else { continue }
-            set(restartAfter: scan.filterRestart, on: phone)
+            set(restartAfter: scan.filterRestart)
             return nil
         }
         return nil
@@ -141,13 +139,9 @@ final class PhoneScanner {
         }
     }
 
-    private func set(restartAfter pause: Duration?, on phone: isolated Phone) {
+    private func set(restartAfter pause: Duration?) {
         restart?.cancel()
-        restart = pause.map { pause in
-            PhoneLink(phone).enqueue(at: clock.now.advanced(by: pause), on: clock) { phone in
-                phone.central.scanner.listenAnew(on: phone)
-            }
-        }
+        restart = pause.map { work.tell(.listenAnew, at: clock.now.advanced(by: $0), on: clock) }
     }
 
     /// The phone stopped.

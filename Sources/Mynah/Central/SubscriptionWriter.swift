@@ -25,6 +25,13 @@ final class SubscriptionWriter {
     private var configurations: [SubscriptionLedger.Characteristic: Configuration] = [:]
     /// In the order in which they were made.
     private var requests: [Request] = []
+    private let radio: (any CentralRadio)?
+    private let work: PhoneWork
+
+    init(_ radio: (any CentralRadio)?, _ work: PhoneWork) {
+        self.radio = radio
+        self.work = work
+    }
 
     /// Whether a value is for a manager.
     func hears(_ manager: ManagerKey, _ characteristic: SubscriptionLedger.Characteristic) -> Bool {
@@ -34,34 +41,33 @@ final class SubscriptionWriter {
     /// Subscribes or unsubscribes a manager, and returns when that is done.
     func setNotify(
         _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,
-        by configuration: Configuration, of manager: ManagerKey, on phone: isolated Phone
+        by configuration: Configuration, of manager: ManagerKey
     ) async throws(RequestError) {
         configurations[characteristic] = configuration
         try await withCheckedContinuation { continuation in
             requests.append(
                 Request(manager: manager, characteristic: characteristic, continuation: continuation))
-            change(on: phone) { $0.setNotify(isOn, for: characteristic, of: manager, into: &$1) }
+            change { $0.setNotify(isOn, for: characteristic, of: manager, into: &$1) }
         }.get()
     }
 
     /// A manager gave up a link that others still use.
-    func release(_ link: Peer.ID, by manager: ManagerKey, on phone: isolated Phone) {
-        change(on: phone) { $0.release(link, by: manager, into: &$1) }
+    func release(_ link: Peer.ID, by manager: ManagerKey) {
+        change { $0.release(link, by: manager, into: &$1) }
         let error = RequestError.failed(RadioError(.disconnected, "the peripheral was disconnected"))
         answer(.failure(error)) { $0.manager == manager && $0.characteristic.link == link }
     }
 
     /// A link ended, or is about to.
-    func linkEnded(_ link: Peer.ID, _ error: RequestError, on phone: isolated Phone) {
-        change(on: phone) { $0.linkEnded(link, error, into: &$1) }
+    func linkEnded(_ link: Peer.ID, _ error: RequestError) {
+        change { $0.linkEnded(link, error, into: &$1) }
         configurations = configurations.filter { $0.key.link != link }
     }
 
     /// The services in a range of attribute handles changed.
-    func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, on phone: isolated Phone)
-    {
+    func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID) {
         let error = RequestError.failed(RadioError(.unknownAttribute, "the peripheral's services changed"))
-        change(on: phone) { $0.servicesChanged(handles, on: link, error, into: &$1) }
+        change { $0.servicesChanged(handles, on: link, error, into: &$1) }
     }
 
     /// The phone stopped.
@@ -73,23 +79,22 @@ final class SubscriptionWriter {
 
     // MARK: The ledger
 
-    private func change(
-        on phone: isolated Phone,
-        _ body: (inout SubscriptionLedger, inout [SubscriptionLedger.Action]) -> Void
-    ) {
-        var actions: [SubscriptionLedger.Action] = []
-        body(&ledger, &actions)
-        for action in actions { perform(action, on: phone) }
+    /// A configuration was written, or refused with an error.
+    func written(_ number: UInt64, _ error: RequestError?) {
+        change { $0.written(number, error: error, into: &$1) }
     }
 
-    private func perform(_ action: SubscriptionLedger.Action, on phone: isolated Phone) {
+    private func change(_ body: (inout SubscriptionLedger, inout [SubscriptionLedger.Action]) -> Void) {
+        var actions: [SubscriptionLedger.Action] = []
+        body(&ledger, &actions)
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: SubscriptionLedger.Action) {
         switch action {
         case .write(let number, let characteristic, let isOn):
             guard let configuration = configurations[characteristic] else { return }
-            PhoneLink(phone).enqueue { phone in
-                let error = await Self.write(isOn, configuration, characteristic.link, on: phone)
-                phone.central.subscriptions.change(on: phone) { $0.written(number, error: error, into: &$1) }
-            }
+            work.start(.configure(number, configuration, on: characteristic.link, isOn))
         case .answer(let manager, let characteristic, _, let error):
             guard
                 let index = requests.firstIndex(where: {
@@ -108,14 +113,14 @@ final class SubscriptionWriter {
     }
 
     /// Writes a configuration, after pairing if the device asks for it; returns why it was refused, or `nil`.
-    private static func write(
-        _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID, on phone: isolated Phone
+    func write(
+        _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID
     ) async -> RequestError? {
-        guard let radio = phone.central.radio else { return nil }
-        let target = PhoneLink(phone)
+        guard let radio else { return nil }
+        let phone = work.link
         do throws(RequestError) {
             try await radio.asking(link, pairs: configuration.pairs) {
-                await target.consents(toPairOn: link)
+                await phone.consents(toPairOn: link)
             } _: { radio, link throws(RequestError) in
                 try await radio.write(
                     [isOn ? configuration.bits : 0, 0], to: configuration.handle, of: link)

@@ -1,0 +1,32 @@
+import MynahCore
+import MynahLifecycle
+
+/// The parts of a phone that its apps reach.
+///
+/// An app asks for everything else through `work`: values, which the phone carries out.
+struct AppPorts {
+    let radio: any PeripheralRadio
+    let reports: PhoneReports
+    let files: PhoneFiles
+    let work: PhoneWork
+    /// The Bluetooth states of the phone.
+    let states: RadioStates
+    /// The centrals of the phone, which name those whose requests are refused.
+    let centrals: CentralTable
+
+    init(_ common: PhoneCommon) {
+        (radio, reports, files, work) = (common.radio, common.reports, common.files, common.work)
+        (states, centrals) = (common.memory.states, common.memory.centrals)
+    }
+
+    /// Whether Bluetooth is on, and not about to be reported as off.
+    var isOn: Bool {
+        states.phone == .poweredOn && PhoneControl.ask(radio) { $0.isOn } != false
+    }
+}
+
+/// The Bluetooth states of a phone's two halves, as the radio reported them last.
+final class RadioStates {
+    var phone = RadioState.unknown
+    var central = RadioState.unknown
+}

@@ -1,0 +1,68 @@
+import MynahCore
+import MynahLifecycle
+
+/// Reports devices that come to a phone and leave it: to the managers that registered for them, and to the
+/// phone's sink.
+///
+/// Belongs to a phone, and runs on the phone's executor.
+struct ConnectionReporter {
+    private let memory: CentralMemory
+    private let devices: KnownDevices
+    private let phone: PhoneMemory
+    private let reports: PhoneReports
+
+    init(_ common: PhoneCommon, _ devices: KnownDevices) {
+        (memory, phone, reports) = (common.central, common.memory, common.reports)
+        self.devices = devices
+    }
+
+    /// A manager registers for connection events.
+    func register(_ manager: CentralManagerState, _ matching: ConnectionEventMatching?) {
+        manager.register(matching)
+        for address in memory.ledger.connected {
+            if let link = memory.ledger.link(to: address) { tell(manager, of: link) }
+        }
+    }
+
+    /// A link began.
+    func linkBegan(_ link: Peer.ID) {
+        for manager in memory.managers { tell(manager, of: link) }
+    }
+
+    /// Services were found on a link, for whichever app.
+    func found(_ services: [BluetoothUUID], on link: Peer.ID) {
+        memory.links[link]?.services.formUnion(services)
+        linkBegan(link)
+    }
+
+    /// An app gave up its connection to a device, but these apps still use the link.
+    func linkKept(_ address: DeviceAddress, by apps: [UInt64]) {
+        reports.report(.linkKept(address, by: apps.compactMap { phone.app($0)?.description.name }))
+    }
+
+    /// A link to a device ended on the air.
+    func linkEndedOnAir(_ link: Peer.ID, to address: DeviceAddress) {
+        reports.report(.linkEnded(address))
+        linkEnded(link, to: address)
+    }
+
+    /// A link to a device ended for the managers.
+    func linkEnded(_ link: Peer.ID, to address: DeviceAddress) {
+        for manager in memory.managers where manager.toldLinks.remove(link) != nil {
+            guard let peripheral = devices.peripheral(at: address, for: manager) else { continue }
+            manager.pass(.connectionEvent(.peerDisconnected, peripheral))
+        }
+    }
+
+    /// Tells a manager of a link, once, if it registered for the device.
+    private func tell(_ manager: CentralManagerState, of link: Peer.ID) {
+        guard let registration = manager.registration, !manager.toldLinks.contains(link),
+            let address = memory.ledger.address(of: link), manager.sees(address),
+            let services = memory.links[link]?.services,
+            let peripheral = devices.peripheral(at: address, for: manager),
+            registration.matches(peripheral.identifier, services)
+        else { return }
+        manager.toldLinks.insert(link)
+        manager.pass(.connectionEvent(.peerConnected, peripheral))
+    }
+}

@@ -1,0 +1,35 @@
+import MynahCore
+import MynahLifecycle
+
+// The accessories of apps, whose links and scans depend on them.
+extension PhoneCentral {
+    /// The user has picked a device, which is an accessory of the app from now on.
+    func add(accessory identifier: PeripheralIdentifier, at address: DeviceAddress, to app: AppProcess) {
+        if app.accessories.change({ $0.add(identifier, at: address) }) { accessoriesChanged(of: app) }
+    }
+
+    /// A device is no accessory of an app any more: its links and its pending connections end, as if the
+    /// app's managers had cancelled them, which is an assumption.
+    ///
+    /// Returns the device's address, or `nil` if it was none.
+    func remove(accessory identifier: PeripheralIdentifier, of app: AppProcess) -> DeviceAddress? {
+        guard let address = app.accessories.address(of: identifier) else { return nil }
+        for manager in memory.managers where manager.app === app {
+            guard let peripheral = manager.asked[address] else { continue }
+            // An app that does not run is not launched for the removal.
+            if manager.isEnded { manager.released(address) }
+            connections.cancel(manager, peripheral)
+        }
+        if app.accessories.change({ $0.remove(identifier) }) { accessoriesChanged(of: app) }
+        return address
+    }
+
+    private func accessoriesChanged(of app: AppProcess) {
+        // As with Bluetooth off, a manager has to ask again for its scan.
+        for manager in memory.managers where manager.app === app && app.accessories.areAwaited {
+            manager.powerLost(keepsScan: memory.keeps(manager.key))
+        }
+        app.centralStateChanged(to: memory.radioState)
+        appChanged(app)
+    }
+}

@@ -1,0 +1,62 @@
+import MynahSupport
+
+/// The files in which a phone keeps state; it warns of those that cannot be used or kept.
+///
+/// Belongs to a phone, and runs on the phone's executor.
+final class PhoneFiles {
+    private var states: PreservedStates
+    private let reports: PhoneReports
+
+    init(_ directory: StateDirectory?, _ reports: PhoneReports) {
+        states = PreservedStates(directory)
+        self.reports = reports
+    }
+
+    /// Whether nothing of them changes any more.
+    var isFinal: Bool { states.isFinal }
+
+    /// Keeps the files as they are now.
+    func finish() { states.isFinal = true }
+
+    /// Ends the phone's use of the directory, and returns the files.
+    func close() -> PreservedStates {
+        defer { states = PreservedStates(nil) }
+        return states
+    }
+
+    /// The state that an earlier process preserved under a name, or `nil` if there is none.
+    func load<State: PreservableState>(_ name: PreservedName) -> State? {
+        let (state, warning): (State?, String?) = states.load(name)
+        if let warning { reports.warn("preservedStateUnusable", warning) }
+        return state
+    }
+
+    /// The devices that were known.
+    func loadKnownPeripherals() -> [KnownPeripherals.Entry] {
+        let (entries, warning) = states.loadKnownPeripherals()
+        if let warning { reports.warn("knownPeripheralsUnusable", warning) }
+        return entries
+    }
+
+    /// The content of the file of `unkept`, or `unkept` itself; a file that cannot be used is a warning with
+    /// this code.
+    func load<Content: KeptContent>(
+        insteadOf unkept: Content, warning code: String,
+        _ parse: (JSON) throws(PreservedStateProblem) -> Content
+    ) -> Content {
+        let (content, warning) = states.load(insteadOf: unkept, parse)
+        if let warning { reports.warn(code, warning) }
+        return content
+    }
+
+    /// Saves a file's content soon, and returns `false` if nothing is kept.
+    ///
+    /// A problem is reported once for as long as the reason is the same.
+    @discardableResult
+    func save(_ content: some KeptContent) -> Bool {
+        states.save(content) { [weak reports] message in reports?.warnSoon("stateNotKept", message) }
+    }
+
+    /// Removes the state that is preserved under a name.
+    func remove(_ name: PreservedName) { states.remove(name) }
+}

@@ -1,0 +1,58 @@
+import MynahCore
+import MynahLifecycle
+
+/// The knowledge of a phone: the state of its radio, its apps, its managers and its centrals.
+///
+/// The parts of the phone share it. It leads to none of them, and runs on the phone's executor.
+final class PhoneMemory {
+    let states: RadioStates
+    /// The capabilities of the radio, or `nil` if it does not run.
+    var capabilities: RadioCapabilities?
+    /// Accessories' managers, and those of apps, with the ones whose process is gone.
+    var managers: [ManagerState] = []
+    var apps: [AppProcess] = []
+    let centrals = CentralTable()
+    /// The number of the last manager or app.
+    private var lastNumber: UInt64 = 0
+
+    init(_ states: RadioStates) {
+        self.states = states
+    }
+
+    /// The Bluetooth state.
+    var radioState: RadioState {
+        get { states.phone }
+        set { states.phone = newValue }
+    }
+
+    /// Whether the radio runs.
+    var isRunning: Bool { capabilities != nil }
+
+    func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Returns an app, or `nil` if the phone was stopped.
+    func app(_ number: UInt64) -> AppProcess? { apps.first { $0.number == number } }
+
+    /// Forgets a manager that has nothing on the radio.
+    func forget(_ manager: ManagerState) { managers.removeAll { $0 === manager } }
+
+    /// Does what an app's user, the system or its own code wants of it.
+    ///
+    /// A phone has one app on its screen: opening another sends that one to the background first.
+    func apply(_ transition: AppTransition, to app: AppProcess) {
+        if transition == .enterForeground {
+            for other in apps where other !== app && other.state == .foreground {
+                other.handle(.transition(.enterBackground))
+            }
+        }
+        app.handle(.transition(transition))
+    }
+
+    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
+    func manager(_ reference: ManagerReference) -> ManagerState? {
+        managers.first { $0.number == reference.number && $0.epoch == reference.epoch && !$0.isEnded }
+    }
+}
