@@ -6,22 +6,12 @@ import MynahSupport
 import Glibc
 
 /// The options of a command that another program has started for itself.
-struct ParentOptions: ParsableArguments {
-    @Flag(
-        help: "Ends as SIGTERM would end it when the process that started it has ended, however that ended.")
-    var withParent = false
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Ends as SIGTERM would end it when the other end of this pipe or socket is closed: the number of \
-            an open descriptor. Nothing is read from it. A process that ends closes what it has open, so it \
-            also ends with one that started it and ended before it could look, which --with-parent may miss.
-            """, valueName: "descriptor"),
-        transform: Self.pipe)
+struct ParentOptions {
+    var withParent: Bool
     var withPipe: Int32?
 
-    @Sendable private static func pipe(_ text: String) throws -> Int32 {
+    /// Reads the number of a descriptor.
+    @Sendable static func pipe(_ text: String) throws -> Int32 {
         let descriptor = try Choice.number(text, in: 0...Int32.max)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {

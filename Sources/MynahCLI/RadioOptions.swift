@@ -2,6 +2,9 @@ import MynahRun
 import ArgumentParser
 
 /// The options of every command that uses a radio, and of its end.
+///
+/// Debug builds check options at each parse: those of a group 25 times, and those of a group inside it 125
+/// times. So no group is inside another.
 struct RadioOptions<Side: RadioSide>: ParsableArguments {
     @Option(
         help: ArgumentHelp("\(Side.radioHelp)", valueName: "radio"), completion: Side.completion,
@@ -19,7 +22,21 @@ struct RadioOptions<Side: RadioSide>: ParsableArguments {
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 
-    @OptionGroup var parent: ParentOptions
+    @Flag(
+        help: "Ends as SIGTERM would end it when the process that started it has ended, however that ended.")
+    var withParent = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Ends as SIGTERM would end it when the other end of this pipe or socket is closed: the number of \
+            an open descriptor. Nothing is read from it. A process that ends closes what it has open, so it \
+            also ends with one that started it and ended before it could look, which --with-parent may miss.
+            """, valueName: "descriptor"),
+        transform: ParentOptions.pipe)
+    var withPipe: Int32?
+
+    var parent: ParentOptions { ParentOptions(withParent: withParent, withPipe: withPipe) }
 }
 
 /// The side of a connection that a command plays, which decides what `--radio` and `--capture` take.

@@ -22,7 +22,7 @@ extension Actor {
 /// A phone, its apps and its managers are several actors on one executor, which guards the value like an
 /// actor's own properties. The compiler knows no executors, and would refuse the value to all but one of the
 /// actors.
-package struct Owned<Value>: @unchecked Sendable {
+@usableFromInline package struct Owned<Value>: @unchecked Sendable {
     // `@unchecked`: `value` is handed to the code of `call` only, which traps unless the caller is on the
     // executor of the actor that it names; all those actors belong to one phone. The caller of `init` runs on
     // the executor too, or does not use the value afterwards. A value that is an object may end on any

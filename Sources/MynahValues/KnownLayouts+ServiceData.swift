@@ -6,7 +6,7 @@ extension KnownLayouts {
     package static func serviceData(of service: BluetoothUUID) -> ValueLayout? {
         switch service.assignedNumber {
         // The measurement, as it is broadcast (Cycling Power Service 1.1, 3.2).
-        case 0x1818: all[0x2A63]
+        case 0x1818: layout(of: "2A63")
         case 0x1826: fitnessMachineData
         default: nil
         }

@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
@@ -6,16 +7,17 @@ package import MynahCore
 /// Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
-    package static func layout(of characteristic: BluetoothUUID) -> ValueLayout? {
-        characteristic.assignedNumber.flatMap { all[$0] }
+    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? { made[uuid.assignedNumber ?? 0] }
+
+    /// All known layouts, in the order of the characteristics' assigned numbers (Assigned Numbers, 3.8).
+    package static var all: [(number: UInt16, layout: ValueLayout)] {
+        (0x2A00...0x2BFF).compactMap { number in made[number].map { (number, $0) } }
     }
 
-    /// All known layouts, by the characteristic's assigned number (Assigned Numbers, 3.8).
-    package static let all: [UInt16: ValueLayout] = Dictionary(
-        uniqueKeysWithValues: (0x2A00...0x2BFF).compactMap { number in
-            (general(number) ?? health(number) ?? fitness(number) ?? environment(number))
-                .map { (number, ValueLayout($0)) }
-        })
+    /// All would take 50 kB, and a device has few.
+    private static let made = MadeOnce<UInt16, ValueLayout> { number in
+        (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map { ValueLayout($0) }
+    }
 
     // Short ways to write the tables.
     typealias Entries = [LayoutField]

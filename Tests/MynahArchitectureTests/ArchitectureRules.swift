@@ -73,8 +73,13 @@ enum ArchitectureRules {
         let module = String(parts[1])
         guard let allowed = allowed[module] else { return ["\(path): the module \(module) has no level"] }
         var found: [String] = []
+        var isPackage = false
         for line in text.split(separator: "\n") {
             let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+            if let first = code.first, first != " ", first != "}" { isPackage = code.hasPrefix("package ") }
+            if isPackage, code.contains("@inlinable") {
+                found.append("\(path): @inlinable in a package type needs @usableFromInline")
+            }
             for statement in code.split(separator: ";") {
                 guard let name = importedModule(statement) else { continue }
                 let isAllowed =

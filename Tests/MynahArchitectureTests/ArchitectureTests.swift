@@ -39,6 +39,7 @@ import Testing
         ("Sources/MynahRun/A.swift", "import MynahConsole"),
         ("Sources/MynahBlueZ/A.swift", "default: fatalError(\"no such flag\")"),
         ("Sources/MynahCLI/A.swift", #"let cache = "/home/me/.cache""#),
+        ("Sources/MynahSupport/A.swift", "package struct A<B> {\n    @inlinable package init() {}\n}"),
     ])
     func `a file that breaks a wall is found`(path: String, text: String) {
         #expect(ArchitectureRules.violations(of: path, text).count == 1)
@@ -48,6 +49,10 @@ import Testing
         ("Sources/MynahCLI/A.swift", "import MynahBlueZ\nimport Dispatch"),
         ("Sources/MynahCore/A.swift", "public import MynahSupport\n// import MynahBlueZ is for others"),
         ("Sources/MynahDBus/A.swift", "final class A: @unchecked Sendable {}"),
+        (
+            "Sources/MynahSupport/A.swift",
+            "package let a = 1\n@usableFromInline package struct A<B> {\n    @inlinable package init() {}\n}"
+        ),
         ("Tests/Anything/A.swift", "import MynahBlueZ"),
         ("Sources/MynahDBus/A.swift", "import struct Glibc.pthread_t\nlet imported = 1 // fatalError()"),
         ("Sources/MynahControl/A.swift", "import Foundation\nimport NIOHTTP1"),

@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a value of any bytes has a text and JSON`() throws {
         var generator = SeededGenerator(seed: 5)
-        for (number, layout) in KnownLayouts.all.sorted(by: { $0.key < $1.key }) {
+        for (number, layout) in KnownLayouts.all {
             for count in 0...40 {
                 for _ in 0..<8 {
                     let high = Bool.random(using: &generator)

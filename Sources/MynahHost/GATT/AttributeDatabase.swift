@@ -14,13 +14,25 @@ struct AttributeDatabase: Sendable {
     }
 
     private(set) var attributes: [Attribute] = []
-    /// The Database Hash of the published services; its owner sets it.
-    var hash: [UInt8] = []
+    /// The Database Hash when it was asked for; another lock as soon as the services change.
+    private var madeHash = Lock<[UInt8]?>(nil)
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
     /// The disabled attributes: descriptors that no client may access now, and characteristics whose
     /// configuration no client may access.
     private var disabled: (texts: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
+
+    /// The Database Hash of the published services.
+    ///
+    /// Made when it is asked for: few devices are asked, and libcrypto takes 200 kB to make the first.
+    var hash: [UInt8] {
+        madeHash.withLock { made in
+            if let made { return made }
+            let hash = SecurityToolbox.databaseHash(hashInput)
+            made = hash
+            return hash
+        }
+    }
 
     /// The handle of a published attribute.
     func handle(of key: AttributeKey) -> AttributeHandle? { handles[key] }
@@ -67,6 +79,7 @@ struct AttributeDatabase: Sendable {
         let index = index(from: range.lowerBound) ?? attributes.endIndex
         attributes.insert(contentsOf: builder.attributes, at: index)
         handles.merge(builder.handles) { _, new in new }
+        madeHash = Lock(nil)
         return range
     }
 
@@ -76,6 +89,7 @@ struct AttributeDatabase: Sendable {
         batches[place].isPublished = false
         attributes.removeAll { range.contains($0.handle) }
         handles = handles.filter { !range.contains($0.value) }
+        madeHash = Lock(nil)
     }
 
     /// Sets the value that the host answers with for an attribute; with `nil`, its publisher is asked.

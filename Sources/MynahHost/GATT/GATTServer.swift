@@ -159,7 +159,6 @@ struct GATTServer: Sendable {
         serviceChanged = changed?.key
         if let changed { properties[changed.key] = changed.properties }
         _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
-        database.hash = SecurityToolbox.databaseHash(database.hashInput)
     }
 
     /// Publishes services together, at the handles that the same services had before.
@@ -228,7 +227,6 @@ struct GATTServer: Sendable {
         _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
-        database.hash = SecurityToolbox.databaseHash(database.hashInput)
         for (index, link) in zip(bearers.indices, bearers.keys) {
             bearers[at: index].att.databaseChanged()
             indicateServiceChanged(range, link, at: now, &outbound, &actions)

@@ -9,19 +9,27 @@ package enum EventTable {
     struct Row: Sendable {
         let name: EventName
         let need: EventCatalog.Need
-        let fields: [EventField]
+        private let makeFields: @Sendable () -> [EventField]
 
-        init(_ name: EventName, _ need: EventCatalog.Need, _ fields: [EventField] = []) {
+        var fields: [EventField] { makeFields() }
+
+        init(
+            _ name: EventName, _ need: EventCatalog.Need,
+            _ fields: @autoclosure @escaping @Sendable () -> [EventField] = []
+        ) {
             self.name = name
             self.need = need
-            self.fields = fields
+            makeFields = fields
         }
     }
 
     /// The fields of an event, without those that every event may have (`device`, `queued`).
-    package static func fields(of name: EventName) -> [EventField] { byName[name] ?? [] }
+    package static func fields(of name: EventName) -> [EventField] { made[name] ?? [] }
 
-    private static let byName = Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.fields) })
+    /// Those of all events would take 100 kB, and a device reports few.
+    private static let made = MadeOnce<EventName, [EventField]> { name in
+        rows.first { $0.name == name }?.fields
+    }
 
     static let rows: [Row] = ofRun + ofRadio + ofLinks + ofAttributes + ofCentral + ofApp
 

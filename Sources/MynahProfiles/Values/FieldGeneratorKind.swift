@@ -9,17 +9,14 @@ enum FieldGeneratorKind: String, CaseIterable {
     static var schema: Schema { .oneOf(allCases.map(\.table.schema)) }
 
     /// The generator's keys.
-    var table: Section { Self.tables[self] ?? Section(rawValue, []) }
-
-    private static let tables = Dictionary(
-        uniqueKeysWithValues: allCases.map { kind in
-            var generate = ValueSection.generate(kind.rawValue)
-            generate.doc = kind.purpose
-            let own: [any DeclaredField] = [generate] + kind.fields
-            let common: [any DeclaredField] = [GeneratorKeys.noise, GeneratorKeys.outliers]
-            let rest = common.filter { field in !own.contains { $0.name == field.name } }
-            return (kind, Section(kind.rawValue, what: "generate: \(kind.rawValue)", own + rest))
-        })
+    var table: Section {
+        var generate = ValueSection.generate(rawValue)
+        generate.doc = purpose
+        let own: [any DeclaredField] = [generate] + fields
+        let common: [any DeclaredField] = [GeneratorKeys.noise, GeneratorKeys.outliers]
+        let rest = common.filter { field in !own.contains { $0.name == field.name } }
+        return Section(rawValue, what: "generate: \(rawValue)", own + rest)
+    }
 
     /// The keys of this kind; every generator accepts `noise` and `outliers` too.
     var fields: [any DeclaredField] {

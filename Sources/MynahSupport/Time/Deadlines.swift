@@ -3,7 +3,7 @@
 /// A heap with at most one entry for each key. A deadline that moves to a later time leaves its entry where
 /// it is, and the entry is put back when it comes up: a deadline that moves with every request costs no work
 /// in the heap.
-package struct Deadlines<Key: Hashable & Sendable>: Sendable {
+@usableFromInline package struct Deadlines<Key: Hashable & Sendable>: Sendable {
     @usableFromInline struct Entry: Comparable, Sendable {
         @usableFromInline var key: Key
         @usableFromInline var time: Duration

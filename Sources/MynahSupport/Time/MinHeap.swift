@@ -2,7 +2,7 @@
 ///
 /// Equal elements leave it in an order that follows from the calls alone, so a total order of the elements
 /// makes it the same in each run.
-package struct MinHeap<Element: Comparable> {
+@usableFromInline package struct MinHeap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
     /// An empty heap.

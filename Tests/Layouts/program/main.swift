@@ -84,8 +84,8 @@ if CommandLine.arguments.dropFirst().first == "decode" {
         print((KnownLayouts.layout(of: uuid)?.decode(bytes)?.json ?? .null).text)
     }
 } else {
-    let layouts = KnownLayouts.all.sorted { $0.key < $1.key }.map {
-        JSON.Member(BluetoothUUID($0.key as UInt16).description, $0.value.json)
+    let layouts = KnownLayouts.all.map {
+        JSON.Member(BluetoothUUID($0.number).description, $0.layout.json)
     }
     let companies = (0...UInt16.max).compactMap { number in
         AssignedNumbers.companyName(of: number).map { JSON.Member(String(number), .string($0)) }

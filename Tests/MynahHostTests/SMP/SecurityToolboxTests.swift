@@ -128,8 +128,19 @@ func little(_ hex: String) -> [UInt8] { (Hex.decode(hex) ?? []).reversed() }
                 + "0328200800052A09" + "00022" + "90A0003280A" + "0B00292B0C000328" + "020D002A2B0E0000"
                 + "2808180F00022814" + "0016000F18100003" + "28A21100182A1200" + "0229130000290000"
                 + "140001280F181500" + "0328021600192A")
-        #expect(
-            SecurityToolbox.databaseHash(database.hashInput) == little("F1CA2D48ECF58BAC8A8830BBB9FBA990"))
+        #expect(database.hash == little("F1CA2D48ECF58BAC8A8830BBB9FBA990"))
+    }
+
+    @Test func `the hash is that of the services that are published now`() throws {
+        var database = AttributeDatabase()
+        #expect(database.publish([ServiceDefinition(uuid: "1800", characteristics: [])]) == 1...1)
+        let first = database
+        let hash = first.hash
+        let second = database.publish([ServiceDefinition(uuid: "1801", characteristics: [])])
+        let range = try #require(second)
+        #expect(database.hash != hash && first.hash == hash)
+        database.withdraw(range)
+        #expect(database.hash == hash)
     }
 }
 
