@@ -88,7 +88,7 @@ enum PhoneSignal: Sendable {
     case app(UInt64, AppRequest)
     /// A link of either role began or ended.
     case linksChanged
-    /// The phone uses a link as a central no more that the device made.
+    /// The phone stops using a link as a central that the device made.
     case leave(Peer.ID)
     /// The connector wants something.
     case connector([LinkInitiator.Action])

@@ -4,6 +4,8 @@
     @usableFromInline let make: @Sendable (Key) -> Value?
 
     /// `make` returns `nil` for a key that has no value, and is asked again for it.
+    ///
+    /// A lock is held while it runs, so it must not ask for a value of the same table.
     @inlinable package init(_ make: @escaping @Sendable (Key) -> Value?) { self.make = make }
 
     @inlinable package subscript(key: Key) -> Value? {

@@ -169,10 +169,17 @@ package final class HTTPServer: Sendable {
         ])
     }
 
+    /// How many descriptors the process may still open before a client comes.
+    ///
+    /// libdispatch has a timer for each of its three clocks, and opens it when the clock is first used. On a
+    /// busy machine that is after the check, and each client would then be refused.
+    private static let laterDescriptors: UInt64 = 2
+
     /// The reason for which no connection would be served now, as a sentence without its full stop, or `nil`
     /// if one would.
     package var lackOfFiles: String? {
-        OpenFiles.problem(of: "a client of the control API", leaving: options.descriptorReserve)
+        OpenFiles.problem(
+            of: "a client of the control API", leaving: options.descriptorReserve + Self.laterDescriptors)
     }
 
     /// Why a connection is not served, or `nil` if it is, and then it is counted.
