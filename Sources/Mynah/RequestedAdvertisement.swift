@@ -71,7 +71,7 @@ extension Advertisement {
             "the app \(name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs")
     }
 
-    /// What no app can set, or `nil` if nothing of it is set.
+    /// The first field that is set and that no app can set, or `nil` if there is none.
     private var fieldBeyondApps: String? {
         if flags != Self.usualFlags { return "flags" }
         if !otherSets.isEmpty { return "several sets" }

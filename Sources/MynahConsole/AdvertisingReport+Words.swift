@@ -1,8 +1,8 @@
 package import MynahCore
 
 extension AdvertisingReport {
-    /// What centrals and scanners can do with the set, and its PHYs; `nil` if it is usual: legacy advertising
-    /// that centrals can connect to.
+    /// The kind of advertising: whether it is connectable and scannable, and its PHYs; `nil` for connectable
+    /// legacy advertising.
     package var kindInWords: String? {
         var words: [String] = []
         if let extended {

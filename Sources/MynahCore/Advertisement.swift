@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// What a device advertises, before a radio encodes it: one advertising set, and any further ones.
+/// The advertising of a device before a radio encodes it: one advertising set, and any further ones.
 ///
 /// The fields of the advertising data are members of the advertisement itself, as `localName`.
 @dynamicMemberLookup
@@ -32,7 +32,7 @@ public struct Advertisement: Hashable, Sendable {
     package var otherSets: [Advertisement] = []
     /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
     /// composes them.
-    public var exact: ExactAdvertisement?
+    package var exact: ExactAdvertisement?
 
     /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
     package static let usualFlags: UInt8 = 0x06
@@ -90,7 +90,7 @@ public struct Advertisement: Hashable, Sendable {
         public var raw: [ADStructure] = []
 
         /// No fields.
-        public init() {}
+        package init() {}
     }
 
     /// A TX power level.
@@ -160,14 +160,14 @@ package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// Advertising data and scan response data, byte for byte.
-public struct ExactAdvertisement: Hashable, Sendable {
+package struct ExactAdvertisement: Hashable, Sendable {
     /// The AD structures of the advertising PDU.
-    public var data: [ADStructure]
+    package var data: [ADStructure]
     /// The AD structures of the scan response.
-    public var scanResponse: [ADStructure]
+    package var scanResponse: [ADStructure]
 
     /// An advertisement with these structures.
-    public init(data: [ADStructure], scanResponse: [ADStructure]) {
+    package init(data: [ADStructure], scanResponse: [ADStructure]) {
         self.data = data
         self.scanResponse = scanResponse
     }

@@ -10,7 +10,8 @@ struct LinkedEffects: Sendable {
         if fault.endsWithLink { effects.append((fault.name, central)) }
     }
 
-    /// Takes the faults whose effects end because a central has disconnected, in the order of their beginning.
+    /// Removes the effects that end because a central has disconnected; returns their faults, in the order in
+    /// which they began.
     mutating func takeEnded(by central: Peer.ID) -> [String] {
         let ended = effects.filter { $0.central == nil || $0.central == central }.map(\.fault)
         effects.removeAll { ended.contains($0.fault) }

@@ -1,5 +1,17 @@
+import Logging
 import MynahHCI
 import MynahSupport
+
+extension Logger {
+    /// Traces a packet, without the keys in it.
+    ///
+    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    func trace(_ message: Message, _ packet: H4Packet, _ channel: (ConnectionHandle) -> UInt16?) {
+        trace(
+            message,
+            metadata: ["type": "\(packet.type)", "body": "\(packet.visibleBody(continuing: channel))"])
+    }
+}
 
 extension H4Packet {
     /// Commands that carry a key.

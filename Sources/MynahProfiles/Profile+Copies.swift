@@ -42,8 +42,8 @@ extension Profile {
         throw refusal(
             name, name.utf8.count - room.count,
             """
-            the \(room.payload.rawValue) has room for a name of \(room.count.counting("byte")); shorten it, leave \
-            something else out, or write localName: \"\"
+            the \(room.payload.rawValue) has room for a name of \(room.count.counting("byte")); shorten it, \
+            leave something else out, or write localName: \"\"
             """, at: advertising?.marks["localName"] ?? nameMark)
     }
 

@@ -173,7 +173,7 @@ extension Profile {
 }
 
 extension Advertisement {
-    /// What only a radio can advertise that sends exactly the given bytes, each with its field.
+    /// The needs that only a radio meets that sends exactly the given bytes, each with its field.
     fileprivate var exactNeeds: [(need: String, field: String)] {
         var needs: [(String, String)] = []
         if flags != Self.usualFlags {

@@ -1,7 +1,7 @@
 import MynahTestSupport
 import Testing
 
-/// What devices do that people own, as a phone that connects to them sees it.
+/// The behavior of devices that people own, as a phone that connects to them sees it.
 @Suite(.timeLimit(.minutes(15))) struct RealDeviceTests {
     /// Plays a profile while a phone connects to it; returns what each prints.
     private func play(
@@ -130,7 +130,8 @@ import Testing
             name: Device
             advertising: {}
             centrals: 1
-            services: [{uuid: FFF0, characteristics: [{uuid: FFF1, properties: [read, write], value: {hex: 01}}]}]
+            services:
+              - {uuid: FFF0, characteristics: [{uuid: FFF1, properties: [read, write], value: {hex: 01}}]}
             """, to: "device.yaml")
         let (before, meanwhile, after) = try await VirtualStage.play { stage in
             _ = try await stage.run([folder.path + "/device.yaml"])
@@ -163,7 +164,9 @@ import Testing
                 characteristics:
                   - uuid: FFF1
                     properties: [read]
-                    value: {layout: [{unlocked: uint8}, {uses: uint8}], fields: {unlocked: {from: unlocked}, uses: {from: uses}}}
+                    value:
+                      layout: [{unlocked: uint8}, {uses: uint8}]
+                      fields: {unlocked: {from: unlocked}, uses: {from: uses}}
             faults: [{name: busy, on: connect, do: advertise, with: {localName: Busy}, until: disconnected}]
             """, to: "device.yaml")
         let values = try await VirtualStage.play { stage in
@@ -200,7 +203,11 @@ import Testing
                     properties: [write, notify]
                     subscription: \(subscription)
                     on: {write: [{answer: {value: {hex: 99}}}]}
-                  - {uuid: FFE2, properties: [notify], subscription: \(subscription), value: {hex: 77}, every: 1 s}
+                  - uuid: FFE2
+                    properties: [notify]
+                    subscription: \(subscription)
+                    value: {hex: 77}
+                    every: 1 s
             """, ["write FFE1 00", "wait 3 s"])
         #expect(shown.phone.count(of: "2902") == (subscription == "always" ? 3 : 1), "\(shown.phone)")
         #expect(notified(shown.device).contains("99") && notified(shown.device).contains("77"), "\(shown)")
@@ -219,7 +226,10 @@ import Testing
                 characteristics:
                   - uuid: FF11
                     properties: [read, notify]
-                    value: {text: "{mode} {n:04} {t}", n: {generate: counter}, t: {generate: list, values: [1.5, 20.0]}}
+                    value:
+                      text: "{mode} {n:04} {t}"
+                      n: {generate: counter}
+                      t: {generate: list, values: [1.5, 20.0]}
                     every: 500 ms
                   - uuid: FF12
                     properties: [write, notify]
@@ -246,13 +256,15 @@ import Testing
             mynah: 1
             name: Device
             advertising: {}
-            services: [{uuid: FFF0, characteristics: [{uuid: FFF1, properties: [read, notify], value: {hex: 01}}]}]
+            services:
+              - {uuid: FFF0, characteristics: [{uuid: FFF1, properties: [read, notify], value: {hex: 01}}]}
             faults: [\(faults)]
             """
         }
         let refused = try await play(
             profile(
-                "{name: r, on: read, of: FFF1/2902, error: 0x81}, {name: w, on: write, of: FFF1/2902, nth: 2, error: 0x82}"
+                "{name: r, on: read, of: FFF1/2902, error: 0x81}, "
+                    + "{name: w, on: write, of: FFF1/2902, nth: 2, error: 0x82}"
             ),
             ["read FFF1", "subscribe FFF1"])
         #expect(refused.device.count(of: "fault.applied") == 0, "\(refused)")
@@ -283,7 +295,8 @@ import Testing
             mynah: 1
             name: Phone
             app: {}
-            central: {scan: {services: [FFF0]}, confirm: false, peripherals: [{name: Strap, subscribe: [FFF1]}]}
+            central:
+              {scan: {services: [FFF0]}, confirm: false, peripherals: [{name: Strap, subscribe: [FFF1]}]}
             """, to: "phone.yaml")
         let result = try await VirtualStage.play([
             "run", folder.path + "/device.yaml", folder.path + "/phone.yaml", "--radio", "virtual",

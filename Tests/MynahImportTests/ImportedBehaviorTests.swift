@@ -253,7 +253,8 @@ import Testing
         let text = try Self.profile(script)
         #expect(
             text.contains(
-                "  manufacturerData:\n    0x1234: 01\n  scanResponse:\n    manufacturerData:\n      0x1234: 02 03\n"
+                "  manufacturerData:\n    0x1234: 01\n"
+                    + "  scanResponse:\n    manufacturerData:\n      0x1234: 02 03\n"
             )
         )
     }

@@ -31,16 +31,18 @@ import Testing
             "02010603030D1803020F18 | "
         ),
         (
-            "{localName: \"\", manufacturerData: [{company: 0xFFFF, value: 01}, {company: 0xFFFF, value: {text: A}}]}",
+            "{localName: \"\", "
+                + "manufacturerData: [{company: 0xFFFF, value: 01}, {company: 0xFFFF, value: {text: A}}]}",
             "02010604FFFFFF0104FFFFFF41 | "
         ),
         (
             "{localName: \"\", serviceData: {FCD2: {hex: 40 02 C4 09}}}",
             "0201060716D2FC4002C409 | "
         ),
-        // What is named in the scan response goes there, the name last.
+        // A key of the scan response goes there, the name last.
         (
-            "{scanResponse: {localName: Strip 12, manufacturerData: {0x5AF0: 01 02}, raw: {0x12: 06 00 0C 00}}}",
+            "{scanResponse: {localName: Strip 12, manufacturerData: {0x5AF0: 01 02}, "
+                + "raw: {0x12: 06 00 0C 00}}}",
             "020106 | 05FFF05A0102051206000C000909537472697020 3132".replacing(" ", with: "")
                 .replacing("|", with: " | ")
         ),
@@ -116,15 +118,15 @@ import Testing
         (
             "{connectable: true, scannable: false}",
             """
-            3:45: error: legacy advertising that centrals can connect to is scannable; write connectable: false \
-            too, or extended: true
+            3:45: error: legacy advertising that centrals can connect to is scannable; \
+            write connectable: false too, or extended: true
             """
         ),
         (
             "{extended: true, scannable: true}",
             """
-            3:42: error: extended advertising is connectable or scannable, not both; write connectable: false, or \
-            leave scannable out
+            3:42: error: extended advertising is connectable or scannable, not both; \
+            write connectable: false, or leave scannable out
             """
         ),
         (
@@ -134,8 +136,8 @@ import Testing
         (
             "{address: random}",
             """
-            3:24: error: a set with an address of its own cannot be connected to: the device's bonds are with its \
-            own address; write connectable: false
+            3:24: error: a set with an address of its own cannot be connected to: \
+            the device's bonds are with its own address; write connectable: false
             """
         ),
         (
@@ -154,7 +156,8 @@ import Testing
         (
             "{manufacturerData: {1: {fields: {a: 1}}}}",
             """
-            3:38: error: the fields of the company "1" are not known: describe them, as in layout: [{level: uint8}]
+            3:38: error: the fields of the company "1" are not known: \
+            describe them, as in layout: [{level: uint8}]
             """
         ),
         // The longest bytes of a value that changes must fit.
@@ -164,12 +167,14 @@ import Testing
             fields: {t: {generate: list, values: [a, "\(String(repeating: "b", count: 30))"]}}}}}
             """,
             """
-            3:30: error: manufacturerData takes 34 bytes and 28 of 31 are left in the advertising data; shorten \
-            it, or leave something else out; or write extended: true, which has room for more
+            3:30: error: manufacturerData takes 34 bytes and 28 of 31 are left in the advertising data; \
+            shorten it, or leave something else out; or write extended: true, which has room for more
             """
         ),
     ])
-    func `what cannot be advertised is an error at its place`(advertising: String, problem: String) {
+    func `an advertisement that cannot be sent is an error at its place`(
+        advertising: String, problem: String
+    ) {
         #expect(problems(head("advertising: \(advertising)\n")) == [problem])
     }
 

@@ -49,7 +49,8 @@ import Testing
         "{name: a, after: 5 s, do: changeServices, remove: 1810}",
         "{name: a, on: discover, do: changeServices, remove: 1810/2A19~2}",
         "{name: a, after: 20 s, do: advertise, with: {localName: DFU, serviceUUIDs: [180A], "
-            + "manufacturerData: {0x0059: 01}, serviceData: {1810: 64}, appearance: 64, connectable: false, interval: 1 s}, "
+            + "manufacturerData: {0x0059: 01}, serviceData: {1810: 64}, appearance: 64, "
+            + "connectable: false, interval: 1 s}, "
             + "for: 10 s}",
         "{name: a, on: advertise, do: vanish, for: 2 min}",
         "{name: a, on: connect, do: advertise, with: {connectable: false}, until: disconnected}",

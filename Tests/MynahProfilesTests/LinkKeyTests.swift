@@ -108,7 +108,8 @@ import Testing
         let profile = try profile(
             Self.text(
                 "advertising: {}\n"
-                    + "faults: [{name: f, on: connect, do: advertise, with: {connectable: false}, until: disconnected}]"
+                    + "faults: [{name: f, on: connect, do: advertise, "
+                    + "with: {connectable: false}, until: disconnected}]"
             ))
         #expect(profile.faults.first?.fault.endsWithLink == true)
         #expect(

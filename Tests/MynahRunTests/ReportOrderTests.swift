@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `what comes after an answer is reported after what the command reports`() {
+    @Test func `events after an answer are reported after what the command reports`() {
         var order = ReportOrder()
         #expect(order.begin().isEmpty)
         #expect(Self.words(order.reports(.mtu(1), at: Self.time(1))) == ["1 at 1"])
@@ -24,7 +24,7 @@ import Testing
         #expect(Self.words(order.reports(.mtu(4), at: Self.time(10))) == ["4 at 10"])
     }
 
-    @Test func `what comes between two answers is reported before the second`() {
+    @Test func `events between two answers are reported before the second`() {
         var order = ReportOrder()
         _ = (order.begin(), order.answered(at: Self.time(1)), order.reports(.mtu(1), at: Self.time(2)))
         #expect(Self.words(order.answered(at: Self.time(3))) == ["1 at 2"])

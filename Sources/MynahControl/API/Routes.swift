@@ -124,7 +124,7 @@ extension Route {
             answers: [200: .empty]),
         Route(
             "POST", "/v1/devices/{device}/advertise", .advertise,
-            "Changes what the device, or one set of it, advertises, until it is reset; the keys are a profile's",
+            "Changes the advertising of a device, or of one set, until it is reset; the keys are a profile's",
             body: Body(
                 schema: .object([.init("on", .bool), .init("set", .string())], others: .written),
                 example: .object([.init("on", .bool(false))])),

@@ -72,7 +72,9 @@ struct DeviceReader {
     }
 
     private func value(of attribute: AttributeKey, of player: DevicePlayer) -> [UInt8]? {
-        if PlayedState(of: player).hasMemory { return player.table.value(of: attribute, at: player.elapsed) }
+        if PlayedState(of: player).hasMemory {
+            return player.table.value(of: attribute, at: player.memory.elapsed)
+        }
         return player.device.services.staticValue(of: attribute)
     }
 

@@ -44,10 +44,10 @@ public struct EmulatedDevice: Sendable {
     var responses = Responses()
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
-    /// What changes in the advertisement.
+    /// The changes of the advertisement.
     var advertised = Advertised()
 
-    /// What changes in an advertisement.
+    /// The changes of an advertisement while it runs.
     struct Advertised: Sendable {
         /// A test's changes.
         var change = AdvertisingChange()

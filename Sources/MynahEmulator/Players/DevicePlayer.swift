@@ -43,7 +43,6 @@ final class DevicePlayer {
 
     var events: EventReporter { memory.events }
     var manager: PeripheralManager? { memory.manager }
-    var elapsed: Duration { memory.elapsed }
 
     var device: EmulatedDevice {
         _read { yield memory.device }

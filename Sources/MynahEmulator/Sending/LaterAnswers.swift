@@ -32,7 +32,7 @@ struct LaterAnswers {
         return true
     }
 
-    /// Takes the answers that are due by now.
+    /// Removes the answers that are due by now, and returns them.
     mutating func takeDue(at now: Duration) -> [Answer] {
         let due = Array(answers.prefix { $0.due <= now })
         answers.removeFirst(due.count)
@@ -61,7 +61,7 @@ struct AnswerRoom {
     /// For how many centrals values wait.
     var centrals: Int { uses.count }
 
-    /// Takes room for a value of a central, or of every one; returns `false` if too many wait already.
+    /// Counts a value for a central, or for every one; returns `false` if too many wait already.
     mutating func take(_ length: Int, of central: Peer.ID?) -> Bool {
         let use = uses[central] ?? Use()
         guard use.count < ProfileLimit.answers.count, use.bytes + length <= Self.mostBytes else {

@@ -102,7 +102,7 @@ struct ControllerSession: Sendable {
             problem = "\(name) has no extended advertising"
         } else if profile.style == .legacy {
             problem =
-                "\(name) is used with legacy commands until it is reset; name it in the profile from the start"
+                "\(name) is used with legacy commands until it is reset; name it in the profile at the start"
         } else {
             return
         }

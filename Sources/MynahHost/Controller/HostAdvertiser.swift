@@ -52,7 +52,7 @@ struct HostAdvertiser {
         /// The most bytes of data in a command.
         static let longest = 251
 
-        /// What follows the bytes that the controller has of a payload.
+        /// The bytes that follow those that the controller has of a payload.
         init(of payload: [UInt8], after held: [UInt8]) {
             let isBegun = !held.isEmpty && payload.count > held.count && payload.starts(with: held)
             let rest = isBegun ? payload[held.count...] : payload[...]

@@ -10,7 +10,7 @@ struct HostAdvertisingSets {
     /// The set whose step is under way.
     private var underWay: Int?
 
-    /// With how many centrals no set is advertised that centrals can connect to, or `nil` if that has no limit.
+    /// The number of centrals with which connectable sets leave the air; `nil` for no limit.
     var largestCentralCount: Int? {
         didSet { for index in machines.indices { machines[index].largestCentralCount = largestCentralCount } }
     }

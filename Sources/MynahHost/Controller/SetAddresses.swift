@@ -18,6 +18,17 @@ struct SetAddresses {
         }
     }
 
+    /// The configurations that the controller is asked for; throws if a set does not fit.
+    mutating func configurations(
+        of sets: [Advertisement]
+    ) throws(RadioError) -> [HostAdvertiser.Configuration] {
+        var configurations: [HostAdvertiser.Configuration] = []
+        for set in sets {
+            configurations.append(try HostAdvertiser.Configuration(set, address: address(of: set)))
+        }
+        return configurations
+    }
+
     /// The radio is reset: sets have new addresses.
     mutating func reset() { own = [:] }
 }

@@ -277,7 +277,7 @@ final class ControllerDriver {
         _ packet: H4Packet, _ epoch: Int, continuing channel: (ConnectionHandle) -> UInt16?
     ) -> ReceivedPacket? {
         guard epoch == self.epoch, isAttached else { return nil }
-        trace("received", packet, channel)
+        logger.trace("received", packet, channel)
         switch packet.type {
         case .event: return receiveEvent(packet.body)
         case .aclData: return .data(packet.body)
@@ -355,16 +355,8 @@ final class ControllerDriver {
     ///
     /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
     func transmit(_ packet: H4Packet, continuing channel: (ConnectionHandle) -> UInt16? = { _ in nil }) {
-        trace("sent", packet, channel)
+        logger.trace("sent", packet, channel)
         environment.transport.send(packet)
-    }
-
-    private func trace(
-        _ message: Logger.Message, _ packet: H4Packet, _ channel: (ConnectionHandle) -> UInt16?
-    ) {
-        logger.trace(
-            message,
-            metadata: ["type": "\(packet.type)", "body": "\(packet.visibleBody(continuing: channel))"])
     }
 
     /// Waits until the advertiser or the scanner has nothing under way.

@@ -92,21 +92,14 @@ final class GenericAccess {
         guard controller.isRunning else {
             throw controller.unavailable("a device can be advertised only while the radio runs")
         }
-        let wanted = try advertisement.sets.map { (set) throws(RadioError) in
-            try HostAdvertiser.Configuration(set, address: setAddresses.address(of: set))
-        }
+        let wanted = try setAddresses.configurations(of: advertisement.sets)
         if let need = advertisement.needForExtendedCommands { try controller.useExtendedCommands(for: need) }
         let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
         await controller.settled(.advertiser)
         switch controller.session.advertiser.verdict(on: number) {
         case .onAir: break
         case .waitsForLinkEnd:
-            let message =
-                """
-                \(environment.options.controller) cannot advertise while it is connected; it advertises \
-                again after a link ends
-                """
-            sinks.warn(RadioWarning("advertisingWaits", message))
+            sinks.warn(.advertisingWaits(environment.options.controller))
         case .refused(let step, let status):
             throw controller.session.refusal(step.purpose, status, .advertisementRefused)
         case .replaced:

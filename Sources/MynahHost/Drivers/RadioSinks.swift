@@ -128,6 +128,15 @@ final class RadioSinks {
     }
 }
 
+extension RadioWarning {
+    /// Advertising begins when a link ends, as the controller cannot have both.
+    static func advertisingWaits(_ controller: String) -> RadioWarning {
+        let message =
+            "\(controller) cannot advertise while it is connected; it advertises again after a link ends"
+        return RadioWarning("advertisingWaits", message)
+    }
+}
+
 extension RadioEvent {
     /// The central whose request caused this event, or `nil` if no request did.
     fileprivate var requester: Peer.ID? {

@@ -77,56 +77,23 @@ struct GATTServer: Sendable {
                 : .notification(mtu: att.mtu, takesMultiple: att.client.takesMultipleNotifications)
         }
 
-        /// Refuses a value that is too long for the link: an error, or one warning if others carry it.
-        mutating func refuse(
-            _ value: [UInt8], isError: Bool, _ actions: inout [Action]
-        ) throws(RadioError) {
-            guard !isError else { throw RadioError(.valueTooLong, tooLong(value)) }
-            warnOnce(value, "it is sent to the others", &actions)
-        }
-
-        /// The part of an app's value that the link carries, as `updateValue(_:for:onSubscribedCentrals:)`
-        /// cuts it.
-        ///
-        /// The first cut causes a warning.
-        mutating func cut(_ value: [UInt8], _ actions: inout [Action]) -> [UInt8] {
-            let room = att.mtu - GATT.notificationHeaderLength
-            guard value.count > room else { return value }
-            warnOnce(value, "it is cut to that, as iOS does", &actions)
-            return Array(value.prefix(room))
-        }
-
-        private mutating func warnOnce(
-            _ value: [UInt8], _ consequence: String, _ actions: inout [Action]
-        ) {
-            guard !isToldTooShort else { return }
-            isToldTooShort = true
-            let message = "\(tooLong(value)): \(consequence)"
-            actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
-        }
-
-        private func tooLong(_ value: [UInt8]) -> String {
-            let peer = peer.address.map { "\($0)" } ?? "a central"
-            let room = att.mtu - GATT.notificationHeaderLength
-            return "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
-        }
-
         /// The parts of a value that the link carries: all of it, all in pieces, or its first bytes (Core
         /// Specification, Vol 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
         ///
         /// The first cut on a link causes a warning.
         mutating func parts(
-            of value: [UInt8], _ attribute: AttributeKey, _ values: PublishedValues, isOfApp: Bool,
+            of value: [UInt8], _ attribute: AttributeKey, _ values: PublishedValues, _ isOfApp: Bool,
             _ actions: inout [Action]
         ) -> [[UInt8]] {
             let room = att.mtu - GATT.notificationHeaderLength
             let (parts, isCut) = values.parts(of: value, attribute, room: room)
             if isCut, !isToldTooShort {
                 isToldTooShort = true
+                let name = peer.address.map { "\($0)" } ?? "a central"
                 let message =
                     """
-                    the value has \(value.count) bytes and the link to \(peer.address.map { "\($0)" } ?? "a central") \
-                    carries \(room): it is cut to that\(isOfApp ? ", as iOS does" : "")
+                    the value has \(value.count) bytes and the link to \(name) carries \(room): \
+                    it is cut to that\(isOfApp ? ", as iOS does" : "")
                     """
                 actions.append(.event(.warning(RadioWarning("valueTooLong", message))))
             }
@@ -393,7 +360,9 @@ struct GATTServer: Sendable {
                     .event(.refused(.init(central: central, attribute: key, access: access, error: error))))
             case .configured(let key, let bits):
                 actions.append(.remember(link: link))
-                if let event = event(for: key, bits: bits, of: central) { actions.append(.event(event)) }
+                if key != serviceChanged, let event = values.event(for: key, bits: bits, of: central) {
+                    actions.append(.event(event))
+                }
             case .confirmed(let attribute): confirmed(attribute, link, at: now(), &outbound, &actions)
             case .mtuChanged(let mtu): actions.append(.mtuChanged(link: link, mtu))
             case .clientFeatures, .becameAware: actions.append(.remember(link: link))
@@ -410,14 +379,6 @@ struct GATTServer: Sendable {
         return publications.values.contains { $0.range.contains(handle) }
     }
 
-    /// The event for a configuration by a client, or `nil` for Service Changed, which belongs to the host,
-    /// and for a characteristic whose values are sent in any case.
-    private func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
-        guard key != serviceChanged, values.unasked(key) == 0 else { return nil }
-        let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
-        return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
-    }
-
     // MARK: Values
 
     /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
@@ -431,18 +392,15 @@ struct GATTServer: Sendable {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
         }
         var count = 0
-        let unasked = values.unasked(attribute)
+        let (unasked, isOfApp) = (values.unasked(attribute), modes[attribute] != nil)
         // First whether all have room: a second try would send the value again to those that have it.
         for index in bearers.indices {
             switch bearers[at: index].route(handle, as: delivery, to: centrals, unasked: unasked) {
             case .none: continue
-            case .notification:
-                guard hasRoom(at: index, false, &outbound) else { return .full }
-                count += 1
-            case .indication:
-                guard hasRoom(at: index, true, &outbound) else { return .full }
-                count += 1
+            case .notification: guard hasRoom(at: index, false, &outbound) else { return .full }
+            case .indication: guard hasRoom(at: index, true, &outbound) else { return .full }
             }
+            count += 1
         }
         for index in bearers.indices where count > 0 {
             let link = bearers.keys[index]
@@ -453,17 +411,13 @@ struct GATTServer: Sendable {
                     outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
                     continue
                 }
-                for part in bearers[at: index].parts(
-                    of: value, attribute, values, isOfApp: modes[attribute] != nil, &actions)
-                {
+                for part in bearers[at: index].parts(of: value, attribute, values, isOfApp, &actions) {
                     outbound.notify(handle, part, to: link, mtu: mtu, takesMultiple: takesMultiple)
                 }
             case .indication:
-                for part in bearers[at: index].parts(
-                    of: value, attribute, values, isOfApp: modes[attribute] != nil, &actions)
-                {
-                    let indication = Indication(handle: handle, key: attribute, value: part)
-                    indicate(indication, link, at: now(), &outbound, &actions)
+                for part in bearers[at: index].parts(of: value, attribute, values, isOfApp, &actions) {
+                    let part = Indication(handle: handle, key: attribute, value: part)
+                    indicate(part, link, at: now(), &outbound, &actions)
                 }
             }
         }
@@ -566,7 +520,8 @@ struct GATTServer: Sendable {
                 bearers[at: index].att.client.configurations[handle] == nil, isKnown || key == serviceChanged
             else { continue }
             bearers[at: index].att.client.configurations[handle] = bits
-            let event = event(for: key, bits: bits, of: bearers[at: index].peer.id)
+            guard key != serviceChanged else { continue }
+            let event = values.event(for: key, bits: bits, of: bearers[at: index].peer.id)
             if let event { actions.append(.event(event)) }
         }
         if !isKnown { indicateServiceChanged(AttributeHandle.all, link, at: now, &outbound, &actions) }

@@ -30,7 +30,7 @@ struct PublishedValues: Sendable {
         }
     }
 
-    /// The parts of a value that a link with room for so many bytes carries: its first bytes (Core
+    /// The parts of a value that a link with room for `room` bytes carries: its first bytes (Core
     /// Specification, Vol 3, Part F, 3.4.7.1), or all in pieces.
     func parts(of value: [UInt8], _ key: AttributeKey, room: Int) -> (parts: [[UInt8]], isCut: Bool) {
         guard value.count > room else { return ([value], false) }
@@ -47,13 +47,21 @@ struct PublishedValues: Sendable {
         return properties[key]?.contains(.notify) == true ? 1 : 2
     }
 
-    /// The characteristics of services whose values are sent unasked; `nil` stands for all services.
+    /// The event for a configuration by a client, or `nil` for a characteristic whose values are sent in any
+    /// case.
+    func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
+        guard unasked(key) == 0 else { return nil }
+        let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
+        return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
+    }
+
+    /// The characteristics of services whose values are sent unasked; `nil` means all services.
     func unaskedKeys(of services: [ServiceDefinition]? = nil) -> [AttributeKey] {
         guard let services, !unasked.isEmpty else { return unasked }
         return services.flatMap(\.characteristics).map(\.key).filter { unasked.contains($0) }
     }
 
-    /// A client counts as subscribed to them from its connection on; `nil` stands for all services.
+    /// A client counts as subscribed to them from its connection on; `nil` means all services.
     func unaskedEvents(for central: Peer.ID, of services: [ServiceDefinition]? = nil) -> [RadioEvent] {
         unaskedKeys(of: services).map {
             .subscribed($0, central, unasked($0) == 1 ? .notification : .indication)

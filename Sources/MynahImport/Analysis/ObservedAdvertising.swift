@@ -56,7 +56,7 @@ struct ObservedAdvertising: Hashable {
     var isConnectable = true
     /// Whether scanners may ask a device that is not connectable for more.
     var isScannable = false
-    /// Whether it was extended advertising.
+    /// `true` if the device used extended advertising.
     var isExtended = false
 
     /// Whether nothing was seen.

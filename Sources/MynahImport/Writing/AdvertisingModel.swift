@@ -2,8 +2,8 @@ import MynahCore
 import MynahSupport
 
 extension ImportedAdvertising {
-    /// What was on the air, byte for byte: as fields if these are sent as the same bytes, and else as raw
-    /// structures.
+    /// The advertising that was on the air, byte for byte: fields if they are sent as the same bytes, and raw
+    /// structures otherwise.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
         let data = ObservedPayload(observed.usualData, "advertising data")
         let response = ObservedPayload(observed.usualScanResponse, "scan response")
@@ -80,7 +80,7 @@ extension ImportedAdvertising {
         }
     }
 
-    // MARK: What changed
+    // MARK: Changes
 
     /// Makes values of the manufacturer and the service data that changed, and notes every other change.
     private mutating func addChanges(_ observed: ObservedAdvertising) {
@@ -162,9 +162,9 @@ struct ImportedAdvertisedValue: Hashable {
     var payload: AdvertisingPayload
     /// `true` for manufacturer data, `false` for service data.
     var isManufacturerData: Bool
-    /// Its place among the manufacturer data or the service data.
+    /// The place of the value among the manufacturer data or the service data.
     var index: Int
-    /// Its bytes, in the order in which they were seen.
+    /// The bytes of the value, in the order in which they were seen.
     var values: [[UInt8]]
 }
 

@@ -43,7 +43,7 @@ struct AdvertisedContentsSection {
     let scope: FieldScope
     private var reader: FormatReader { fields.reader }
 
-    /// What was read: the change, and the values in it that change over time.
+    /// The change that was read, and the values in it that change over time.
     struct Result {
         var change = AdvertisementChange.ContentsChange()
         var values: [AdvertisedValue] = []

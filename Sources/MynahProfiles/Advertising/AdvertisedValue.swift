@@ -6,9 +6,9 @@ package struct AdvertisedValue: Sendable {
     package var set = "1"
     /// The payload that it is in.
     package var payload: AdvertisingPayload
-    /// Its place in that payload.
+    /// The place of the value in that payload.
     package var place: Place
-    /// The generator of its bytes.
+    /// The generator of the bytes.
     package var definition: any GeneratorDefinition
     /// The time between two values.
     package var every: Duration = .seconds(1)

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A change of what a device advertises: `with:` of a fault, `advertise:` of a rule, and what a test asks for.
+/// A change of the advertising: `with:` of a fault, and the request of a test.
 enum AdvertisementChangeSection {
     static let set = Field("set", .text, doc: "The set that is changed; left out: the first.")
     static let table = Section("advertisementChange", what: "with", [set] + AdvertisingSection.changeable)

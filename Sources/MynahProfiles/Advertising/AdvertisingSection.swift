@@ -17,7 +17,7 @@ enum AdvertisingSection {
         "interval", AdvertisingKinds.intervals,
         doc: "The advertising interval: one, or the shortest and the longest.")
     static let scanResponse = Field(
-        "scanResponse", .section("scanResponse"), doc: "What is in the scan response.")
+        "scanResponse", .section("scanResponse"), doc: "The fields of the scan response.")
     static let every = Field(
         "every", .duration(.milliseconds(20)),
         doc: "The interval at which values of the advertisement change; left out: 1 s.")
@@ -203,7 +203,7 @@ enum AdvertisingSection {
 
     // MARK: Checks
 
-    /// What no controller can advertise.
+    /// Reports what no controller can advertise.
     private static func check(_ advertisement: Advertisement, _ fields: Fields, _ reader: FormatReader) {
         if advertisement.extended == nil {
             if advertisement.isConnectable, !advertisement.isScannable {
@@ -257,7 +257,7 @@ enum AdvertisingSection {
             : ", because scannable is false"
     }
 
-    /// What makes it fit.
+    /// The advice how to make an advertisement fit.
     private static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
         var advice =
             switch error.field {

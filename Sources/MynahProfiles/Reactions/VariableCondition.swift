@@ -17,7 +17,9 @@ package struct VariableCondition: Hashable, Sendable {
         self.constant = constant
     }
 
-    /// Whether it holds; a number and a text are never equal, and a variable that there is not equals nothing.
+    /// Compares a variable with the value.
+    ///
+    /// A number and a text are never equal, and an unknown variable equals nothing.
     package func holds(_ variables: Variables) -> Bool {
         guard let value = variables[variable] else { return false }
         return switch (value, constant) {
@@ -44,8 +46,8 @@ extension [VariableCondition] {
                 reader.error(
                     at: node,
                     """
-                    when compares variables, as in unlocked == 1 and mode != "boot", and \(Words.quote(part)) \
-                    is no comparison
+                    when compares variables, as in unlocked == 1 and mode != "boot", and \
+                    \(Words.quote(part)) is no comparison
                     """)
                 return nil
             }
@@ -54,7 +56,7 @@ extension [VariableCondition] {
         return reader.errorCount == errorsBefore ? conditions : []
     }
 
-    /// What is between the words `and` that are not in quotation marks.
+    /// The comparisons between the words `and` that are not in quotation marks.
     private static func parts(of text: String) -> [String] {
         var (parts, isQuoted): ([[Substring]], Bool) = ([[]], false)
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {

@@ -14,7 +14,8 @@ enum ProfileSection {
     static let advertising = Field(
         "advertising",
         .node(
-            "`advertising`, or a list of them", .anyOf([.ref("advertising"), .list(of: .ref("advertising"))])),
+            "`advertising`, or a list of them",
+            .anyOf([.ref("advertising"), .list(of: .ref("advertising"))])),
         doc: "Its advertising, a set or a list of several; left out: it does not advertise.")
     static let connection = Field(
         "connection", .section("connection"),

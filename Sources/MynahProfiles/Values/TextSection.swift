@@ -1,7 +1,7 @@
 import MynahSupport
 import MynahValues
 
-/// A value that is a text with fields and variables in braces: `{text: "counter {n}", n: {generate: counter}}`.
+/// A text with fields and variables in braces: `{text: "counter {n}", n: {generate: counter}}`.
 struct TextSection {
     /// The most decimals of a number, and the most digits that zeros fill up.
     private static let mostDigits = 9
@@ -22,7 +22,7 @@ struct TextSection {
     let reader: FormatReader
     /// The names that the text can take values from.
     let scope: FieldScope
-    /// Whether it is an answer, whose fields are those of the value that was written.
+    /// `true` for an answer, whose fields are those of the value that was written.
     var isAnswer = false
 
     /// The template in a node, or `nil` if its text is as it is written.
@@ -133,7 +133,7 @@ struct TextSection {
         return min(mostDigits, text[text.index(after: point)...].prefix { $0.isNumber }.count)
     }
 
-    /// The text in pieces: names in braces, perhaps with a number of digits as in `{n:04}`, and what is between.
+    /// The text in pieces: names in braces, some with a number of digits as in `{n:04}`, and text between.
     ///
     /// Braces around another word are text.
     private static func pieces(

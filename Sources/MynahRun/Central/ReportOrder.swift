@@ -2,8 +2,8 @@ import MynahEmulator
 
 /// Puts the reports of a connection in the order of the air.
 ///
-/// The radio reports events at once, but a command hears of its answer a little later. What comes after an
-/// answer waits until the command has reported.
+/// The radio reports events at once, but a command hears of its answer a little later. Events after an
+/// answer wait until the command has reported.
 struct ReportOrder {
     /// A report and its time.
     struct Report {
@@ -11,9 +11,9 @@ struct ReportOrder {
         var time: WallTime
     }
 
-    /// Whether a command is carried out; what else is asked of the device has no report.
+    /// `true` while a command is carried out; other requests to the device have no report.
     private var isAtWork = false
-    /// What came after the last answer, and when that came; `nil` if no command has yet to report an answer.
+    /// The reports after the last answer, and its time; `nil` if no command has yet to report an answer.
     private var waiting: (reports: [Report], answered: WallTime)?
 
     /// A command begins; returns what is to be reported now.
