@@ -56,7 +56,7 @@ struct ImportCommand: StagedCommand {
         let destination = ImportOutput(folder: output, subject: file, surroundings: surroundings)
         let keys = try keys(surroundings)
         do throws(ImportProblem) {
-            let bytes = try CaptureInput.contents(of: file)
+            let bytes = try ImportFile.contents(of: file)
             let name = String(file.split(separator: "/").last ?? "")
             try destination.write(
                 phone
@@ -73,7 +73,7 @@ struct ImportCommand: StagedCommand {
     private func keys(_ surroundings: Surroundings) throws -> LongTermKeys {
         guard let ltkFile else { return LongTermKeys() }
         do throws(ImportProblem) {
-            return try LongTermKeys(CaptureInput.contents(of: ltkFile))
+            return try LongTermKeys(ImportFile.contents(of: ltkFile))
         } catch {
             ImportOutput(folder: nil, subject: ltkFile, surroundings: surroundings).fail(error.description)
             throw Exit.problems

@@ -80,7 +80,7 @@ extension ScreenModel {
         let apps = ScreenSection(
             noun: ("app", "apps"),
             items: apps.indices.map { [line(ofApp: $0, width)] })
-        let table = AttributeTable(width: width, now: now)
+        let table = AttributeColumns(width: width, now: now)
         let values = groups.enumerated().map { index, group in
             var items = table.items(group)
             if index > 0, !isBrief { items[0].insert("", at: 0) }

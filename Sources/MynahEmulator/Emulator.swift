@@ -23,7 +23,7 @@ public actor Emulator {
     let link = EmulatorLink()
     nonisolated let queue = WorkQueue<Emulator>()
     let devices: PlayedDevices
-    let control: EmulatorControl
+    let control: EmulatorParts
     /// Whether the phone advertises, as it was reported last.
     private var isOnAir = false
 
@@ -83,7 +83,7 @@ public actor Emulator {
             devices, own: own, on: phone, clock: clock, events: events, link: link,
             faulted: faultyRadio?.faultedValues)
         self.devices = played
-        control = EmulatorControl(
+        control = EmulatorParts(
             of: played, playsApps: playsApps, on: phone, faultyRadio, clock: clock, link: link,
             passkey: passkey, isPlaying: isPlaying)
     }

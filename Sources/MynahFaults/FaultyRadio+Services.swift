@@ -120,7 +120,7 @@ extension FaultyRadio {
             let isOwn = parts.contains { $0.value.map(unsent.contains) == true }
             if let error, isOwn, !isFaulty { throw error }
             if let error { warn(ValueSender.message(of: error, isOwn: isOwn)) }
-            faultedValues.withLock { $0 = FaultedValue.all(of: value, parts, unsent: unsent) }
+            faultedValues.withLock { $0 = DeliveredValue.all(of: value, parts, unsent: unsent) }
             return .sent(count)
         }
     }

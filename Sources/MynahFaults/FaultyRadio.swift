@@ -16,7 +16,7 @@ package actor FaultyRadio: RadioLayer {
     var values: ValueSender
     var unanswered = UnansweredReplies()
     /// The value that was sent last, as each subscriber gets it; empty if faults left it as it was.
-    package nonisolated let faultedValues = Lock<[FaultedValue]>([])
+    package nonisolated let faultedValues = Lock<[DeliveredValue]>([])
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
     private var work = FaultWork()

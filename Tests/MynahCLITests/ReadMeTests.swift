@@ -4,7 +4,9 @@ import Testing
 
 /// The text, links and profiles of the README and the articles.
 @Suite(.timeLimit(.minutes(15))) struct ReadMeTests {
-    private static let pages = DocumentPage.all + [try? DocumentPage("Tests/README.md")].compactMap { $0 }
+    private static let pages =
+        DocumentPage.all
+        + ["Sources/README.md", "Tests/README.md"].compactMap { try? DocumentPage($0) }
 
     @Test func `every profile in them is clean`() async throws {
         let app = "mynah: 1\nname: x\nadvertising: {serviceUUIDs: [180D]}\nservices: [{uuid: 180D}]\n"
@@ -62,6 +64,21 @@ import Testing
         #expect(articles.filter { !found.contains($0) } == [])
     }
 
+    @Test func `every source that the guide to the sources names is there`() throws {
+        let page = try DocumentPage("Sources/README.md")
+        let files = FileManager.default
+        let sources = Set(
+            files.enumerator(atPath: "\(repository)/Sources")?.compactMap { ($0 as? String)?.fileName } ?? [])
+        let named = page.text.matches(of: /`([A-Za-z+\/]+\.swift)`/).map { String($0.1) }
+        #expect(named.count > 10)
+        for name in named {
+            let isThere =
+                name.contains("/") && name.hasPrefix("Mynah")
+                ? files.fileExists(atPath: "\(repository)/Sources/\(name)") : sources.contains(name.fileName)
+            #expect(isThere, "\(name)")
+        }
+    }
+
     /// Rows of tables, and what a program prints, are as long as they are.
     @Test func `no line of text is longer than 120 columns`() {
         for page in Self.pages {
@@ -84,4 +101,8 @@ import Testing
             #expect(end - start <= 30, "\(lines[start])")
         }
     }
+}
+
+extension String {
+    fileprivate var fileName: String { String(split(separator: "/").last ?? "") }
 }

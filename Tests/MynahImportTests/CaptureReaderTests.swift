@@ -133,7 +133,7 @@ import Testing
         let directory = try TemporaryDirectory()
         func problem(_ path: String) -> String {
             do throws(ImportProblem) {
-                _ = try CaptureInput.contents(of: path)
+                _ = try ImportFile.contents(of: path)
                 return ""
             } catch {
                 return error.description
@@ -146,6 +146,6 @@ import Testing
         #expect(truncate(directory.path + "/large", 1 << 40) == 0)
         #expect(problem(directory.path + "/large").hasPrefix("is larger than 256 MiB; cut it"))
         try directory.write("abc", to: "small")
-        #expect(try CaptureInput.contents(of: directory.path + "/small") == Array("abc".utf8))
+        #expect(try ImportFile.contents(of: directory.path + "/small") == Array("abc".utf8))
     }
 }

@@ -27,7 +27,7 @@ import Testing
     /// The host of the capture, which is the device.
     private static func device(in path: String) throws -> ObservedDevice {
         let analysis = Lock(CaptureAnalysis())
-        _ = try CaptureReader.read(CaptureInput.contents(of: path)) { packet in
+        _ = try CaptureReader.read(ImportFile.contents(of: path)) { packet in
             analysis.withLock { $0.add(packet) }
         }
         let devices = analysis.withLock { $0.devices }
@@ -42,7 +42,7 @@ import Testing
         let first = try await ReplayStage.play(
             Self.profiles + name + ".yaml", capture: directory.path + "/first.pcapng", for: .seconds(12))
         let result = try CaptureImport.profile(
-            from: CaptureInput.contents(of: first.capture), named: "first.pcapng"
+            from: ImportFile.contents(of: first.capture), named: "first.pcapng"
         ) { _ in "again.jsonl" }
         try directory.write(result.profile, to: "again.yaml")
         if !result.recording.isEmpty { try directory.write(result.recording.text, to: "again.jsonl") }

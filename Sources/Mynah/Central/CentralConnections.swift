@@ -24,13 +24,13 @@ final class CentralConnections {
     private let centrals: CentralTable
     private let connector: PhoneConnector
     private let alerts: PhoneAlerts
-    let names: DeviceNames
+    let names: DeviceNameReader
     private let events: ConnectionReporter
 
     init(
         _ common: PhoneCommon, _ devices: KnownDevices, _ preservation: CentralPreservation,
         _ subscriptions: SubscriptionWriter, _ connector: PhoneConnector, _ alerts: PhoneAlerts,
-        _ names: DeviceNames, _ events: ConnectionReporter, _ clock: RunClock
+        _ names: DeviceNameReader, _ events: ConnectionReporter, _ clock: RunClock
     ) {
         (self.connector, self.alerts, self.names, self.events) = (connector, alerts, names, events)
         centrals = common.memory.centrals

@@ -9,7 +9,7 @@ final class PhonePairings {
     private let devices: PlayedDevices
     private let phone: Phone
     private let passkey: PasskeyEntry
-    private let questions = PairingQuestions()
+    private let questions = PairingDialogs()
     /// The peripheral that pairing asked for last.
     private var asking: (address: DeviceAddress, link: Peer.ID)?
 

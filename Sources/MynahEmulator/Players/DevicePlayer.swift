@@ -24,7 +24,7 @@ final class DevicePlayer {
     /// `faulted` is what the radio's layer of faults made of the value that was sent last.
     init(
         _ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink,
-        faulted: Lock<[FaultedValue]>?
+        faulted: Lock<[DeliveredValue]>?
     ) {
         let memory = DeviceMemory(of: device, clock: clock, events: events)
         self.memory = memory

@@ -13,7 +13,7 @@ final class PlayedDevices {
     private let phone: Phone
     private let clock: RunClock
     private let link: EmulatorLink
-    private let faulted: Lock<[FaultedValue]>?
+    private let faulted: Lock<[DeliveredValue]>?
     /// Reports the events of the phone, which name all of its devices.
     private(set) var events: EventReporter
     /// The number of devices so far.
@@ -29,7 +29,7 @@ final class PlayedDevices {
     /// of faults made of the value that was sent last.
     init(
         _ devices: [EmulatedDevice], own: EmulatedDevice?, on phone: Phone, clock: RunClock,
-        events: EventReporter, link: EmulatorLink, faulted: Lock<[FaultedValue]>?
+        events: EventReporter, link: EmulatorLink, faulted: Lock<[DeliveredValue]>?
     ) {
         self.devices = devices
         ownDevice = own

@@ -15,7 +15,7 @@ final class DeviceSender {
     /// The services that behave, or `nil` if none does.
     let behaviors: ServicePlayer?
 
-    init(of memory: DeviceMemory, _ link: PlayerLink, faulted: Lock<[FaultedValue]>?) {
+    init(of memory: DeviceMemory, _ link: PlayerLink, faulted: Lock<[DeliveredValue]>?) {
         self.memory = memory
         updates = UpdateSender(of: memory, faulted: faulted)
         ticks = TickSender(of: memory, with: updates, link)

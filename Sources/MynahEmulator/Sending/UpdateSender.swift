@@ -14,11 +14,11 @@ final class UpdateSender {
     /// Attributes whose value was reported to be too long.
     private var tooLong: Set<AttributeKey> = []
     /// The value that was sent last, as the layer of faults made it; `nil` without such a layer.
-    private let made: Lock<[FaultedValue]>?
+    private let made: Lock<[DeliveredValue]>?
     /// The values that faults have changed, and that are not reported yet.
-    private var faulted: [FaultedValue] = []
+    private var faulted: [DeliveredValue] = []
 
-    init(of memory: DeviceMemory, faulted: Lock<[FaultedValue]>?) {
+    init(of memory: DeviceMemory, faulted: Lock<[DeliveredValue]>?) {
         self.memory = memory
         made = faulted
     }
@@ -127,7 +127,7 @@ final class UpdateSender {
     /// The parts of a value that a central receives, and the length of the whole if its link cuts it; none
     /// if a fault drops it.
     private func parts(
-        of value: [UInt8], for central: Peer.ID, _ faulted: [FaultedValue], isInPieces: Bool
+        of value: [UInt8], for central: Peer.ID, _ faulted: [DeliveredValue], isInPieces: Bool
     ) -> [(central: Peer.ID, bytes: [UInt8], length: Int?)] {
         // A radio that does not name its subscribers gives all of them the same.
         let changed = faulted.first { $0.central == central || $0.central == nil }

@@ -12,7 +12,7 @@ struct FieldScope {
     var written: [NamedField] {
         guard let layout else { return [] }
         return layout.names.compactMap { name in
-            FieldShape(name, in: layout).map { NamedField(name, $0.sample) }
+            FieldRange(name, in: layout).map { NamedField(name, $0.sample) }
         }
     }
 
@@ -38,7 +38,7 @@ struct FieldScope {
     }
 }
 
-extension FieldShape {
+extension FieldRange {
     /// A value that the field can have.
     fileprivate var sample: FieldValue {
         let one: FieldValue =

@@ -161,7 +161,7 @@ struct EventStepSection {
         for (key, value) in reader.members(node, "fields") {
             guard let field = key.scalar?.string else { continue }
             if known.contains(field) {
-                checkCanHold(value, field, layouts.compactMap { FieldShape(field, in: $0) })
+                checkCanHold(value, field, layouts.compactMap { FieldRange(field, in: $0) })
             } else {
                 reader.error(
                     at: key, Words.unknown("field \(Words.quote(field)) of \(text)", field, among: known))
@@ -170,7 +170,7 @@ struct EventStepSection {
     }
 
     /// Notes comparisons of a field that hold in no layout of its value.
-    private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldShape]) {
+    private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldRange]) {
         var comparisons = [(Comparison.equal, node)]
         if case .mapping(let mapping) = node {
             comparisons = mapping.compactMap { sign, value in

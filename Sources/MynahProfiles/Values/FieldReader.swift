@@ -6,11 +6,11 @@ import MynahValues
 struct FieldReader {
     private let reader: FormatReader
     let name: String
-    let shape: FieldShape
+    let shape: FieldRange
 
     /// A reader of a field of a layout, or `nil` if the layout has no field of this name.
     init?(_ name: String, in layout: ValueLayout, _ reader: FormatReader) {
-        guard let shape = FieldShape(name, in: layout) else { return nil }
+        guard let shape = FieldRange(name, in: layout) else { return nil }
         self.reader = reader
         self.name = name
         self.shape = shape

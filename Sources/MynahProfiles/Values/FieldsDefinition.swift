@@ -9,7 +9,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
         case constant(FieldValue)
         case generated(FieldGenerator)
         /// The value of a variable, or in an answer of a field of the value that was written.
-        case from(String, FieldShape)
+        case from(String, FieldRange)
         case list([Content])
 
         var isGenerated: Bool {
@@ -157,7 +157,7 @@ private struct FieldsSource {
     }
 }
 
-extension FieldShape {
+extension FieldRange {
     /// A variable's value as this field takes it.
     fileprivate func value(of variable: VariableValue) -> FieldValue {
         switch (variable, kind) {

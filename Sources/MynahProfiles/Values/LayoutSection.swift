@@ -100,7 +100,7 @@ struct LayoutSection {
         fields.read(Self.bigEndian, into: &entry.isBigEndian)
         fields.read(Self.unit, into: &entry.unit)
         fields.read(Self.resolution, into: &entry.resolution)
-        let isScaled = FieldShape(name, in: ValueLayout([entry]))?.isNumber ?? false
+        let isScaled = FieldRange(name, in: ValueLayout([entry]))?.isNumber ?? false
         let scaling = [Self.unit.name, Self.resolution.name, Self.bigEndian.name]
         for word in scaling where fields[word] != nil && !isScaled {
             reader.error(at: fields.mark(of: word), "\(word) has no effect: \(name) is not a number")
@@ -187,7 +187,7 @@ struct LayoutSection {
             return nil
         }
         guard isEarlier(name, at: node, "when") else { return nil }
-        guard let shape = FieldShape(name, in: layout), shape.isNumber || shape.kind == .boolean,
+        guard let shape = FieldRange(name, in: layout), shape.isNumber || shape.kind == .boolean,
             !shape.isList
         else {
             reader.error(at: node, "when compares a number, and \(name) is not a number")

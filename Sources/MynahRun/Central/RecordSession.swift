@@ -31,7 +31,7 @@ package struct RecordSession: Sendable {
         /// The error that ended it, or `nil`.
         package var failure: RadioError?
         /// The device, and how far the session came with it; `nil` if it was not found.
-        package var device: (address: DeviceAddress, progress: DeviceReader.Progress)?
+        package var device: (address: DeviceAddress, progress: DeviceRecorder.Progress)?
     }
 
     /// How many adverts and scan responses to hear, so that the interval is known.
@@ -60,7 +60,7 @@ package struct RecordSession: Sendable {
     /// Looks for the device, asks it for everything and listens.
     package func play() async -> End {
         let sink = ConnectSink(questions: questions, passkey: plan.passkey, clock: clock)
-        let found = Lock<DeviceReader?>(nil)
+        let found = Lock<DeviceRecorder?>(nil)
         var failure: RadioError?
         do throws(RadioError) {
             let radio = try radios.host()
@@ -80,7 +80,7 @@ package struct RecordSession: Sendable {
                 guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else {
                     return
                 }
-                let reader = DeviceReader(manager: manager, peripheral: peripheral) { observer.say($0) }
+                let reader = DeviceRecorder(manager: manager, peripheral: peripheral) { observer.say($0) }
                 found.withLock { $0 = reader }
                 try await record(reader, sink)
                 interruption.interrupt()
@@ -95,7 +95,7 @@ package struct RecordSession: Sendable {
     }
 
     /// Asks for everything, and listens until the time is over or the link ends.
-    private func record(_ reader: DeviceReader, _ sink: ConnectSink) async throws(RadioError) {
+    private func record(_ reader: DeviceRecorder, _ sink: ConnectSink) async throws(RadioError) {
         let (ends, continuation) = AsyncStream<Never>.makeStream()
         sink.onEvent { [observer, clock] event in
             switch event {
@@ -126,7 +126,7 @@ package struct RecordSession: Sendable {
         await warnOfEnd(reader)
     }
 
-    private func warnOfEnd(_ reader: DeviceReader) async {
+    private func warnOfEnd(_ reader: DeviceRecorder) async {
         if !Task.isCancelled, await !reader.peripheral.isConnected {
             observer.say("warning: the device has ended the connection")
         }

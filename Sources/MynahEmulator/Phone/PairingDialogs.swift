@@ -5,7 +5,7 @@ import MynahProfiles
 ///
 /// iOS asks by a dialog if the app is on the screen, and otherwise by a notification, which the user opens to
 /// see the dialog; this is an assumption. A question ends with its link.
-final class PairingQuestions {
+final class PairingDialogs {
     /// The causes of the alerts, as events have them.
     private enum Cause: String {
         case pairing

@@ -3,7 +3,7 @@ import MynahCore
 import MynahSupport
 
 /// Asks a device for everything that a profile has; what it answers is seen on the transport.
-package struct DeviceReader: Sendable {
+package struct DeviceRecorder: Sendable {
     /// The requests that were not made because the link ended, or that need more security.
     package struct Missing: Hashable, Sendable {
         package var reads = 0
@@ -121,8 +121,8 @@ package struct DeviceReader: Sendable {
     }
 }
 
-extension DeviceReader.Missing {
-    fileprivate init(_ requests: some Collection<DeviceReader.Request>) {
+extension DeviceRecorder.Missing {
+    fileprivate init(_ requests: some Collection<DeviceRecorder.Request>) {
         for request in requests {
             switch request {
             case .read, .readDescriptor: reads += 1

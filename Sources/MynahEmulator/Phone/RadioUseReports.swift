@@ -6,7 +6,7 @@ import MynahSupport
 /// Reports the devices' use of the radio each minute.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
-final class RadioMeter {
+final class RadioUseReports {
     private let devices: PlayedDevices
     private let phone: Phone
     private let clock: RunClock

@@ -1,7 +1,7 @@
 import MynahSupport
 
 /// Reads the file to import.
-package enum CaptureInput {
+package enum ImportFile {
     /// The size limit, in bytes; a phone's log of a day is smaller.
     package static let maximumSize = 256 << 20
 

@@ -14,7 +14,7 @@ struct FieldGenerator: Hashable, Sendable {
     }
 
     var source: Source
-    var shape: FieldShape
+    var shape: FieldRange
     /// The unit of its numbers, if it is not the field's first.
     var unit: String?
 

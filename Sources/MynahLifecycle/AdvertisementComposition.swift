@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 /// An iPhone's advertisement while it is put together.
-struct Composition {
+struct AdvertisementComposition {
     private struct List {
         var width: BluetoothUUID.Width
         var uuids: [BluetoothUUID] = []

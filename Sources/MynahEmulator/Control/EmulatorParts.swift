@@ -6,7 +6,7 @@ import MynahSupport
 ///
 /// Each room has what it needs of the others, and none the emulator. They belong to the emulator, and run on
 /// the phone's executor.
-struct EmulatorControl {
+struct EmulatorParts {
     let changes: RunChanges
     let user: PhoneUser
     let pairings: PhonePairings
@@ -22,7 +22,7 @@ struct EmulatorControl {
     let reset: ResetControl
     let actions: UserActions
     let parameters: ParameterRequests
-    let meter: RadioMeter
+    let meter: RadioUseReports
 
     /// The ends of the rules of characteristics.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
@@ -56,6 +56,6 @@ struct EmulatorControl {
             advertising: advertising, values: values, accessories: accessories,
             scenarios: scenarios.player)
         parameters = ParameterRequests(of: devices, on: phone, clock: clock, link: link)
-        meter = RadioMeter(of: devices, on: phone, clock: clock, link: link)
+        meter = RadioUseReports(of: devices, on: phone, clock: clock, link: link)
     }
 }

@@ -55,7 +55,7 @@ enum FieldGeneratorKind: String, CaseIterable {
     }
 
     /// Returns whether the generator makes values of this kind.
-    func suits(_ shape: FieldShape) -> Bool {
+    func suits(_ shape: FieldRange) -> Bool {
         switch self {
         case .constant, .list: true
         case .clock: shape.isNumber || shape.kind == .dateTime

@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahSupport
 
 /// The attributes of a run's screen in columns: a narrow terminal has fewer.
-struct AttributeTable {
+struct AttributeColumns {
     private let now: WallTime
     private let nameWidth: Int
     private let isNarrow: Bool

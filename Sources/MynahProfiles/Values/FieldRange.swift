@@ -3,7 +3,7 @@ import MynahSupport
 import MynahValues
 
 /// The values that a field of a layout takes: their kind, and the limits and units of a number.
-struct FieldShape: Hashable, Sendable {
+struct FieldRange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case integer(bits: Int, isSigned: Bool)
         /// A float, whose largest number this is.

@@ -1,7 +1,7 @@
 import MynahCore
 
 /// The fields of each payload, in the order in which JSON has them.
-enum EventShapes {
+enum PayloadFields {
     // MARK: The run and its radio
 
     private static let noticeShape = EventShape(EventPayload.notice) {
@@ -274,7 +274,7 @@ enum EventShapes {
 
 // MARK: - The command connect
 
-extension EventShapes {
+extension PayloadFields {
     private static let connectionShape = EventShape(EventPayload.connection) {
         if case .connection(let connection) = $0 { connection } else { .init() }
     }

@@ -14,7 +14,7 @@ struct GeneratorSection {
     /// The unit of its numbers, if it is not the field's first.
     private let unit: String?
 
-    private var shape: FieldShape { field.shape }
+    private var shape: FieldRange { field.shape }
 
     static func read(_ node: YAMLNode, of field: FieldReader, _ reader: FormatReader) -> FieldGenerator? {
         guard case .mapping(let mapping) = node, let wordNode = mapping["generate"] else {
