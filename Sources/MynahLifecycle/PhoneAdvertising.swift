@@ -48,7 +48,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// assumption, as CoreBluetooth takes such an advertisement and nobody has published a capture of one.
     package func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
         let isForeground = apps.contains { $0.mode == .foreground }
-        var composition = AdvertisementComposition(headers: headers(isForeground: isForeground), count: apps.count)
+        var composition = AdvertisementComposition(
+            headers: headers(isForeground: isForeground), count: apps.count)
         for (index, app) in apps.enumerated() where app.mode == .foreground {
             composition.takeClear(app, index)
         }
