@@ -157,7 +157,7 @@ enum RoomLimits {
     /// In the end these are only parts that are made for it: deadlines, the waiters of commands, the loops
     /// that advertise, scan, connect and recover, and executors.
     static let tasks: [String: Int] = [
-        "Sources/Mynah/Central/DeviceNameReader.swift": 1,
+        "Sources/Mynah/Central/PeripheralNames.swift": 1,
         "Sources/Mynah/Central/PhoneConnector.swift": 1,
         "Sources/Mynah/PhoneReports.swift": 1,
         "Sources/Mynah/PhoneLink.swift": 2,

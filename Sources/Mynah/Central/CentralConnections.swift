@@ -24,13 +24,13 @@ final class CentralConnections {
     private let centrals: CentralTable
     private let connector: PhoneConnector
     private let alerts: PhoneAlerts
-    let names: DeviceNameReader
+    let names: PeripheralNames
     private let events: ConnectionReporter
 
     init(
         _ common: PhoneCommon, _ devices: KnownDevices, _ preservation: CentralPreservation,
         _ subscriptions: SubscriptionWriter, _ connector: PhoneConnector, _ alerts: PhoneAlerts,
-        _ names: DeviceNameReader, _ events: ConnectionReporter, _ clock: RunClock
+        _ names: PeripheralNames, _ events: ConnectionReporter, _ clock: RunClock
     ) {
         (self.connector, self.alerts, self.names, self.events) = (connector, alerts, names, events)
         centrals = common.memory.centrals

@@ -43,7 +43,7 @@ final class PhoneCentral {
         scanner = PhoneScanner(radio, common, programs, clock)
         connector = PhoneConnector(radio, common)
         alerts = PhoneAlerts(common, subscriptions)
-        let names = DeviceNameReader(radio, memory, devices, work)
+        let names = PeripheralNames(radio, memory, devices, work)
         consent = PairingConsent(memory, common.reports)
         events = ConnectionReporter(common, devices)
         connections = CentralConnections(

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// One pairing on one link, on either side: PDUs, answers and time in, actions out (Core Specification, Vol 3,
-/// Part H).
+/// One pairing on one link, on either side: PDUs, answers and time in, actions out (Core Specification, Vol
+/// 3, Part H).
 struct PairingMachine: Sendable {
     /// How a device pairs.
     struct Configuration: Hashable, Sendable {

@@ -5,7 +5,7 @@ import MynahLifecycle
 ///
 /// An app's peripheral has this name from then on, also if it advertises another. That the system reads it
 /// once on each link is an assumption.
-struct DeviceNameReader {
+struct PeripheralNames {
     private let radio: (any DeviceNameRadio)?
     private let memory: CentralMemory
     private let devices: KnownDevices
