@@ -10,8 +10,8 @@ public struct HostRadioOptions: Sendable {
     public var address = AddressPolicy.automatic
     /// How long a controller may take to answer a command.
     package var commandTimeout: Duration = .seconds(5)
-    /// How long a peer may take to answer: a central to confirm an indication, a peripheral to answer a request
-    /// of ours (Vol 3, Part F, 3.3.3), and either to answer on the signalling channel (Part A, 6.2.1).
+    /// How long a peer may take to answer: a central to confirm an indication, a peripheral to answer a
+    /// request (Vol 3, Part F, 3.3.3), and either to answer on the signalling channel (Part A, 6.2.1).
     package var transactionTimeout: Duration = .seconds(30)
     /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to
     /// 5 s.
