@@ -1,8 +1,7 @@
 package import MynahCore
 package import MynahHCI
 
-/// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol
-/// 4, Part E, 7.7.65.13).
+/// Joins the pieces of extended advertising reports (Core Specification, Vol 4, Part E, 7.7.65.13).
 package struct ReportAssembler: Sendable {
     private struct Key: Hashable {
         var address: DeviceAddress
@@ -22,12 +21,12 @@ package struct ReportAssembler: Sendable {
     /// Above it, all pieces are dropped, including those of senders that never complete a report.
     static let senderLimit = 64
 
-    /// How many senders' pieces are held.
+    /// The number of senders with incomplete reports.
     var count: Int { pieces.count }
 
-    /// Adds a report.
+    /// Adds a report, and returns the scan report that it completes.
     ///
-    /// Returns `nil` if more of its data is to come.
+    /// Returns `nil` if more data has to follow.
     package mutating func add(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data
