@@ -1,16 +1,17 @@
 import MynahSupport
 
-/// Which command, by its group and its number within it (Core Specification, Vol 4, Part E, 5.4.1).
+/// The opcode of a command: its group and its number within the group (Core Specification, Vol 4, Part E,
+/// 5.4.1).
 package struct HCIOpcode: Hashable, Sendable {
-    /// The 16 bits: the group in the upper six.
+    /// The 16 bits of the opcode: the group is in the upper six.
     package let rawValue: UInt16
 
-    /// The opcode with these bits.
+    /// Makes the opcode of these bits.
     package init(_ rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// A command of a group.
+    /// Makes the opcode of a command of a group.
     package init(group: UInt16, command: UInt16) {
         rawValue = group << 10 | command & 0x3FF
     }
@@ -171,7 +172,7 @@ package struct HCIOpcode: Hashable, Sendable {
 
 /// A command of the host (Core Specification, Vol 4, Part E, 5.4.1).
 package struct HCICommand: Hashable, Sendable {
-    /// Which one.
+    /// The opcode of the command.
     package var opcode: HCIOpcode
     /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
@@ -182,7 +183,7 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The command in a packet's body, or `nil` if its lengths do not agree.
+    /// Parses a packet's body; `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),
@@ -193,7 +194,7 @@ package struct HCICommand: Hashable, Sendable {
 
     /// The packet of the command.
     ///
-    /// Parameters past 255 bytes are a mistake of the program, and are cut.
+    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 3 + parameters.count)
         writer.write(opcode.rawValue)

@@ -11,8 +11,9 @@ struct DataQueue: Sendable {
     /// The largest number of queued packets of a link, and also of queued confirmations; beyond it, PDUs are
     /// refused.
     static let limit = 1024
-    /// The number of packets beyond the limit that are reserved for this side's requests. Only few requests
-    /// can wait at a time, and a dropped request would get no answer.
+    /// The number of packets beyond the limit that are reserved for this side's requests.
+    ///
+    /// Only few requests can wait at a time, and a dropped request would get no answer.
     static let reserve = 64
 
     /// The queued data of one link.

@@ -16,9 +16,10 @@ package struct ReportAssembler: Sendable {
 
     /// The maximum length of advertising data in bytes (7.8.57).
     static let limit = 1650
-    /// The most senders whose pieces are held.
+    /// The largest number of senders with incomplete reports.
     ///
-    /// Above it, all pieces are dropped, including those of senders that never complete a report.
+    /// A report of a further sender drops all incomplete reports, including those that their senders never
+    /// complete.
     static let senderLimit = 64
 
     /// The number of senders with incomplete reports.

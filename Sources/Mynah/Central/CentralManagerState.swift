@@ -67,6 +67,8 @@ final class CentralManagerState {
     var saved: PreservedCentralState?
 
     /// A manager without an app.
+    ///
+    /// Such a manager counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
     {
         key = ManagerKey(app: number, manager: number)

@@ -2,6 +2,8 @@ import MynahCore
 import MynahLifecycle
 
 /// Preserves the state of a phone's central managers in files, and restores it in another process.
+///
+/// Belongs to a phone, and runs on the phone's executor.
 final class CentralPreservation {
     /// A subscription that a restored peripheral had.
     struct Subscription: Sendable {

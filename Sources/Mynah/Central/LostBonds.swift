@@ -52,6 +52,9 @@ final class LostBonds {
 
 extension PhoneControl {
     /// Forgets a device as the user does in Settings: deletes its bond, and ends its link.
+    ///
+    /// Returns `false`, and leaves the link, if the phone has no bond with the device: Settings lists bonded
+    /// devices only.
     package static func forgetPeripheral(
         at address: DeviceAddress, on phone: isolated Phone
     ) async -> Bool {

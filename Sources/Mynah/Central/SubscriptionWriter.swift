@@ -3,6 +3,8 @@ import MynahLifecycle
 
 /// Writes the Client Characteristic Configuration descriptors for the subscriptions of all of a phone's
 /// managers together.
+///
+/// Belongs to a phone, and runs on the phone's executor.
 final class SubscriptionWriter {
     /// The way to subscribe to a characteristic.
     struct Configuration: Sendable {
