@@ -186,8 +186,8 @@ struct PeripheralAccess: Sendable {
 
     /// Waits until the app is not suspended, so that its code can receive an answer that has arrived.
     ///
-    /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request has
-    /// ended.
+    /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request
+    /// has ended.
     func answered() async throws(RequestError) -> Bool {
         guard let phone = link.phone, let hasWaited = await Self.answered(manager, on: phone) else {
             throw .failed(CentralMemory.managerIsGone)
