@@ -1,4 +1,4 @@
-/// The names of the event stream.
+/// The names of the events that devices report.
 public enum EventName: String, Hashable, Sendable, CaseIterable {
     case ready
     case advertisingStarted = "advertising.started"
