@@ -2,28 +2,27 @@ package import MynahCore
 package import MynahLifecycle
 import MynahSupport
 
-/// The end of a picker of AccessorySetupKit.
+/// The result of an AccessorySetupKit picker.
 package enum AccessoryPick: Sendable {
-    /// A device was heard that is meant, with the name that it advertises.
+    /// The user picked a device that matches. `name` is the name that the device advertises.
     case picked(PeripheralIdentifier, DeviceAddress, name: String?)
-    /// None was heard in time.
+    /// No matching device was heard before the timeout.
     case notFound
-    /// Bluetooth was turned off.
+    /// Bluetooth was turned off while the picker was open.
     case poweredOff
-    /// The app has ended.
+    /// The app ended while its picker was open.
     case ended
 }
 
-/// The picker of AccessorySetupKit: the system scans, and the app hears only of the device that its user
-/// picks.
+/// An AccessorySetupKit picker: the system scans, and the app learns only of the device that its user picks.
 ///
-/// The user picks the first device that is meant. The picker's scan is that of a central manager that no app
-/// has made. It belongs to its app, and runs on the phone's executor.
+/// The simulated user picks the first device that matches. The picker scans through a central manager of its
+/// own, which the app does not see. The picker belongs to its app, and runs on the phone's executor.
 final class AccessoryPicker {
     /// The time for finding a device ("Default is 30 seconds", ASPickerDisplaySettings.discoveryTimeout).
     static let timeout: Duration = .seconds(30)
 
-    /// Leads the events of the scan to the picker of an app.
+    /// Passes the events of the picker's scan on to the app.
     private struct Link: CentralManagerSink {
         let phone: PhoneLink
         let app: UInt64
@@ -59,12 +58,12 @@ final class AccessoryPicker {
             .app(app.number, .pickerTimedOut), at: app.clock.now.advanced(by: Self.timeout), on: app.clock)
     }
 
-    /// Stops its scan.
+    /// Stops the picker's scan.
     func close() {
         stop()
         work.tell(.end(manager.key))
     }
 
-    /// The phone stops, and its scan with it.
+    /// Stops the picker's scan because the phone stops.
     func stop() { alarm?.cancel() }
 }

@@ -9,7 +9,7 @@ public import MynahLifecycle
 public actor App {
     /// The app's name, rules and restore identifiers.
     public nonisolated let description: AppDescription
-    /// The app for code that runs on its executor already.
+    /// Access to the app for code that already runs on its executor.
     package nonisolated let access: AppAccess
     private let radio: any PeripheralRadio
 
@@ -24,14 +24,14 @@ public actor App {
 
     /// The state of the app; `notRunning` after its phone was stopped.
     public var state: AppState { access.look { app, _ in app.state } ?? .notRunning }
-    /// Whether the app runs in the background because an event woke it.
+    /// Whether the app runs in the background because an event launched it or resumed it.
     public var isWoken: Bool { access.isWoken }
     /// Whether the app's code can run: it is in the foreground, or in the background and not suspended.
     public var isRunning: Bool { access.isRunning }
     /// How the phone advertises for the app now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
 
-    /// The user's permission for the app to use Bluetooth, as CBManager's class property has it.
+    /// The user's permission for the app to use Bluetooth (after CBManager's class property `authorization`).
     public var authorization: BluetoothAuthorization { access.authorization }
 
     // MARK: Actions of the user and the system
@@ -54,13 +54,13 @@ public actor App {
     public func receiveMemoryPressure() { carryOut(.memoryPressure) }
     /// The app crashes.
     public func crash() { carryOut(.crash) }
-    /// The user quits the app in the app switcher; only the user launches it again.
+    /// The user quits the app in the app switcher; after that only the user can launch it again.
     public func quit() { carryOut(.quit) }
     /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
     ///
-    /// An answer to the question that the app's first manager caused changes the state of its managers.
-    /// Before that there is nothing to answer, and nothing happens. For any other change the system
-    /// terminates the app, as iOS does for a change in Settings.
+    /// The app's first manager makes the system ask the user. This call answers that question, and changes
+    /// the state of the app's managers. It does nothing before the question. To change an earlier answer, the
+    /// system terminates the app, as iOS does for a change in Settings.
     public func setAuthorization(_ new: BluetoothAuthorization) { _ = access.setAuthorization(new) }
 
     // MARK: Actions of the app's code
@@ -71,7 +71,7 @@ public actor App {
     /// preserves the manager's state, and restores it to the manager that the next launch makes with that
     /// identifier.
     ///
-    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
+    /// Throws `invalidState` if the app does not run, or if another manager of the app has the identifier.
     public func makePeripheralManager(
         restoreIdentifier: String? = nil, delegate: (any PeripheralManagerDelegate)? = nil
     ) throws(RadioError) -> PeripheralManager {
@@ -92,8 +92,8 @@ public actor App {
     /// preserves the manager's state, and restores it to the manager that the next launch makes with that
     /// identifier.
     ///
-    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and
-    /// `unsupported` if the radio has no central role.
+    /// Throws `invalidState` if the app does not run, or if another manager of the app has the identifier,
+    /// and `unsupported` if the radio has no central role.
     public func makeCentralManager(
         restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
         delegate: (any CentralManagerDelegate)? = nil
@@ -118,7 +118,7 @@ public actor App {
     /// The app ended the work of one `beginWork()` (after endBackgroundTask).
     public func endWork() { handle(.workEnded) }
 
-    /// Returns when the app runs, or has ended.
+    /// Waits until the app is not suspended, and returns when it runs or has ended.
     package func waitWhileSuspended() async {
         // The phone is not held meanwhile, and resumes when it goes.
         while access.look({ app, _ in app.isSuspended }) ?? false {

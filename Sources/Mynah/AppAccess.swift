@@ -1,12 +1,12 @@
 package import MynahCore
 
-/// An app for code that already runs on its phone's executor: its delegate, the sinks of its managers and the
-/// app itself.
+/// Access to an app for code that already runs on its phone's executor: the app's delegate, the sinks of its
+/// managers and the app itself.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct AppAccess: Sendable {
     private let name: String
-    /// Names the app for as long as its phone lives.
+    /// The app's number, which is unique while its phone lives.
     package let number: UInt64
     private let link: PhoneLink
 
@@ -16,7 +16,7 @@ package struct AppAccess: Sendable {
         self.link = link
     }
 
-    /// Whether its code runs.
+    /// Whether the app's code can run.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
     /// `true` if the app has overrun its time: its code does nothing more until another event comes.
@@ -28,10 +28,10 @@ package struct AppAccess: Sendable {
     /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
     package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
 
-    /// Whether the event that is being delivered has waited while the app did not run.
+    /// Whether the event that is being delivered was queued because the app was not running.
     package var isDeliveringQueued: Bool { look { app, _ in app.mail.hasWaited } ?? false }
 
-    /// The services that its managers have published, also while the app does not run.
+    /// The services that the app's managers have published, including while the app does not run.
     package var services: [ServiceDefinition] { look { app, _ in app.managers.flatMap(\.services) } ?? [] }
 
     /// Makes a manager as `App.makePeripheralManager` does.
@@ -66,12 +66,12 @@ package struct AppAccess: Sendable {
         return manager
     }
 
-    /// The app does something that has nothing to do with why it was woken.
+    /// Notes that the app used a wake for work that has nothing to do with the event that woke it.
     package func noteExtraneousWork(on attribute: AttributeKey?) {
         look { app, _ in app.noteExtraneousWork(on: attribute) }
     }
 
-    /// Looks at the app or acts on it; returns `nil` if its phone was stopped.
+    /// Calls `body` with the app and its phone, or returns `nil` if the phone was stopped.
     @discardableResult
     func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
         let number = number

@@ -5,7 +5,7 @@ package import MynahLifecycle
 ///
 /// Belongs to an app, and runs on the phone's executor.
 final class AppAccessories {
-    /// The accessories that its user has picked, or `nil` if the app does not use AccessorySetupKit.
+    /// The accessories that the app's user has picked, or `nil` if the app does not use AccessorySetupKit.
     private(set) var kept: KeptAccessories?
     /// The picker that the app shows, or `nil` if it shows none.
     private var picker: AccessoryPicker?
@@ -16,7 +16,7 @@ final class AppAccessories {
         self.ports = ports
     }
 
-    /// `true` if the app uses AccessorySetupKit, and has no accessory yet.
+    /// `true` if the app uses AccessorySetupKit, and its user has not picked an accessory yet.
     var areAwaited: Bool { kept?.all.isEmpty ?? false }
 
     /// Whether the app's central managers see the device at an address.
@@ -38,7 +38,7 @@ final class AppAccessories {
         ) { json throws(PreservedStateProblem) in try KeptAccessories(json: json, app: name) }
     }
 
-    /// Changes the accessories, and returns whether they are others now.
+    /// Changes the accessories, and returns whether that made a difference.
     func change(_ body: (inout KeptAccessories) -> Void) -> Bool {
         guard var new = kept else { return false }
         body(&new)
@@ -48,7 +48,7 @@ final class AppAccessories {
         return true
     }
 
-    /// A device has turned out to have another address.
+    /// Replaces the address of an accessory that is now known by another one.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         guard kept?.moved(from: old, to: new) == true, let kept else { return }
         ports.files.save(kept)
@@ -56,9 +56,11 @@ final class AppAccessories {
 
     // MARK: The picker
 
-    /// Shows the picker, until a device is heard that `accepts` takes or its time is over.
+    /// Shows the picker until a device is heard that `accepts` returns `true` for, or until the picker's
+    /// timeout.
     ///
-    /// Throws `invalidState` if Bluetooth is off, the app is not on the screen or has a picker already.
+    /// Throws `invalidState` if Bluetooth is off, if the app is not in the foreground, or if it already shows
+    /// a picker.
     func pick(
         for app: AppProcess, _ accepts: @escaping @Sendable (AdvertisementData) -> Bool,
         then end: @escaping @Sendable (AccessoryPick) -> Void, in central: PhoneCentral
@@ -75,7 +77,7 @@ final class AppAccessories {
         picker = AccessoryPicker(of: app, accepts, then: end, in: central)
     }
 
-    /// An event of the picker's scan.
+    /// Handles an event of the picker's scan.
     func pickerReceived(_ event: CentralManagerEvent) {
         guard let picker else { return }
         switch event {
@@ -90,7 +92,7 @@ final class AppAccessories {
         }
     }
 
-    /// The picker is gone.
+    /// Closes the picker with a result, and reports that to the app.
     func closePicker(_ pick: AccessoryPick) {
         guard let closed = picker else { return }
         picker = nil
@@ -98,7 +100,7 @@ final class AppAccessories {
         closed.end(pick)
     }
 
-    /// The phone stops, and the picker's scan with it.
+    /// Closes the picker because the phone stops.
     func stop() {
         picker?.stop()
         picker = nil
@@ -109,7 +111,7 @@ extension AppAccess {
     /// `true` if the app uses AccessorySetupKit.
     package var usesAccessorySetup: Bool { look { app, _ in app.accessories.kept != nil } ?? false }
 
-    /// `true` if the app uses AccessorySetupKit, and has no accessory yet.
+    /// `true` if the app uses AccessorySetupKit, and its user has not picked an accessory yet.
     package var awaitsAccessory: Bool { look { app, _ in app.accessories.areAwaited } ?? false }
 
     /// The address of an accessory, or `nil` if the app does not have it.
@@ -122,10 +124,11 @@ extension AppAccess {
         look { app, _ in app.accessories.kept?.all.map(\.identifier) ?? [] } ?? []
     }
 
-    /// Shows the picker of AccessorySetupKit; `then` gets the device that `accepts` takes, or why there is
-    /// none.
+    /// Shows the picker of AccessorySetupKit; `then` gets the first device that `accepts` returns `true` for,
+    /// or why no device was picked.
     ///
-    /// Throws `invalidState` if Bluetooth is off, the app is not on the screen or has a picker already.
+    /// Throws `invalidState` if Bluetooth is off, if the app is not in the foreground, or if it already shows
+    /// a picker.
     package func pickAccessory(
         _ accepts: @escaping @Sendable (AdvertisementData) -> Bool,
         then end: @escaping @Sendable (AccessoryPick) -> Void
@@ -141,12 +144,12 @@ extension AppAccess {
         if let error = error ?? nil { throw error }
     }
 
-    /// A device is an accessory of it from now on.
+    /// Adds a device to the app's accessories.
     package func add(accessory identifier: PeripheralIdentifier, at address: DeviceAddress) {
         look { app, phone in phone.central.add(accessory: identifier, at: address, to: app) }
     }
 
-    /// A device is no accessory of it any more; returns its address, or `nil` if it was none.
+    /// Removes a device from the app's accessories; returns its address, or `nil` if it was not an accessory.
     package func remove(accessory identifier: PeripheralIdentifier) -> DeviceAddress? {
         look { app, phone in phone.central.remove(accessory: identifier, of: app) } ?? nil
     }

@@ -1,10 +1,11 @@
 import MynahSupport
 
-/// Wakes an app's life at its deadline.
+/// The timer for the next deadline of an app's life cycle.
 struct AppAlarm {
     private var set: (task: Task<Void, Never>, at: RunClock.Instant)?
 
-    /// Sets it to a deadline, or to none if that is `nil`; `start` begins the wait for a new one.
+    /// Sets the timer to a deadline, or stops it if that is `nil`; `start` begins the wait for a new
+    /// deadline.
     mutating func set(_ deadline: RunClock.Instant?, start: (RunClock.Instant) -> Task<Void, Never>) {
         guard set?.at != deadline else { return }
         cancel()
@@ -16,7 +17,7 @@ struct AppAlarm {
         set = nil
     }
 
-    /// The deadline was reached.
+    /// Notes that the deadline was reached.
     mutating func rang() {
         set = nil
     }

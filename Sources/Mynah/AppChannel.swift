@@ -1,9 +1,10 @@
 import MynahCore
 
-/// A channel of an app: while the app is suspended, sending and receiving wait until it runs again.
+/// An L2CAP channel of an app: while the app is suspended, sending and receiving wait until it runs again.
 ///
 /// A channel neither keeps an app from suspension nor wakes it "like GATT does" (Apple, developer forums,
-/// thread 746286). That it stays open meanwhile, and credits hold the central back, is an assumption.
+/// thread 746286). It is an assumption that the channel stays open while the app is suspended, and that the
+/// central stops sending when it has no credits left.
 final class AppChannel: L2CAPChannel {
     private let channel: any L2CAPChannel
     private let app: App

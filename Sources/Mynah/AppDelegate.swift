@@ -17,7 +17,7 @@ public protocol AppDelegate {
 
 /// Why and how an app was launched (after UIApplication.LaunchOptionsKey).
 ///
-/// An app with scenes is told of no manager.
+/// For an app that uses scenes, the lists are empty.
 public struct LaunchOptions: Hashable, Sendable {
     /// The restore identifiers of the peripheral managers that the system preserved, sorted
     /// (`bluetoothPeripherals`).
@@ -43,7 +43,7 @@ public struct LaunchOptions: Hashable, Sendable {
     }
 }
 
-/// A change of an app's state.
+/// A change of an app's state, as reported to its delegate.
 public enum AppChange: Sendable {
     /// The app entered the foreground.
     case enteredForeground
@@ -51,11 +51,11 @@ public enum AppChange: Sendable {
     case enteredBackground
     /// The app was suspended: it is in memory, and its code does not run.
     case suspended
-    /// An event woke the app; with the attribute and the central of the event, or `nil` if it has none.
+    /// An event woke the app; the values are the event's attribute and central, or `nil` if it has none.
     case woken(by: BluetoothEvent, AttributeKey?, Central?)
     /// The app ran for longer than a wake allows, and is about to be terminated.
     case throttled
-    /// The app used the time of a wake for work that has nothing to do with the event.
+    /// The app used a wake for work that has nothing to do with the event that woke it.
     case extraneous(AttributeKey?)
     /// The system terminated the app, or it crashed.
     case terminated(TerminationReason)
@@ -66,7 +66,8 @@ public enum AppChange: Sendable {
 }
 
 extension AppChange {
-    /// The step for an action, with the event that caused it; `nil` for an action without a step.
+    /// Makes the change that corresponds to an action and the event that caused it, or `nil` if the action
+    /// changes no state.
     init?(_ action: AppAction, _ event: PeripheralEvent?) {
         switch action {
         case .enteredForeground: self = .enteredForeground

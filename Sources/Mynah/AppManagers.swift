@@ -3,28 +3,28 @@ import MynahLifecycle
 
 /// The managers of an app: those of this launch, and those that the system preserves after an earlier one.
 ///
-/// Belongs to an app. A class, because a warning may lead back here while it changes.
+/// Belongs to an app. This is a class because a warning may call back into it while it changes.
 final class AppManagers {
     private(set) var all: [ManagerState] = []
 
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
-    /// The restore identifiers of the managers that the system performs something for, sorted: it advertises
-    /// for them, has subscribers of theirs, or launches the app for a request to `cause`.
+    /// The restore identifiers, sorted, of the managers that the system works for: it advertises for them,
+    /// they have subscribers, or a request to `cause` launches the app.
     func restoreIdentifiers(launchedFor cause: ManagerState?) -> [String] {
         all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }
 
-    /// Takes what another process preserved of the app's managers.
+    /// Loads the state that another process preserved for the app's managers.
     func loadPreserved(of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory) {
         for identifier in app.description.restoreIdentifiers {
             load(identifier, of: app, in: files, memory)
         }
     }
 
-    /// Takes what another process preserved, unless there is a manager of that identifier, or the app may not
-    /// use Bluetooth.
+    /// Loads the state that another process preserved under an identifier, unless a manager has that
+    /// identifier already or the app may not use Bluetooth.
     private func load(
         _ restoreIdentifier: String, of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory
     ) {
@@ -46,7 +46,7 @@ final class AppManagers {
 
     /// Returns the preserved manager of an identifier, or a new one.
     ///
-    /// Throws `invalidState` if a manager of the app, or of another app of its name, has the identifier.
+    /// Throws `invalidState` if a manager of the app, or of another app of the same name, has the identifier.
     func make(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppProcess,
         in files: PhoneFiles, _ memory: PhoneMemory
@@ -74,7 +74,7 @@ final class AppManagers {
         return manager
     }
 
-    /// The process is gone: the system keeps the managers that have a restore identifier.
+    /// Ends the managers of a process that has ended; the system keeps those with a restore identifier.
     func end(in memory: PhoneMemory, _ services: ServiceRegistry, _ advertiser: PhoneAdvertiser) {
         for manager in live {
             manager.end()

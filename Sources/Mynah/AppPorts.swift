@@ -1,9 +1,9 @@
 import MynahCore
 import MynahLifecycle
 
-/// The parts of a phone that its apps reach.
+/// The parts of a phone that its apps use directly.
 ///
-/// An app asks for everything else through `work`: values, which the phone carries out.
+/// An app requests everything else through `work`, as values that the phone carries out.
 struct AppPorts {
     let radio: any PeripheralRadio
     let reports: PhoneReports
@@ -11,7 +11,7 @@ struct AppPorts {
     let work: PhoneWork
     /// The Bluetooth states of the phone.
     let states: RadioStates
-    /// The centrals of the phone, which name those whose requests are refused.
+    /// The phone's table of centrals, which has the names of those whose requests are refused.
     let centrals: CentralTable
 
     init(_ common: PhoneCommon) {
@@ -25,7 +25,7 @@ struct AppPorts {
     }
 }
 
-/// The Bluetooth states of a phone's two halves, as the radio reported them last.
+/// The Bluetooth states of a phone's peripheral and central half, as the radio reported them last.
 final class RadioStates {
     var phone = RadioState.unknown
     var central = RadioState.unknown

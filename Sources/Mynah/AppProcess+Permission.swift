@@ -5,24 +5,26 @@ package import MynahLifecycle
 extension AppProcess {
     var authorization: BluetoothAuthorization { permission.authorization }
 
-    /// The Bluetooth state of its managers while the phone has this one.
+    /// The Bluetooth state of the app's peripheral managers while the phone is in the given state.
     ///
-    /// Before the first unlock after a restart it does not run, and Bluetooth is off for what is kept of it.
+    /// Before the first unlock after a restart the app does not run, and its preserved managers see Bluetooth
+    /// as off.
     func bluetoothState(_ phone: RadioState) -> RadioState {
         let state = permission.state(on: phone)
         return awaitsUnlock && state == .poweredOn ? .poweredOff : state
     }
 
-    /// The Bluetooth state of its central managers while the phone has this one.
+    /// The Bluetooth state of the app's central managers while the phone is in the given state.
     ///
-    /// Without an accessory it is off for them: WWDC24, session 10203, has them powered on with one, and
-    /// Punch Through saw poweredOff before.
+    /// An app that uses AccessorySetupKit and has no accessory sees Bluetooth as off: by WWDC24, session
+    /// 10203, the state is poweredOn with an accessory, and Punch Through saw poweredOff before.
     func centralState(on phone: RadioState) -> RadioState {
         let state = bluetoothState(phone)
         return accessories.areAwaited && state == .poweredOn ? .poweredOff : state
     }
 
-    /// Throws `invalidState` unless it runs, may use Bluetooth and has an accessory, if it needs one.
+    /// Throws `invalidState` unless the app runs, may use Bluetooth, and has an accessory if it uses
+    /// AccessorySetupKit.
     func checkMayActAsCentral() throws(RadioError) {
         try checkMayAct()
         guard accessories.areAwaited else { return }
@@ -31,7 +33,7 @@ extension AppProcess {
             remedy: "wait for stateChanged(.poweredOn)")
     }
 
-    /// Throws `invalidState` unless it runs and may use Bluetooth.
+    /// Throws `invalidState` unless the app runs and may use Bluetooth.
     func checkMayAct() throws(RadioError) {
         try checkRuns()
         guard !permission.isAllowed else { return }
@@ -47,7 +49,7 @@ extension AppProcess {
         if permission.madeManager() { report(.authorizationChanged(authorization)) }
     }
 
-    /// Puts the app on the phone, with the permission that the user gave or denied it in an earlier run.
+    /// Begins with the permission that the user gave or denied the app in an earlier run.
     func installed() {
         let name = description.name
         let kept = ports.files.load(
@@ -58,9 +60,9 @@ extension AppProcess {
         accessories.load()
     }
 
-    /// The user or the phone changes its permission.
+    /// Changes the app's permission to use Bluetooth, as the user or the phone's restrictions do.
     ///
-    /// Nothing is on the radio for an app that has lost it, and nothing is kept of it.
+    /// An app that loses its permission also loses its advertising, its services and its preserved state.
     func setAuthorization(_ new: BluetoothAuthorization) -> AppPermission.Change {
         let change = permission.change(to: new)
         guard change != .none, change != .notAsked else { return change }
@@ -74,10 +76,10 @@ extension AppProcess {
 }
 
 extension AppAccess {
-    /// Whether the user lets it use Bluetooth.
+    /// Whether the user allows the app to use Bluetooth.
     package var isAuthorized: Bool { look { app, _ in app.permission.isAllowed } ?? true }
 
-    /// The user's permission for it to use Bluetooth.
+    /// The user's permission for the app to use Bluetooth.
     package var authorization: BluetoothAuthorization {
         look { app, _ in app.authorization } ?? .notDetermined
     }

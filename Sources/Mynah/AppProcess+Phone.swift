@@ -3,7 +3,7 @@ import MynahLifecycle
 
 // The effects of a restarted or locked phone on an app.
 extension AppProcess {
-    /// The Bluetooth state of its managers changed, although that of the phone did not.
+    /// Reports a new Bluetooth state of the app's managers, although the phone's own state did not change.
     func bluetoothChanged() {
         let state = bluetoothState(ports.states.phone)
         for manager in managers { manager.note(.stateChanged(state)) }
@@ -12,9 +12,9 @@ extension AppProcess {
         request(.stateChanged)
     }
 
-    /// The phone restarted and waits to be unlocked, or its user has unlocked it.
+    /// Sets whether the phone waits for its first unlock after a restart.
     ///
-    /// While it waits, the system works for no app.
+    /// While it waits, the system scans, advertises and connects for no app.
     func setAwaitsUnlock(_ awaits: Bool, in central: PhoneCentral) {
         awaitsUnlock = awaits
         // The links are about to end with the phone, and their devices are waited for.
@@ -28,7 +28,7 @@ extension AppProcess {
 }
 
 extension AppAccess {
-    /// The phone restarts, which ends the app if it is in memory, and removes its alerts.
+    /// Ends the app because the phone restarts, and removes its alerts.
     package func restart() {
         look { app, phone in
             app.handle(.phoneRestarted)
@@ -36,9 +36,9 @@ extension AppAccess {
         }
     }
 
-    /// From now on no event launches the app, unless it runs; returns whether one could until now.
+    /// Forbids events to launch the app if it does not run; returns whether one could have until now.
     ///
-    /// The user's next launch of the app restores nothing either.
+    /// When the user launches the app the next time, it restores nothing either.
     package func forbidRelaunch() -> Bool {
         look { app, phone in
             defer {
@@ -52,10 +52,10 @@ extension AppAccess {
         } ?? false
     }
 
-    /// Whether the system works for it although it has ended.
+    /// Whether the system still works for the app although it has ended.
     package var isKept: Bool { look { app, _ in app.isKept } ?? false }
 
-    /// The phone waits for its first unlock after a restart, or no longer does.
+    /// Sets whether the phone waits for its first unlock after a restart.
     package func setAwaitsUnlock(_ awaits: Bool) {
         look { app, phone in app.setAwaitsUnlock(awaits, in: phone.central) }
     }

@@ -2,18 +2,18 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// One app of a phone: its life, what reaches it, and what the system preserves of it.
+/// One app of a phone: its life cycle, its queue of events and answers, and its managers.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class AppProcess {
-    /// Something on its way to the app; an event without a manager is for all of them.
+    /// An item in the app's queue; an event without a manager is for all of them.
     enum Delivery {
         case peripheral(ManagerState?, PeripheralEvent)
         case central(CentralManagerState?, CentralManagerEvent)
         case answer(PendingResult)
     }
 
-    /// Names it for as long as the phone lives.
+    /// The app's number, which is unique while the phone lives.
     let number: UInt64
     let description: AppDescription
     let ports: AppPorts
@@ -21,16 +21,16 @@ final class AppProcess {
     let clock: RunClock
     private var lifecycle: AppLifecycle<RunClock.Instant>
     var permission: AppPermission
-    /// Whether its phone restarted and has not been unlocked since.
+    /// Whether the phone restarted and has not been unlocked since.
     var awaitsUnlock = false
     let accessories: AppAccessories
-    /// The Bluetooth state that its central managers were given last.
+    /// The Bluetooth state that was last reported to the app's central managers.
     private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
     private(set) var roster = AppRoster()
     private(set) var mail = AppMail()
     private var alarm = AppAlarm()
-    /// Calls of the app's code outside its callbacks, which continue when it is not suspended any more.
+    /// Calls of the app's code outside its callbacks that wait because the app is suspended.
     private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
@@ -62,12 +62,12 @@ final class AppProcess {
     var isKept: Bool { lifecycle.isKept }
     var isThrottled: Bool { lifecycle.isThrottled }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
-    /// How the radio serves its services now.
+    /// Whether the radio passes requests for the app's services on, or refuses them.
     var servingMode: ServingMode { lifecycle.disablesServices ? .disabled : .app }
     var managers: [ManagerState] { roster.peripheral.all }
     private var live: [ManagerState] { roster.peripheral.live }
 
-    /// The names under which its managers' states may be preserved, each once.
+    /// The names under which the states of the app's managers may be preserved, without duplicates.
     var preservedNames: [PreservedName] { roster.preservedNames(of: description) }
 
     /// A handle of the app for its code.
@@ -80,7 +80,7 @@ final class AppProcess {
 
     // MARK: Events
 
-    /// Gives an event to a manager's program, now or when the app runs, or answers it for the program.
+    /// Gives an event to a manager's program, now or when the app runs; or answers the event for the program.
     func pass(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
@@ -119,7 +119,7 @@ final class AppProcess {
         handle(.bluetooth(.answered), .answer(answer))
     }
 
-    /// The Bluetooth state of its central managers changed.
+    /// Handles a change of the Bluetooth state of the app's central managers.
     func centralStateChanged(to state: RadioState) {
         let state = centralState(on: state)
         guard state != centralState else { return }
@@ -134,10 +134,10 @@ final class AppProcess {
             && !roster.central.live.isEmpty
     }
 
-    /// Has the phone do something for it at once.
+    /// Has the phone carry out a request of the app at once.
     func request(_ request: AppRequest) { ports.work.tell(.app(number, request)) }
 
-    /// Does what follows from an event, and returns the answer to `delivery`.
+    /// Carries out the actions that follow from an event, and returns the answer to `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil) -> RadioAnswer {
         let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
@@ -153,7 +153,7 @@ final class AppProcess {
         return answer
     }
 
-    /// Returns `nil` if the action does not answer `delivery`.
+    /// Carries out an action; returns `nil` if the action does not answer `delivery`.
     private func perform(_ action: AppAction, _ delivery: Delivery?) -> RadioAnswer? {
         switch action {
         case .deliver: return deliver(delivery)
@@ -193,7 +193,7 @@ final class AppProcess {
         return nil
     }
 
-    /// Why a request does not reach it.
+    /// The reason that a request of a central cannot be given to the app.
     var refusalReason: RefusedRequest.Reason {
         switch lifecycle.state {
         case .suspended: .suspended
@@ -202,7 +202,7 @@ final class AppProcess {
         }
     }
 
-    /// A request is answered with an error in its place.
+    /// Reports that a request was answered with an error because the app could not get it.
     private func reportRefusal(
         of event: PeripheralEvent, because reason: RefusedRequest.Reason
     ) {
@@ -215,7 +215,7 @@ final class AppProcess {
         delegate.call(on: makeHandle(), change) { $1.app($0, didChange: $2) }
     }
 
-    /// Reports what the app did although it was not woken for it.
+    /// Reports that the app used a wake for something else than the event that woke it.
     func noteExtraneousWork(on attribute: AttributeKey?) {
         guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
         report(.extraneous(attribute))
@@ -266,12 +266,13 @@ final class AppProcess {
 
     // MARK: Launch and end
 
-    /// Serves what an app preserved that ended before the phone was restarted, if an event may relaunch it.
+    /// Publishes the preserved services of an app that ended before the phone was restarted, if an event may
+    /// relaunch the app.
     func serveTerminated() {
         request(.loadPreserved(ofPeripherals: rules.isRelaunched(for: .peripheral)))
     }
 
-    /// Starts its code; `cause` is the peripheral manager whose request launches it.
+    /// Launches the app; `cause` is the peripheral manager whose request launches it.
     private func launch(inBackground: Bool, for cause: ManagerState?) {
         request(.loadPreserved(ofPeripherals: true))
         // The user's own launch names none, and none is named to an app with scenes. Without its mode the
@@ -290,7 +291,7 @@ final class AppProcess {
         request(.introduce)
     }
 
-    /// Makes a manager of this launch, or gives it the one that was preserved.
+    /// Makes a manager of this launch, or takes over the preserved one with the same identifier.
     func makeManager(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, in memory: PhoneMemory
     ) throws(RadioError) -> PeripheralManager {
@@ -304,7 +305,7 @@ final class AppProcess {
         return manager.makeHandle(ports.work.link, ports.radio)
     }
 
-    /// Makes a central manager of this launch, or gives it the one that the system works for.
+    /// Makes a central manager of this launch, or takes over the one that the system kept.
     func makeCentralManager(
         _ restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?,
         in central: PhoneCentral
@@ -326,7 +327,7 @@ final class AppProcess {
         if !isLaunching { ports.work.start(.introduce(number)) }
     }
 
-    /// Gives new managers of both roles first what was preserved, then the Bluetooth state.
+    /// Reports the restored state, then the Bluetooth state, to the new managers of both roles.
     func introduceManagers(in central: PhoneCentral) {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new {
@@ -346,7 +347,7 @@ final class AppProcess {
         central.startSoon()
     }
 
-    /// The process is gone.
+    /// Ends the managers of the process, which has ended.
     private func endManagers() {
         permission.processEnded()
         accessories.closePicker(.ended)
@@ -354,7 +355,7 @@ final class AppProcess {
         for event in failReplies() { reportRefusal(of: event, because: .ended) }
     }
 
-    /// Returns the requests that it has not answered.
+    /// Fails the requests that the app has not answered, and returns them.
     @discardableResult
     private func failReplies() -> [PeripheralEvent] {
         let open = mail.replies.takeAll()
@@ -396,10 +397,10 @@ final class AppProcess {
 
     // MARK: Suspension
 
-    /// Whether its code waits for the app to run or end.
+    /// Whether calls of the app's code have to wait because it is suspended.
     var isSuspended: Bool { lifecycle.state == .suspended && !isStopped }
 
-    /// Resumes when the app runs, or has ended.
+    /// Waits until the app runs or has ended.
     func wait(_ continuation: CheckedContinuation<Void, Never>) {
         suspended.add(continuation)
         resumeUnlessSuspended()

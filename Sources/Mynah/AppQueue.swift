@@ -1,7 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// Events that wait until an app runs; bounded, because any connected central can fill it.
+/// A queue of events for an app that does not run; its length is limited, because any connected central can
+/// fill it.
 struct AppQueue {
     typealias Entry = AppProcess.Delivery
 
@@ -28,7 +29,7 @@ struct AppQueue {
 }
 
 extension PeripheralEvent {
-    /// The event's meaning for an app's life.
+    /// The kind of the event in the rules for an app's life cycle.
     var kind: BluetoothEvent {
         switch self {
         case .read: .read
@@ -49,8 +50,8 @@ extension PeripheralEvent {
         }
     }
 
-    /// The refusals that a request comes to, one for each attribute that it is about; empty if it is no
-    /// request.
+    /// The refusals to report if the request is answered with an error, one for each attribute; empty if the
+    /// event is no request.
     func refusals(with error: ATTError, because reason: RefusedRequest.Reason) -> [RefusedRequest] {
         func refusal(_ access: RefusedRequest.Access, _ attribute: AttributeKey, _ central: Peer.ID)
             -> RefusedRequest
@@ -81,7 +82,8 @@ extension PeripheralEvent {
 }
 
 extension CentralManagerEvent {
-    /// The event's meaning for an app's life; `nil` if it neither wakes an app nor waits for one.
+    /// The kind of the event in the rules for an app's life cycle, or `nil` if it neither wakes an app nor is
+    /// queued for one.
     var kind: BluetoothEvent? {
         switch self {
         case .discovered: .discovered

@@ -1,28 +1,29 @@
 import MynahCore
 
-/// A request of an app to its phone, which sees to it at once.
+/// A request of an app to its phone, which carries it out at once.
 enum AppRequest: Sendable {
-    /// Serve its services as its state has it now.
+    /// Publish the app's services as its state requires now.
     case serve
-    /// Forget its advertising without being asked.
+    /// Stop the app's advertising for good, without a request of the app.
     case forgetAdvertising
-    /// Withdraw its services without being asked.
+    /// Withdraw the app's services, without a request of the app.
     case withdrawServices(forget: Bool)
-    /// Take what another process preserved of its managers: of the central ones, or of all.
+    /// Load the state that another process preserved for the app's managers: for its central managers only,
+    /// or for all.
     case loadPreserved(ofPeripherals: Bool)
     /// Delete the state that an earlier launch preserved.
     case forgetPreserved
-    /// Work for none of its central managers any more.
+    /// Stop scanning and connecting for the app's central managers of earlier launches.
     case forgetKeptCentrals
-    /// Give its new managers what was preserved, and the Bluetooth state.
+    /// Report the restored state and the Bluetooth state to the app's new managers.
     case introduce
-    /// Keep the managers that have a restore identifier, and end the others: the process is gone.
+    /// End the managers of a process that has ended, and keep those that have a restore identifier.
     case endManagers(keepingCentrals: Bool)
-    /// Scan, listen and alert for it as its new state has it.
+    /// Update the scan, the pending connections and the alerts for the app's new state.
     case stateChanged
-    /// Do what its clock was set for.
+    /// Carry out the work for which the app's timer was set.
     case deadlineReached
-    /// Close the picker, for which no device was heard in time.
+    /// Close the picker because its timeout elapsed.
     case pickerTimedOut
 
     func perform(for app: AppProcess, on phone: isolated Phone) {

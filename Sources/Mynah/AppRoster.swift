@@ -5,7 +5,7 @@ struct AppRoster {
     let peripheral = AppManagers()
     let central = AppCentrals()
 
-    /// The names under which the states of the app's managers may be preserved, each once.
+    /// The names under which the states of the app's managers may be preserved, without duplicates.
     func preservedNames(of app: AppDescription) -> [PreservedName] {
         let peripherals = app.restoreIdentifiers + peripheral.all.compactMap(\.restoreIdentifier)
         let centrals = app.centralRestoreIdentifiers + central.all.compactMap(\.restoreIdentifier)
@@ -21,6 +21,6 @@ struct AppRoster {
 struct AppMail {
     var queue = AppQueue()
     var replies = LateReplies()
-    /// Whether the event that is being delivered has waited while the app did not run.
+    /// Whether the event that is being delivered was queued because the app was not running.
     var hasWaited = false
 }

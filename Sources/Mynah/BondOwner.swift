@@ -1,15 +1,15 @@
-/// A device whose bonds a state directory keeps, in a file of its own.
+/// A device with a file of bonds in the state directory.
 package enum BondOwner: Hashable, Sendable {
-    /// An accessory, by its label in the run.
+    /// An accessory, by its label in this run.
     case accessory(String)
     /// The phone of a run, with all its apps.
     case phone
-    /// The phone that `mynah connect` is.
+    /// The central of `mynah connect`.
     case connect
 
     /// The name of its file.
     ///
-    /// Only an accessory's has a `+`, so no label gives it the name of another.
+    /// The name of an accessory's file contains a `+`, so no label can collide with another file.
     var fileName: String {
         switch self {
         case .accessory(let label): "bonds+\(FileNamePart.escape(label, 200)).json"
@@ -18,7 +18,8 @@ package enum BondOwner: Hashable, Sendable {
         }
     }
 
-    /// The name that earlier versions gave to the file of the device at a place of the command line, from 0.
+    /// The name that earlier versions gave to the bond file of a device, by its position on the command line,
+    /// counted from 0.
     static func formerFileName(at place: Int) -> String {
         "bonds\(place == 0 ? "" : "-\(place + 1)").json"
     }

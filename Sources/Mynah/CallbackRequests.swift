@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The requests that callbacks of a manager made, which are carried out one after the other.
+/// The requests that callbacks of a manager made, which are carried out one at a time, in their order.
 struct CallbackRequests {
     typealias Request = WorkQueue<Phone>.Work
 
@@ -8,17 +8,17 @@ struct CallbackRequests {
     private var isAtWork = false
     /// The number of calls outside callbacks that have started or stopped advertising.
     ///
-    /// A request of a callback that waited is dropped if such a call came after it.
+    /// A queued request of a callback is dropped if such a call was made after the request.
     var advertisingCalls = 0
 
-    /// Adds a request; returns `true` if the caller has to begin with them.
+    /// Adds a request; returns `true` if the caller has to begin carrying requests out.
     mutating func add(_ request: @escaping Request) -> Bool {
         waiting.append(request)
         defer { isAtWork = true }
         return !isAtWork
     }
 
-    /// Removes the oldest request; `nil` if none is left, which ends the work.
+    /// Removes and returns the oldest request, or returns `nil` if none is left.
     mutating func next() -> Request? {
         isAtWork = !waiting.isEmpty
         return isAtWork ? waiting.removeFirst() : nil

@@ -58,7 +58,8 @@ public actor CentralManager {
             sink: delegate.map { CentralManagerDelegateSink($0) })
     }
 
-    /// A manager alone on a radio that has not been started; events go to `sink`, or else to `events()`.
+    /// Makes a manager alone on a radio that has not been started; events go to `sink`, or else to
+    /// `events()`.
     package init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)?
@@ -71,7 +72,7 @@ public actor CentralManager {
         (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// The handle of a manager of a phone, which is kept alive if it is named.
+    /// Makes a handle of a phone's manager; the handle keeps the phone `kept` alive.
     init(
         _ access: CentralAccess, _ radio: any CentralRadio, keeping kept: Phone?
     ) {
@@ -112,7 +113,7 @@ public actor CentralManager {
     /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
-    /// The user's permission for the app to use Bluetooth; a manager without an app needs none.
+    /// The user's permission for the app to use Bluetooth; a manager without an app needs no permission.
     public var authorization: BluetoothAuthorization {
         access.look { manager, _ in manager.app?.authorization ?? .allowedAlways } ?? .notDetermined
     }
@@ -120,7 +121,7 @@ public actor CentralManager {
     /// Whether the manager scans, or has a scan that is paused while its app is in the background.
     public var isScanning: Bool { access.look { manager, _ in manager.scan != nil } ?? false }
 
-    /// The identifier under which the system preserves the manager's state, or `nil` if it preserves none.
+    /// The identifier under which the system preserves the manager's state, or `nil` if it is not preserved.
     public var restoreIdentifier: String? { access.look { manager, _ in manager.restoreIdentifier } ?? nil }
 
     /// Returns a sequence of all events from now on, in order.
@@ -141,9 +142,9 @@ public actor CentralManager {
     /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window
     /// count for a manager without an app only.
     ///
-    /// An iPhone advertises the services of a background app as bits of its overflow area, which services
-    /// share. It is reported if the bit of a service is set. Throws `invalidState` if Bluetooth is not
-    /// powered on or the app does not run.
+    /// An iPhone advertises the services of a background app as bits of its overflow area; several services
+    /// share a bit. The iPhone is reported if the bit of a requested service is set. Throws `invalidState` if
+    /// Bluetooth is not powered on or the app does not run.
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
@@ -152,11 +153,11 @@ public actor CentralManager {
         }
     }
 
-    /// Scans as `scanForPeripherals` does, and returns a sequence of what the scan discovers.
+    /// Scans as `scanForPeripherals` does, and returns a sequence of the discoveries.
     ///
-    /// The scan stops when the sequence was dropped, as after a `break`. The sequence ends when the scan
-    /// does: with `stopScan()`, another scan, Bluetooth that is turned off, or the manager. A sequence holds
-    /// the latest 4,096 unread discoveries. Throws what `scanForPeripherals` throws.
+    /// The scan stops when the sequence is dropped, for example by a `break`. The sequence ends when the scan
+    /// ends: by `stopScan()` or another scan, when Bluetooth is turned off, or with the manager. A sequence
+    /// holds the latest 4,096 unread discoveries. Throws what `scanForPeripherals` throws.
     public func discoveries(
         of services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) -> AsyncStream<Discovery> {
@@ -167,7 +168,7 @@ public actor CentralManager {
     ///
     /// Calls in callbacks are carried out in their order. A call with `await` does not wait for them.
     ///
-    /// An error is the warning `scanRefused`: an event of the manager, or of the phone if an app made the
+    /// An error is reported as the warning `scanRefused`, by the manager, or by the phone if an app made the
     /// manager.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func scanForPeripherals(
@@ -223,8 +224,8 @@ public actor CentralManager {
 
     /// Returns the peripherals with one of these services that are connected for any app of the phone.
     ///
-    /// Connect them for this manager too before you use them, which happens at once. The phone discovers
-    /// services that no app has discovered yet.
+    /// Before you use such a peripheral, connect it for this manager too, which happens at once. The phone
+    /// discovers services that no app has discovered yet.
     public func retrieveConnectedPeripherals(
         withServices services: [BluetoothUUID]
     ) async throws(RadioError) -> [Peripheral] {
@@ -237,9 +238,9 @@ public actor CentralManager {
 
     /// Registers for `.connectionEvent`, which reports peripherals of all apps of the phone.
     ///
-    /// The manager reports each that connects or disconnects. With `nil` the registration ends. A peripheral
-    /// that is connected already is reported at once. The registration ends with the app's process. Does
-    /// nothing if the app does not run.
+    /// The manager reports each matching peripheral that connects or disconnects. With `nil` the registration
+    /// ends. A peripheral that is connected already is reported at once. The registration ends with the app's
+    /// process. Does nothing if the app does not run.
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {
@@ -262,9 +263,8 @@ public actor CentralManager {
 
     /// Connects, and returns when the peripheral is connected.
     ///
-    /// With `nil` there is no timeout. Throws `timedOut` if the timeout elapses or the task is cancelled, and
-    /// then the request is withdrawn. Throws `invalidState` if Bluetooth is not powered on or the app does
-    /// not run.
+    /// With `nil` there is no timeout. Throws `timedOut` and withdraws the request if the timeout elapses or
+    /// the task is cancelled. Throws `invalidState` if Bluetooth is not powered on or the app does not run.
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
             let manager = try phone.central.memory.acting(reference)

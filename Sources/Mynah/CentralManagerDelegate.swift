@@ -7,7 +7,7 @@ import MynahSupport
 ///
 /// Methods are called in the order of the events, synchronously on the executor of the manager and its
 /// peripherals. They need no `await` for methods of the manager or the peripheral that they get. Each has a
-/// default implementation. The answer to a request is what its call returns, and comes to no method here.
+/// default implementation. The answer to a request is returned by its call, and is not reported here.
 ///
 /// A delegate keeps its state in plain properties, without a lock: it is called on that executor only. The
 /// manager keeps its delegate alive until the manager ends. A delegate that keeps a manager without an app
@@ -15,8 +15,8 @@ import MynahSupport
 public protocol CentralManagerDelegate {
     /// Receives each event, and returns the answer to `.pairing`, or else `.none`.
     ///
-    /// The default implementation calls the method for the event. Implement this one to have all events in
-    /// one place.
+    /// The default implementation calls the method for the event. Implement this method instead of the others
+    /// to handle all events in one place.
     func centralManager(
         _ manager: isolated CentralManager, didReceive event: CentralManagerEvent
     ) -> RadioAnswer
@@ -37,37 +37,37 @@ public protocol CentralManagerDelegate {
     func centralManager(
         _ manager: isolated CentralManager, didDisconnectPeripheral peripheral: Peripheral,
         disconnection: Disconnection)
-    /// A peripheral that the manager registered for connected to the phone or disconnected from it.
+    /// A peripheral that matches the manager's registration connected to the phone or disconnected from it.
     func centralManager(
         _ manager: isolated CentralManager, connectionEventDidOccur event: ConnectionEvent,
         for peripheral: Peripheral)
     /// The radio is lost; it recovers by itself if it can.
     ///
-    /// This is called for a manager without an app only. An app is told the Bluetooth state.
+    /// This is called for a manager without an app only. An app's manager gets the Bluetooth state instead.
     func centralManager(_ manager: isolated CentralManager, didLoseRadio error: RadioError)
     /// The radio recovered; like `didLoseRadio`, for a manager without an app only.
     func centralManagerDidRecoverRadio(_ manager: isolated CentralManager)
     /// The radio gave a warning; like `didLoseRadio`, for a manager without an app only.
     func centralManager(_ manager: isolated CentralManager, didReceiveWarning warning: RadioWarning)
-    /// This many events were dropped, because more came than the queue of a suspended app holds.
+    /// `count` events were dropped, because more arrived than the queue of a suspended app holds.
     func centralManager(_ manager: isolated CentralManager, didMissEvents count: Int)
     /// A peripheral sent a notification or an indication.
     func peripheral(_ peripheral: isolated Peripheral, didUpdateValue update: ValueUpdate)
     /// The services of a peripheral changed in this range of attribute handles.
     ///
-    /// `invalidated` are those of `services` that were in the range, and are not any more.
+    /// `invalidated` has those of `services` that were in the range and are no longer valid.
     func peripheral(
         _ peripheral: isolated Peripheral, didModifyServices invalidated: [DiscoveredService],
         in handles: ClosedRange<AttributeHandle>)
-    /// The name of an app's peripheral is another one now: its GAP device name was read.
+    /// The name of an app's peripheral changed, because its GAP device name was read.
     func peripheralDidUpdateName(_ peripheral: isolated Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     func peripheral(_ peripheral: isolated Peripheral, didUpdateMTU mtu: Int)
-    /// A link has room again, after a write without response found none.
+    /// A link has room again after a write without response found no room.
     ///
-    /// That is after `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`.
+    /// This follows a `writeValue` that returned `false`, or `canSendWriteWithoutResponse` if it was `false`.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral)
-    /// A pairing needs an answer, as `PairingStep` describes; for a manager without an app only.
+    /// A pairing needs an answer, as `PairingStep` describes; called for a manager without an app only.
     ///
     /// Returns `.pairing`, `.pairingLater`, or `.none` for the default of the step.
     func peripheral(_ peripheral: isolated Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer
@@ -177,7 +177,7 @@ extension CentralManagerDelegate {
     public func peripheralDidPair(_ peripheral: isolated Peripheral) {}
 }
 
-/// Passes a central manager's events to its delegate; it does not keep the manager alive.
+/// Passes a central manager's events to its delegate, without keeping the manager alive.
 final class CentralManagerDelegateSink: CentralManagerSink {
     private struct Target {
         weak var manager: CentralManager?
@@ -190,7 +190,7 @@ final class CentralManagerDelegateSink: CentralManagerSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Names the manager whose sink this is; no event comes before.
+    /// Sets the manager whose events the sink receives; no event comes before.
     func attach(to manager: CentralManager) {
         target.withLock { $0.manager = manager }
     }

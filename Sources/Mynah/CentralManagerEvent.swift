@@ -15,10 +15,11 @@ public struct Discovery: Sendable {
     public var rssi: Int8?
     /// Whether the advertising is connectable.
     public var isConnectable: Bool
-    /// The services of the scan whose bit in the overflow area is set, and that the advertising data does not
-    /// list.
+    /// The services of the scan whose bit is set in the overflow area, without those that the advertising
+    /// data lists.
     ///
-    /// An iPhone advertises the services of a background app so. Services share bits: these are candidates.
+    /// An iPhone advertises the services of a background app this way. Several services share a bit, so these
+    /// are candidates.
     public var overflowServices: [BluetoothUUID]
     /// The number of packets that were received since the previous report, including this one.
     public var coalesced: Int
@@ -40,7 +41,7 @@ public struct Discovery: Sendable {
 
 /// A value that a peripheral sent as a notification or an indication.
 public struct ValueUpdate: Sendable {
-    /// The peripheral that sent it.
+    /// The peripheral that sent the value.
     public var peripheral: Peripheral
     /// The characteristic, or `nil` if it was not discovered.
     public var characteristic: DiscoveredCharacteristic?
@@ -48,15 +49,15 @@ public struct ValueUpdate: Sendable {
     public var handle: AttributeHandle
     /// The value.
     public var value: [UInt8]
-    /// How the value came: as a notification or an indication.
+    /// How the value was sent: as a notification or an indication.
     public var delivery: Delivery
 }
 
 /// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// Peripherals with one of these services, as far as an app has discovered them.
+    /// The services that a matching peripheral has one of, as far as an app has discovered its services.
     public var services: [BluetoothUUID]
-    /// These peripherals.
+    /// The identifiers of matching peripherals.
     public var peripherals: [PeripheralIdentifier]
 
     /// Matches peripherals that are in either list, or all peripherals if both lists are empty.
@@ -65,7 +66,7 @@ public struct ConnectionEventMatching: Hashable, Sendable {
         self.peripherals = peripherals
     }
 
-    /// Whether a device with these services is meant.
+    /// Whether a device with this identifier and these discovered services matches.
     func matches(_ identifier: PeripheralIdentifier, _ found: Set<BluetoothUUID>) -> Bool {
         services.isEmpty && peripherals.isEmpty || peripherals.contains(identifier)
             || services.contains(where: found.contains)
@@ -95,15 +96,16 @@ public enum CentralManagerEvent: Sendable {
     case failedToConnect(Peripheral, RadioError)
     /// A connection ended, or was cancelled while it was pending.
     case disconnected(Peripheral, Disconnection)
-    /// A peripheral that the manager registered for connected to the phone, or disconnected.
+    /// A peripheral that matches the manager's registration connected to the phone, or disconnected.
     case connectionEvent(ConnectionEvent, Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     case mtuChanged(Peripheral, Int)
-    /// The GAP device name of an app's peripheral was read, and is another than its name before.
+    /// The GAP device name of an app's peripheral was read, and differs from its previous name.
     case nameUpdated(Peripheral)
     /// A peripheral sent a notification or an indication.
     case valueUpdated(ValueUpdate)
-    /// A peripheral's services changed in this range of handles; the invalidated ones left its `services`.
+    /// A peripheral's services changed in this range of handles; the invalidated ones were removed from its
+    /// `services`.
     case servicesChanged(Peripheral, ClosedRange<AttributeHandle>, invalidated: [DiscoveredService])
     /// A peripheral paired.
     case paired(Peripheral)
@@ -112,7 +114,7 @@ public enum CentralManagerEvent: Sendable {
     /// A peripheral's link has room again for a write without response.
     ///
     /// The event follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and
-    /// is for the managers alone that were told so.
+    /// only for the managers that got this result.
     case readyToWrite(Peripheral)
     /// The radio is lost, and recovers by itself if it can; for a manager without an app only.
     case lost(RadioError)
@@ -120,8 +122,8 @@ public enum CentralManagerEvent: Sendable {
     case recovered
     /// The radio gave a warning; for a manager without an app only.
     case warning(RadioWarning)
-    /// This many events were dropped here, because the sequence was not read or the app was suspended for
-    /// too long.
+    /// This number of events were dropped, because the sequence was not read or the app was suspended for too
+    /// long.
     case missed(Int)
 }
 

@@ -5,13 +5,13 @@ import MynahCore
 /// Belongs to a phone, and runs on the phone's executor.
 final class CentralTable {
     private var connected: [Peer.ID: Central] = [:]
-    /// The peripherals that the phone is connected to: they may use its services on the same links.
+    /// The peripherals that the phone is connected to; they may use the phone's services on the same links.
     private var peripherals: [Peer.ID: Central] = [:]
 
     /// The centrals that are connected now, in the order of their numbers.
     var all: [Central] { connected.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    /// The name and address of a central, which may have left.
+    /// The name and address of a central, which may have disconnected.
     subscript(id: Peer.ID) -> Central {
         connected[id] ?? peripherals[id] ?? Central(Peer(id: id))
     }
@@ -37,8 +37,7 @@ final class CentralTable {
         return nil
     }
 
-    /// Notes an event of a link or a central; returns what the phone reports, and what its managers hear of
-    /// it.
+    /// Notes an event of a link or a central; returns the events to report for the phone and to its managers.
     ///
     /// Returns `nil` if the event is about no link, or changes nothing.
     func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {

@@ -13,7 +13,7 @@ public struct DeliveredEvent: Sendable {
         reply = nil
     }
 
-    /// A request, whose answer the radio awaits.
+    /// A request to be answered, with the reply to the radio.
     init(_ event: PeripheralEvent, reply: PendingReply) {
         self.event = event
         self.reply = SharedReply(reply)
@@ -22,7 +22,7 @@ public struct DeliveredEvent: Sendable {
     /// Answers a read with the bytes from its offset on, a write with no bytes, or either with an ATT error.
     ///
     /// The first answer counts. Returns `false`, and sends nothing, if an answer was given before, by any
-    /// reader, or if the event needs none. A request that every reader drops unanswered fails with
+    /// reader, or if the event needs no answer. A request that every reader drops unanswered fails with
     /// `unlikelyError`.
     @discardableResult
     public func respond(_ outcome: PendingReply.Outcome) -> Bool {
@@ -47,7 +47,7 @@ public struct DeliveredEvent: Sendable {
     }
 }
 
-/// A reply that several readers hold; the first answer counts.
+/// A reply to the radio that several readers share; the first answer counts.
 private final class SharedReply: Sendable {
     private let reply: Lock<PendingReply?>
 
@@ -70,7 +70,7 @@ extension EventReaders<DeliveredEvent> {
         self.init { DeliveredEvent(.missed($0)) }
     }
 
-    /// Gives an event to every reader; the first answer of a reader is the answer to a request.
+    /// Gives an event to every reader; for a request, returns the first answer of a reader.
     func handle(_ event: PeripheralEvent) -> RadioAnswer {
         guard event.wantsResponse else {
             yield(DeliveredEvent(event))

@@ -29,7 +29,7 @@ public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
     public var service: BluetoothUUID
     /// The descriptors, in the order of their handles, or `nil` if they were not discovered.
     public var descriptors: [RemoteDescriptor]?
-    /// Whether its notifications or its indications are subscribed to, or `nil` if neither is.
+    /// The delivery of the subscription, notifications or indications, or `nil` if there is no subscription.
     public var delivery: Delivery?
     /// The value that was last read or received, or `nil` if none was.
     public var value: [UInt8]?

@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// The readers of an event sequence: each gets every event from the time at which it asked for the sequence.
+/// The readers of an event sequence: each gets every event from the moment it asked for the sequence.
 struct EventReaders<Event: Sendable> {
-    /// How many unread events a reader holds: anybody on the air could otherwise grow our memory.
+    /// The largest number of unread events of a reader; without a limit, any peer could fill the memory.
     static var limit: Int { 4096 }
 
     private var readers: [EventReader<Event>] = []
     /// Makes the event that reports the number of dropped events.
     ///
-    /// If it is `nil`, a reader that is full loses its oldest event, and no event says so.
+    /// If it is `nil`, a full reader loses its oldest event without a report.
     private let missed: (@Sendable (Int) -> Event)?
 
     init(missed: (@Sendable (Int) -> Event)?) {
@@ -20,7 +20,7 @@ struct EventReaders<Event: Sendable> {
 
     /// Adds a reader, and returns its sequence.
     ///
-    /// `onCancel` is called when the sequence was dropped before its end.
+    /// `onCancel` is called when the sequence is dropped before its end.
     mutating func add(onCancel: (@Sendable () -> Void)? = nil) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self,
@@ -51,9 +51,9 @@ struct EventReaders<Event: Sendable> {
 /// One reader of an event sequence.
 private final class EventReader<Event: Sendable>: Sendable {
     private struct State {
-        /// `nil` if nobody reads any more.
+        /// The reader's stream, or `nil` if the stream was dropped or has ended.
         var continuation: AsyncStream<Event>.Continuation?
-        /// How many events were dropped since the last that was taken.
+        /// The number of events that were dropped since the last one that was read.
         var missed = 0
     }
 

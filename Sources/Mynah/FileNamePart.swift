@@ -2,10 +2,10 @@ import MynahSupport
 
 /// The parts of the names of files in a state directory, which are joined by `+`.
 enum FileNamePart {
-    /// Escapes what a file name cannot hold, what separates its parts, and what another text could be
-    /// mistaken for.
+    /// Escapes the characters that a file name cannot contain, the separator of its parts, and anything that
+    /// would make two texts equal.
     ///
-    /// A text that is longer than a limit is cut, and gets a hash of all of it.
+    /// A text that is longer than `limit` is cut, and a hash of the whole text is appended.
     static func escape(_ text: String, _ limit: Int) -> String {
         var name = ""
         for byte in text.utf8 {

@@ -1,7 +1,8 @@
 import MynahCore
 
 extension Peripheral {
-    /// Whether its program may discover services of a type: a program that is no app discovers all.
+    /// Whether the manager's program may discover services of a type: a program that is not an app may
+    /// discover all.
     func shows(_ uuid: BluetoothUUID) -> Bool {
         !access.isOfApp || !AppleServices.hidden.contains(uuid)
     }

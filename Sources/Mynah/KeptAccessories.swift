@@ -6,9 +6,9 @@ import MynahSupport
 struct KeptAccessories: KeptContent, Hashable {
     /// A device that the app's user has picked.
     struct Accessory: Hashable {
-        /// The identifier by which the app retrieves it (bluetoothIdentifier).
+        /// The identifier by which the app retrieves the device (bluetoothIdentifier).
         let identifier: PeripheralIdentifier
-        /// The device's identity address, or the only address that is known of it.
+        /// The device's identity address, or the only known address of the device.
         var address: DeviceAddress
     }
 
@@ -16,7 +16,7 @@ struct KeptAccessories: KeptContent, Hashable {
 
     /// The app's name.
     let app: String
-    /// The accessories, the first that was picked first.
+    /// The accessories, in the order in which they were picked.
     private(set) var all: [Accessory] = []
 
     init(app: String) {
@@ -27,7 +27,7 @@ struct KeptAccessories: KeptContent, Hashable {
 
     func contains(_ identifier: PeripheralIdentifier) -> Bool { all.contains { $0.identifier == identifier } }
 
-    /// A device was picked; one that was before may have another address now.
+    /// Adds a picked device, or updates the address of one that was picked before.
     mutating func add(_ identifier: PeripheralIdentifier, at address: DeviceAddress) {
         remove(identifier)
         all.append(Accessory(identifier: identifier, address: address))
@@ -39,7 +39,7 @@ struct KeptAccessories: KeptContent, Hashable {
         all.firstIndex { $0.identifier == identifier }.map { all.remove(at: $0) }
     }
 
-    /// A device has turned out to have another address; returns whether it is an accessory.
+    /// Replaces the address of a device that is now known by another one; returns whether it is an accessory.
     mutating func moved(from old: DeviceAddress, to new: DeviceAddress) -> Bool {
         guard let index = all.firstIndex(where: { $0.address == old }) else { return false }
         all[index].address = new

@@ -9,10 +9,10 @@ protocol KeptContent: Sendable {
     var json: JSON { get }
 }
 
-/// The state of a manager that is preserved under its name.
+/// The state of a manager that is preserved under a name.
 protocol PreservableState: KeptContent, Hashable {
     var name: PreservedName { get }
-    /// Reads what is preserved under a name.
+    /// Reads the state that is preserved under a name.
     init(json: JSON, of name: PreservedName) throws(PreservedStateProblem)
 }
 
@@ -29,16 +29,16 @@ struct PreservedStateProblem: Error, CustomStringConvertible {
 extension JSON {
     private static let simulated = "simulated"
 
-    /// `true` if a run with virtual time kept this; the files of bonds have the same mark.
+    /// `true` if a run with virtual time wrote this object; the files of bonds have the same mark.
     var isSimulated: Bool { self[Self.simulated]?.boolValue == true }
 
-    /// An object with the mark of a run with virtual time.
+    /// A copy of the object with the mark of a run with virtual time.
     var markedAsSimulated: JSON {
         guard case .object(let members) = self else { return self }
         return .object(members + [.init(Self.simulated, .bool(true))])
     }
 
-    /// Throws unless it is an object of this version.
+    /// Throws unless this is an object of the known version.
     func checkVersion(_ known: Int) throws(PreservedStateProblem) {
         guard case .object = self else { throw .init(description: "it is not a JSON object") }
         guard let version = self["mynahState"] else { throw .init(description: "it has no version") }

@@ -3,7 +3,8 @@ import MynahSupport
 
 /// The permission that a phone's user gave or denied an app, as iOS keeps it over launches and restarts.
 ///
-/// The permission is kept from the first change on. Until then the app has the permission of its description.
+/// The permission is saved from its first change on. Until then the app has the permission of its
+/// description.
 struct KeptPermission: KeptContent, Hashable {
     private static let version = 1
 

@@ -17,7 +17,7 @@ extension KnownPeripherals: KeptContent {
         ])
     }
 
-    /// The devices that were known, the least recently used first.
+    /// The devices in the file, the least recently used first.
     static func entries(of json: JSON) throws(PreservedStateProblem) -> [Entry] {
         try json.checkVersion(version)
         guard let devices = json["peripherals"]?.arrayValue else {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The answers that an app still owes.
+/// The replies to requests that an app has not answered yet.
 struct LateReplies {
     private var replies = SortedMap<UInt64, (reply: PendingReply, request: PeripheralEvent)>()
     private var lastNumber: UInt64 = 0
@@ -14,12 +14,12 @@ struct LateReplies {
         return (reply.pending, lastNumber)
     }
 
-    /// Returns a reply that is to be given now, or `nil` if it is too late.
+    /// Removes and returns a reply, or returns `nil` if it is too late to give it.
     mutating func remove(_ number: UInt64) -> PendingReply? {
         replies.removeValue(forKey: number)?.reply
     }
 
-    /// Returns all replies in the order of their requests: the app cannot give them any more.
+    /// Removes and returns all replies in the order of their requests, because the app can no longer answer.
     mutating func takeAll() -> [(reply: PendingReply, request: PeripheralEvent)] {
         defer { replies = SortedMap() }
         return replies.values

@@ -1,7 +1,7 @@
 package import MynahCore
 
-/// A peripheral manager for code that already runs on its phone's executor: sinks, delegates and the manager
-/// itself.
+/// Access to a peripheral manager for code that already runs on its phone's executor: sinks, delegates and
+/// the manager itself.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct ManagerAccess: Sendable {
@@ -15,11 +15,11 @@ package struct ManagerAccess: Sendable {
 
     /// The subscribers of an attribute, as far as the radio reports them.
     package struct Subscribers: Sendable {
-        /// The centrals that the radio names.
+        /// The subscribers that the radio can identify.
         package var named: [Central.ID]
-        /// Whether there are others.
+        /// Whether there are other subscribers.
         package var hasUnnamed: Bool
-        /// Whether the radio can send a value to one of them alone.
+        /// Whether the radio can send a value to a single subscriber.
         package var areAddressable: Bool
     }
 
@@ -49,19 +49,19 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Returns what is known of a central, or `nil` if the phone is gone.
+    /// Returns the known details of a central, or `nil` if the phone has stopped.
     package func central(_ id: Central.ID) -> Central? {
         link.run { $0.central(id) }
     }
 
-    /// The longest value that the link to a central carries; `nil` on a radio that cuts no value to that.
+    /// The longest value that fits on the link to a central, or `nil` if the radio does not cut values.
     package func room(for id: Central.ID) -> Int? {
         look { _, phone in
             phone.capabilities?.cutsValues == true ? phone.central(id).maximumUpdateValueLength : nil
         } ?? nil
     }
 
-    /// Returns when what was preserved of the manager's app is on the radio, as far as the radio takes it.
+    /// Waits until the radio has accepted or refused the preserved services of the manager's app.
     package func awaitRestoration() async {
         try? await ask { phone, reference in
             guard let app = phone.memory.manager(reference)?.app else { return }
@@ -71,7 +71,7 @@ package struct ManagerAccess: Sendable {
 
     // MARK: Requests of callbacks, which cannot wait
 
-    /// Publishes services after the requests that callbacks made before.
+    /// Publishes services after the earlier requests of callbacks.
     func addSoon(_ services: [ServiceDefinition]) {
         let reference = reference
         request { phone in
@@ -85,9 +85,9 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Advertises after the requests that callbacks made before.
+    /// Advertises after the earlier requests of callbacks.
     ///
-    /// A call outside callbacks that starts or stops advertising meanwhile takes its place.
+    /// The request is dropped if a call outside callbacks starts or stops advertising before its turn.
     func startAdvertisingSoon(_ advertisement: Advertisement) {
         let reference = reference
         let calls = look { manager, _ in manager.callbacks.advertisingCalls }
@@ -102,9 +102,9 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Stops advertising after the requests that callbacks made before.
+    /// Stops advertising after the earlier requests of callbacks.
     ///
-    /// A call outside callbacks that starts or stops advertising meanwhile takes its place.
+    /// The request is dropped if a call outside callbacks starts or stops advertising before its turn.
     func stopAdvertisingSoon() {
         let reference = reference
         let calls = look { manager, _ in manager.callbacks.advertisingCalls }
@@ -114,7 +114,7 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Puts a request after those that callbacks of the manager made before.
+    /// Queues a request after the earlier requests of the manager's callbacks.
     private func request(_ request: @escaping CallbackRequests.Request) {
         guard look({ manager, _ in manager.callbacks.add(request) }) == true else { return }
         let reference = reference
@@ -141,13 +141,13 @@ package struct ManagerAccess: Sendable {
 
     // MARK: The manager itself
 
-    /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
+    /// Calls `body` with the manager's state, or returns `nil` if its app or its phone has ended.
     func look<Value: Sendable>(_ body: @Sendable (ManagerState, isolated Phone) -> Value) -> Value? {
         let reference = reference
         return link.run { phone in phone.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
-    /// Asks the phone for something at once; throws `invalidState` if the phone is gone.
+    /// Calls `body`, which acts at once; throws `invalidState` if the phone has stopped.
     func act<Value: Sendable>(
         _ body: @Sendable (isolated Phone, ManagerReference) throws(RadioError) -> Value
     ) throws(RadioError) -> Value {
@@ -157,7 +157,7 @@ package struct ManagerAccess: Sendable {
         return value
     }
 
-    /// Asks the phone for something that takes time; throws `invalidState` if the phone is gone.
+    /// Calls `body`, which takes time; throws `invalidState` if the phone has stopped.
     func ask<Value: Sendable>(
         _ body: @Sendable (isolated Phone, ManagerReference) async throws(RadioError) -> Value
     ) async throws(RadioError) -> Value {
@@ -165,7 +165,7 @@ package struct ManagerAccess: Sendable {
         return try await body(phone, reference)
     }
 
-    /// The last reference to the manager is gone.
+    /// Ends the manager because the last reference to it was dropped.
     func release() {
         let reference = reference
         link.enqueue { await $0.release(reference) }
@@ -178,7 +178,7 @@ package struct ManagerAccess: Sendable {
     }
 }
 
-/// Names a manager of one launch.
+/// Identifies a manager of one launch of an app.
 struct ManagerReference: Hashable, Sendable {
     let number: UInt64
     let epoch: UInt64

@@ -5,12 +5,12 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class ManagerState {
-    /// Services that were added together.
+    /// Services that were added by one call.
     struct AddedServices {
-        /// The radio's name for them, or `nil` if they are not on the radio.
+        /// The radio's identifier of the services, or `nil` if they are not published.
         var id: PublishedServices.ID?
         var services: [ServiceDefinition]
-        /// Whether the radio was asked to take preserved ones, and has not answered.
+        /// Whether the radio is registering these preserved services now.
         var isOnItsWay = false
         /// The attribute handles, as far as the radio reports them.
         var handles: [AttributeKey: AttributeHandle] = [:]
@@ -26,27 +26,28 @@ final class ManagerState {
         }
     }
 
-    /// Whether its program hears of it.
+    /// The steps from a new manager to an ended one.
     enum Stage {
-        /// The manager was made, and has neither what was preserved nor the Bluetooth state yet.
+        /// The manager was made, and neither its restored state nor the Bluetooth state was reported to it
+        /// yet.
         case new(isRestored: Bool)
         case live
-        /// The process that made it is gone.
+        /// The process that made the manager has ended.
         case ended
     }
 
-    /// The sink and the sequences through which the manager's owner hears of events.
+    /// The sink and the sequences through which the manager's owner receives events.
     private struct Audience {
         var sink: (any PeripheralSink)?
         var readers = EventReaders<DeliveredEvent>()
     }
 
-    /// The preserved state of the manager, and what it is made of besides the manager's own state.
+    /// The preserved state of the manager, with the data from which it is composed besides the manager's own.
     private struct Record {
         let files: PhoneFiles
-        /// The centrals of the phone, by which subscribers are named.
+        /// The centrals of the phone, for the names of subscribers.
         let centrals: CentralTable
-        /// Subscribers of an earlier process that have not come back yet.
+        /// Subscribers of an earlier process that have not connected again yet.
         var remembered: [PreservedState.Subscriber] = []
         /// The last saved state, or `nil` if none was saved.
         var saved: PreservedState?
@@ -56,13 +57,13 @@ final class ManagerState {
         }
     }
 
-    /// Names it for as long as the phone lives.
+    /// The manager's number, which is unique while the phone lives.
     let number: UInt64
-    /// Changes with each launch of its app: an earlier launch's handle names another epoch.
+    /// Increases with each launch of the app, so that handles of an earlier launch are recognized as old.
     private(set) var epoch: UInt64 = 0
     /// The app of the manager, or `nil` for an accessory's manager.
     unowned let app: AppProcess?
-    /// The identifier that its state is preserved under, or `nil` if it is not.
+    /// The identifier under which the manager's state is preserved, or `nil` if it is not preserved.
     let restoreIdentifier: String?
     private(set) var stage: Stage
     private var audience: Audience
@@ -71,13 +72,13 @@ final class ManagerState {
     var requested = RequestedAdvertisement()
     /// The advertisement of an accessory, or `nil` if it does not advertise.
     var accessoryAdvertisement: Advertisement?
-    /// Changes whenever all services are withdrawn without being asked.
+    /// Increases whenever all services are withdrawn without a request of the manager.
     private(set) var databaseEpoch = 0
     /// The Bluetooth state.
     private(set) var state: RadioState
-    /// The requests of its callbacks that wait.
+    /// The queued requests of the manager's callbacks.
     var callbacks = CallbackRequests()
-    /// The advertising for it on the air.
+    /// The data on the air for the manager.
     private(set) var advertising = AdvertisingReport.silent
     private var record: Record
 
@@ -106,7 +107,7 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// The state that another process preserved.
+    /// Makes a manager with the state that another process preserved.
     init(of app: AppProcess, _ preserved: PreservedState, _ files: PhoneFiles, _ memory: PhoneMemory) {
         record = Record(files, memory.centrals)
         number = memory.nextNumber()
@@ -126,7 +127,7 @@ final class ManagerState {
 
     // MARK: Its program
 
-    /// A new launch of its app takes it over.
+    /// Prepares the manager for a new launch of its app.
     func relaunch(sink: (any PeripheralSink)?) {
         epoch += 1
         callbacks = CallbackRequests()
@@ -134,7 +135,8 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// From now on its program hears of it; returns what was preserved, or `nil` if that is nothing.
+    /// Begins to report events to the manager's program; returns the restored state, or `nil` if there is
+    /// none.
     func introduce() -> RestoredState? {
         guard case .new(let isRestored) = stage else { return nil }
         stage = .live
@@ -143,7 +145,7 @@ final class ManagerState {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Returns a handle for its program, and names it to the program's delegate.
+    /// Makes a handle for the manager's program, and gives it to the program's delegate.
     func makeHandle(
         _ link: PhoneLink, _ radio: any PeripheralRadio, keeping phone: Phone? = nil
     ) -> PeripheralManager {
@@ -153,20 +155,20 @@ final class ManagerState {
         return handle
     }
 
-    /// Ends the manager: its process is gone, or its owner has let go of it.
+    /// Ends the manager: its process has ended, or its owner has dropped it.
     func end() {
         stage = .ended
         audience.sink = nil
         audience.readers.finish()
     }
 
-    /// Returns the sequence of one more reader.
+    /// Returns a sequence of events for one more reader.
     func addReader() -> AsyncStream<DeliveredEvent> {
         precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
         return audience.readers.add()
     }
 
-    /// Gives an event to its program.
+    /// Gives an event to the manager's program.
     func deliver(_ event: PeripheralEvent) -> RadioAnswer {
         guard case .live = stage else { return .unheard(event) }
         if let sink = audience.sink { return sink.handle(event) }
@@ -175,7 +177,7 @@ final class ManagerState {
 
     // MARK: Preserved state
 
-    /// Updates the state by an event, whether or not the app receives it now.
+    /// Updates the state after an event, whether or not the app receives the event now.
     func note(_ event: PeripheralEvent) {
         switch event {
         case .stateChanged(let new):
@@ -203,7 +205,7 @@ final class ManagerState {
         }
     }
 
-    /// Services were published or withdrawn.
+    /// Changes the list of added services, after some were published or withdrawn.
     func changeAdded(_ body: (inout [AddedServices]) -> Void) {
         let before = services
         body(&added)
@@ -212,9 +214,9 @@ final class ManagerState {
         save()
     }
 
-    /// All services are withdrawn without being asked.
+    /// Removes all services, without a request of the manager.
     ///
-    /// Returns those that were on the radio. To `forget` means that its app has to add them again.
+    /// Returns those that were published. With `forget`, the app has to add its services again.
     func withdrawAll(forget: Bool) -> [AddedServices] {
         databaseEpoch += 1
         let withdrawn = added.filter { $0.id != nil }
@@ -229,7 +231,7 @@ final class ManagerState {
 
     // MARK: Preserved state
 
-    /// Saves what would be restored, if it has changed; a manager that did nothing has nothing to restore.
+    /// Saves the preserved state if it has changed; a manager that did nothing has nothing to restore.
     func save() {
         guard let preservedName else { return }
         let state = preserved(preservedName)
@@ -239,16 +241,16 @@ final class ManagerState {
         record.saved = state
     }
 
-    /// The name under which its state is preserved, or `nil` if it is not.
+    /// The name under which the manager's state is preserved, or `nil` if it is not preserved.
     var preservedName: PreservedName? {
         guard let app, let restoreIdentifier else { return nil }
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
     }
 
-    /// Whether the system performs something for it while its app does not run: it advertises for it, or has
+    /// Whether the system works for the manager while its app does not run: the manager advertises, or has
     /// subscribers.
     ///
-    /// That published services alone are none of that is an assumption: TN3115 names "actively advertising".
+    /// Published services alone do not count, which is an assumption: TN3115 names "actively advertising".
     var isAtWork: Bool {
         requested.advertisement != nil || !subscriptions.attributes.isEmpty || !record.remembered.isEmpty
     }
@@ -283,7 +285,7 @@ final class ManagerState {
 
     // MARK: Advertising
 
-    /// Returns its part of the phone's advertisement, or `nil` if it asks for nothing.
+    /// Returns the manager's part of the phone's advertisement, or `nil` if it requests none.
     func part(deferringChanges: Bool) -> SharedAdvertisement.Part? {
         guard let app else {
             return accessoryAdvertisement.map { .init(manager: number, content: .accessory($0)) }
@@ -298,7 +300,7 @@ final class ManagerState {
 }
 
 extension RadioAnswer {
-    /// The answer to a request that nobody listens for.
+    /// The answer to a request if the manager has neither a sink nor a reader.
     package static func unheard(_ event: PeripheralEvent) -> RadioAnswer {
         switch event {
         case .read, .write: .answer(.failure(.unlikelyError))

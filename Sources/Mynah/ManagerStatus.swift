@@ -3,14 +3,14 @@ package import MynahLifecycle
 
 /// The services and advertising of a peripheral manager, or of the managers of one app, at one moment.
 package struct ManagerStatus: Sendable {
-    /// The data that is advertised for it, and the parts of its request that are left out.
+    /// The data that is advertised for the manager, and the omitted parts of its request.
     package var advertising = AdvertisingReport.silent
     /// The attribute handles, as far as the radio reports them.
     package var handles: [AttributeKey: AttributeHandle] = [:]
     /// The attributes that each central is subscribed to, as far as the radio names subscribers.
     package var subscriptions: [Central.ID: [AttributeKey]] = [:]
 
-    /// Nothing on the radio.
+    /// A status without services and advertising.
     package init() {}
 
     fileprivate mutating func add(_ manager: ManagerState) {
@@ -36,7 +36,7 @@ extension ManagerAccess {
         } ?? ManagerStatus()
     }
 
-    /// Sets the value with which the radio answers by itself, now and when the service is published again.
+    /// Sets a static value, which the radio sends by itself, now and when the service is published again.
     package func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) async {
         try? await ask { phone, reference in
             guard let manager = phone.memory.manager(reference) else { return }
@@ -53,7 +53,7 @@ extension AppAccess {
     /// The state of the app; `notRunning` after its phone was stopped.
     package var state: AppState { look { app, _ in app.state } ?? .notRunning }
 
-    /// The services and advertising of its managers, also while the app does not run.
+    /// The services and advertising of the app's managers, including while the app does not run.
     package var status: ManagerStatus {
         look { app, _ in
             var status = ManagerStatus()
@@ -64,7 +64,7 @@ extension AppAccess {
 }
 
 extension [ServiceDefinition] {
-    /// The values with which the radio answers by itself, in the order of their attributes.
+    /// The static values, which the radio sends by itself, in the order of their attributes.
     package var staticValues: [(attribute: AttributeKey, value: [UInt8])] {
         flatMap(\.characteristics).flatMap { characteristic in
             [(characteristic.key, characteristic.value)]
@@ -73,12 +73,12 @@ extension [ServiceDefinition] {
         .compactMap { key, value in value.map { (key, $0) } }
     }
 
-    /// The value with which the radio answers for an attribute by itself, or `nil` if there is none.
+    /// The static value of an attribute, which the radio sends by itself, or `nil` if there is none.
     package func staticValue(of attribute: AttributeKey) -> [UInt8]? {
         staticValues.first { $0.attribute == attribute }?.value
     }
 
-    /// Changes the value with which the radio answers by itself; does nothing for any other attribute.
+    /// Changes the static value of an attribute; does nothing for an attribute without one.
     package mutating func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) {
         for service in indices {
             for index in self[service].characteristics.indices {

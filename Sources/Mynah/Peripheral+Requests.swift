@@ -11,9 +11,9 @@ extension Peripheral {
         return peer
     }
 
-    /// Asks, and gives the program the answer; both wait while its app is suspended.
+    /// Sends a request and returns the answer to the program; both wait while its app is suspended.
     ///
-    /// `isPreserved`: what the answer changes outlives the process, and is saved before.
+    /// With `isPreserved`, the answer changes the preserved state, which is saved before the call returns.
     private func answering<Value: Sendable>(
         isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
@@ -89,7 +89,7 @@ extension Peripheral {
         }
     }
 
-    /// Discovers attributes, unless the phone of an app keeps the answer.
+    /// Discovers attributes, or returns the answer that the phone of an app has kept.
     private func discovering<Found: Sendable>(
         on peer: Peer.ID, kept: (KeptTables.Table) -> Found?,
         note: @Sendable (inout KeptTables.Table, Found) -> Void,
@@ -102,7 +102,7 @@ extension Peripheral {
         return found
     }
 
-    /// Discovers services, unless the phone of an app keeps the answer.
+    /// Discovers services, or returns the answer that the phone of an app has kept.
     private func discovering(
         _ asked: KeptTables.Table.Services, on peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
@@ -119,7 +119,7 @@ extension Peripheral {
         }
     }
 
-    /// Whether a link is still its own: what is found on another is not kept.
+    /// Whether a link is still the peripheral's own: answers from another link are not kept.
     private func isLinked(_ peer: Peer.ID) -> Bool { (try? link()) == peer }
 
     /// Discovers secondary services, and adds them to `services`.
@@ -270,9 +270,9 @@ extension Peripheral {
     /// Writes the value of a characteristic.
     ///
     /// With a response the value has up to 512 bytes, and the call returns when the peripheral has answered.
-    /// Without one, `maximumWriteValueLength(for:)` is the limit, and the call returns `false` if the link
-    /// has no room for it: then nothing is sent, and `.readyToWrite` follows. Throws `valueTooLong` if the
-    /// value is longer.
+    /// Without a response, `maximumWriteValueLength(for:)` is the limit. The call returns `false` and sends
+    /// nothing if the link has no room; `.readyToWrite` follows. Throws `valueTooLong` if the value is
+    /// longer.
     @discardableResult
     public func writeValue(
         _ value: [UInt8], for characteristic: DiscoveredCharacteristic, type: WriteType
@@ -301,8 +301,8 @@ extension Peripheral {
 
     /// Whether a write without response, signed or not, finds room now.
     ///
-    /// If it is `false`, `.readyToWrite` follows when there is room. It is `false`, and no event follows, if
-    /// the peripheral is not connected or the app has ended.
+    /// If it is `false`, `.readyToWrite` follows when there is room. No event follows if it is `false`
+    /// because the peripheral is not connected or the app has ended.
     public var canSendWriteWithoutResponse: Bool {
         get async {
             guard (try? await access.waitUntilRunning()) != nil, let peer else { return false }
@@ -325,9 +325,10 @@ extension Peripheral {
 
     /// Subscribes to the values of a characteristic, or unsubscribes.
     ///
-    /// Subscribes to notifications if the characteristic has them, else to indications. On the air the
-    /// subscription ends when no app of the phone is subscribed any more. Throws `unknownAttribute` if the
-    /// characteristic has neither, or no Client Characteristic Configuration descriptor.
+    /// Subscribes to notifications if the characteristic supports them, and otherwise to indications. On the
+    /// air the subscription ends when no app of the phone is subscribed any more. Throws `unknownAttribute`
+    /// if the characteristic supports neither, or if it has no Client Characteristic Configuration
+    /// descriptor.
     public func setNotifyValue(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
@@ -337,10 +338,10 @@ extension Peripheral {
 
     /// Subscribes to the values of a characteristic, and returns a sequence of them.
     ///
-    /// The subscription ends when the sequence was dropped, as after a `break`, unless the characteristic was
-    /// subscribed to before. The sequence ends when the subscription does: with `setNotifyValue`, the
-    /// connection, or the service. A sequence holds the latest 4,096 unread values. Throws what
-    /// `setNotifyValue` throws.
+    /// The subscription ends when the sequence is dropped, for example by a `break`, unless the
+    /// characteristic was subscribed to before. The sequence ends when the subscription ends: by
+    /// `setNotifyValue`, or with the connection or the service. A sequence holds the latest 4,096 unread
+    /// values. Throws what `setNotifyValue` throws.
     public func values(
         of characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) -> AsyncStream<[UInt8]> {
@@ -402,8 +403,9 @@ extension Peripheral {
 
     /// Pairs, or encrypts the link with the key of an earlier pairing.
     ///
-    /// Throws `failed` with `pairingFailed`, also while the link is encrypted with the key of a bond that was
-    /// deleted: disconnect and connect first. `disconnected` says that the link ended before it was secured.
+    /// Throws `failed` with `pairingFailed` if the pairing fails. The same error is thrown while the link is
+    /// encrypted with the key of a deleted bond: disconnect and connect first. Throws `disconnected` if the
+    /// link ended before it was secured.
     public func pair() async throws(RequestError) {
         try await answering { peer throws(RequestError) in
             do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }

@@ -4,10 +4,10 @@ import MynahSupport
 
 /// A remote peripheral (after CBPeripheral).
 ///
-/// Runs on its manager's executor. Each request is a call that returns the answer. Discovered services are
-/// in `services`, as values, until the connection ends or the peripheral reports that its services changed.
-/// If an app is suspended when an answer arrives, the answer waits until the app runs; with the background
-/// mode `bluetooth-central` it wakes the app.
+/// Runs on its manager's executor. Each request is a call that returns the answer. Discovered services are in
+/// `services`, as values, until the connection ends or the peripheral reports that its services changed. If
+/// an app is suspended when an answer arrives, the answer waits until the app runs. With the background mode
+/// `bluetooth-central`, the answer wakes the app.
 public actor Peripheral: Identifiable {
     /// The procedure by which a value is written.
     public enum WriteType: Hashable, Sendable {
@@ -22,7 +22,7 @@ public actor Peripheral: Identifiable {
     /// A change of a peripheral, as its phone reports it.
     enum Change: Sendable {
         case heard(AdvertisementData)
-        /// The name by which it was known before.
+        /// The name of a restored peripheral in an earlier process.
         case named(String)
         /// The GAP device name was read.
         case deviceName(String)
@@ -33,7 +33,7 @@ public actor Peripheral: Identifiable {
         case value([UInt8], handle: AttributeHandle)
         /// The services that were discovered before the process that discovered them ended.
         case restored([DiscoveredService])
-        /// How the values of a characteristic are subscribed to; `nil` if they are not.
+        /// The delivery of a subscription to a characteristic, or `nil` if the subscription has ended.
         case subscription(AttributeHandle, Delivery?)
         /// The link ended, for this manager.
         case ended
@@ -47,7 +47,7 @@ public actor Peripheral: Identifiable {
     let access: PeripheralAccess
     let pairsWhenAsked: Bool
 
-    /// The name in the advertisement, or the GAP device name once it is known; `nil` if there is none.
+    /// The advertised name, or the GAP device name once that is known; `nil` if the peripheral has no name.
     public internal(set) var name: String?
     /// Whether the name is the GAP device name.
     private var hasDeviceName = false
@@ -57,7 +57,7 @@ public actor Peripheral: Identifiable {
     public internal(set) var isPaired = false
     /// The services that were discovered, in the order of their handles.
     public internal(set) var services: [DiscoveredService] = []
-    /// Whether the answer to its last request has waited while its app did not run.
+    /// Whether the answer to the last request was held back because the app did not run.
     package internal(set) var hasAnswerWaited = false
     /// The peripheral's link, or `nil` if there is none.
     private(set) var peer: Peer.ID?
@@ -112,19 +112,19 @@ public actor Peripheral: Identifiable {
 
     // MARK: - Events
 
-    /// Handles an event of the peripheral, on its executor; returns the event's characteristic, or `nil` if
-    /// none.
+    /// Handles a change of the peripheral, on its executor; returns the characteristic that changed, or
+    /// `nil`.
     @discardableResult
     nonisolated func note(_ change: Change) -> DiscoveredCharacteristic? {
         look { $0.apply(change) }
     }
 
-    /// Forgets the services that have a handle in this range, on its executor, and returns them.
+    /// Removes the services that have a handle in this range, on the peripheral's executor, and returns them.
     nonisolated func invalidateServices(in range: ClosedRange<AttributeHandle>) -> [DiscoveredService] {
         look { $0.forgetServices(in: range) }
     }
 
-    /// The services that outlive the process, on its executor; values do not.
+    /// The services to preserve for the next process, without their values, on the peripheral's executor.
     nonisolated var preservedServices: [DiscoveredService] {
         look { peripheral in
             peripheral.services.map { service in
@@ -135,7 +135,7 @@ public actor Peripheral: Identifiable {
         }
     }
 
-    /// The peripheral as the next process of its app has it, on its executor.
+    /// Makes the peripheral for the next process of its app, on the peripheral's executor.
     nonisolated func renewed(_ access: PeripheralAccess) -> Peripheral {
         let next = Peripheral(
             identifier: identifier, address: address, radio: radio, access: access,
@@ -151,7 +151,7 @@ public actor Peripheral: Identifiable {
         return next
     }
 
-    /// Looks at it at once; the caller already runs on its executor.
+    /// Calls `body` with the peripheral at once; the caller already runs on its executor.
     package nonisolated func look<Value: Sendable>(
         _ body: @Sendable (isolated Peripheral) -> Value
     ) -> Value {
@@ -197,7 +197,7 @@ public actor Peripheral: Identifiable {
         return services.filter { $0.attribute.handles.overlaps(range) }
     }
 
-    /// Changes what is known of a characteristic, wherever it is.
+    /// Changes a discovered characteristic, in whichever service it is.
     func change(_ handle: AttributeHandle, _ body: (inout DiscoveredCharacteristic) -> Void) {
         for service in services.indices {
             for index in services[service].characteristics.indices

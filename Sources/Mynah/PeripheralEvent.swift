@@ -31,8 +31,8 @@ public enum PeripheralEvent: Sendable {
     ///
     /// The channel is closed when the last reference to it is dropped.
     case channelOpened(any L2CAPChannel, Central)
-    /// This many events were dropped here, because the sequence was not read or the app was suspended for
-    /// too long.
+    /// This number of events were dropped, because the sequence was not read or the app was suspended for too
+    /// long.
     case missed(Int)
     /// Advertising started, changed or stopped.
     case advertisingChanged(AdvertisingReport)

@@ -8,19 +8,19 @@ public import MynahCore
 /// The manager of an accessory keeps its phone alive; that of an app does not. When the last reference to a
 /// manager is dropped, its services and PSMs are withdrawn and its advertising stops. Preserved state stays.
 public actor PeripheralManager {
-    /// The manager for code that runs on its executor already.
+    /// Access to the manager for code that already runs on its executor.
     package nonisolated let access: ManagerAccess
     private let radio: any PeripheralRadio
     /// The phone that is kept alive, or `nil` for an app's manager.
     private let kept: Phone?
 
-    /// The identifier under which the system preserves the manager's state, or `nil` if it preserves none.
+    /// The identifier under which the system preserves the manager's state, or `nil` if it is not preserved.
     public nonisolated let restoreIdentifier: String?
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// The handle of a manager of a phone, which is kept alive if it is named.
+    /// Makes a handle of a phone's manager; the handle keeps the phone `kept` alive.
     init(
         _ access: ManagerAccess, restoreIdentifier: String?, _ radio: any PeripheralRadio,
         keeping kept: Phone?
@@ -38,7 +38,7 @@ public actor PeripheralManager {
     /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
-    /// The user's permission for the app to use Bluetooth; the manager of an accessory needs none.
+    /// The user's permission for the app to use Bluetooth; the manager of an accessory needs no permission.
     public var authorization: BluetoothAuthorization {
         access.look { manager, _ in manager.app?.authorization ?? .allowedAlways } ?? .notDetermined
     }
@@ -131,14 +131,14 @@ public actor PeripheralManager {
 
     // MARK: Values
 
-    /// Sends a value to all subscribed centrals, or to these of them.
+    /// Sends a value to all subscribed centrals, or to the subscribed ones among `centrals`.
     ///
     /// Returns `false` if the queue of one of them is full: then nothing is sent, and
     /// `.readyToUpdateSubscribers` follows. Returns `true` and sends nothing if no central is subscribed.
     ///
     /// A value is cut to what each link carries, with a warning (Core Specification, Vol 3, Part F, 3.4.7.1).
-    /// BlueZ cuts none, and throws `valueTooLong` if the value is too long for the ATT_MTU of every link.
-    /// Throws `invalidState` if the app does not run.
+    /// BlueZ does not cut values, and throws `valueTooLong` if the value is too long for the ATT_MTU of every
+    /// link. Throws `invalidState` if the app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
@@ -190,7 +190,7 @@ public actor PeripheralManager {
         try? access.act { phone, reference in phone.unpublishL2CAPChannel(psm, of: reference) }
     }
 
-    /// Requests connection parameters of a low, medium or high latency; returns `false` if the central
+    /// Requests connection parameters for a low, medium or high latency; returns `false` if the central
     /// refuses.
     ///
     /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.

@@ -12,8 +12,8 @@ import MynahSupport
 public protocol PeripheralManagerDelegate {
     /// Receives each event, and returns the answer if its `wantsResponse` is `true`, or else `.none`.
     ///
-    /// The default implementation calls the method for the event. Implement this one to have all events in
-    /// one place.
+    /// The default implementation calls the method for the event. Implement this method instead of the others
+    /// to handle all events in one place.
     func peripheralManager(
         _ manager: isolated PeripheralManager, didReceive event: PeripheralEvent
     ) -> RadioAnswer
@@ -69,7 +69,7 @@ public protocol PeripheralManagerDelegate {
     /// The channel is closed when the last reference to it is dropped.
     func peripheralManager(
         _ manager: isolated PeripheralManager, didOpen channel: any L2CAPChannel, from central: Central)
-    /// This many events were dropped, because more came than the queue of a suspended app holds.
+    /// `count` events were dropped, because more arrived than the queue of a suspended app holds.
     func peripheralManager(_ manager: isolated PeripheralManager, didMissEvents count: Int)
 }
 
@@ -130,7 +130,7 @@ extension PeripheralManagerDelegate {
     public func peripheralManager(
         _ manager: isolated PeripheralManager, central: Central?, didUnsubscribeFrom attribute: AttributeKey
     ) {}
-    /// Returns the error `requestNotSupported`.
+    /// Refuses the read with the error `requestNotSupported`.
     public func peripheralManager(
         _ manager: isolated PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
     ) -> RadioAnswer {
@@ -141,7 +141,7 @@ extension PeripheralManagerDelegate {
         _ manager: isolated PeripheralManager, didAnswerRead request: ReadRequest, from central: Central,
         with value: [UInt8]
     ) {}
-    /// Returns the error `requestNotSupported`.
+    /// Refuses the write with the error `requestNotSupported`.
     public func peripheralManager(
         _ manager: isolated PeripheralManager, didReceiveWrite request: WriteRequest, from central: Central
     ) -> RadioAnswer {
@@ -161,7 +161,7 @@ extension PeripheralManagerDelegate {
     public func peripheralManager(_ manager: isolated PeripheralManager, didMissEvents count: Int) {}
 }
 
-/// Passes a peripheral manager's events to its delegate; it does not keep the manager alive.
+/// Passes a peripheral manager's events to its delegate, without keeping the manager alive.
 final class PeripheralManagerDelegateSink: PeripheralSink {
     private struct Target {
         weak var manager: PeripheralManager?
@@ -174,7 +174,7 @@ final class PeripheralManagerDelegateSink: PeripheralSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Names the manager whose sink this is; no event comes before.
+    /// Sets the manager whose events the sink receives; no event comes before.
     func attach(to manager: PeripheralManager) {
         target.withLock { $0.manager = manager }
     }

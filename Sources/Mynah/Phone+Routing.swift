@@ -44,7 +44,7 @@ extension Phone {
         return .none
     }
 
-    /// Gives an event to a manager: at once, or as the life of its app has it.
+    /// Gives an event to a manager, or to its app's queue if the app does not run.
     func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         manager.note(event)
         guard let app = manager.app else { return manager.deliver(event) }
@@ -55,9 +55,9 @@ extension Phone {
         if let owner = services.owner(of: attribute) { _ = deliver(event, to: owner) }
     }
 
-    /// A peripheral may use the phone's services on the link that the phone made to it.
+    /// Notes a peripheral that may use the phone's services on the link that the phone made to it.
     ///
-    /// Managers of apps hear of its subscriptions alone.
+    /// Only its subscriptions are reported, and only to managers of apps.
     func noteClient(_ event: CentralEvent) {
         let gone = memory.centrals.note(event)
         meter.update()
@@ -74,7 +74,7 @@ extension Phone {
         for manager in memory.managers { _ = deliver(event, to: manager) }
     }
 
-    /// A channel without an owner has no reference left, which closes it.
+    /// Drops a channel that no manager owns, which closes it.
     private func opened(_ channel: any L2CAPChannel) {
         guard let owner = services.owner(ofChannel: channel.psm) else { return }
         let delivered = owner.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel

@@ -2,7 +2,7 @@ import MynahCore
 
 // Requests of managers to publish services.
 extension Phone {
-    /// Returns the manager of a handle if its program may act.
+    /// Returns the manager of a handle; throws if its program may not act.
     private func acting(_ reference: ManagerReference) throws(RadioError) -> ManagerState {
         guard let manager = memory.manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
@@ -11,7 +11,7 @@ extension Phone {
         return manager
     }
 
-    /// The last reference to a manager is gone; its preserved state stays.
+    /// Ends a manager because the last reference to it was dropped; its preserved state stays.
     func release(_ reference: ManagerReference) async {
         guard let manager = memory.manager(reference) else { return }
         manager.end()

@@ -12,7 +12,7 @@ import MynahSupport
 /// delegates of its apps and managers alive. If one of them refers to the phone, or to a manager without an
 /// app, the phone stays on the air until `stop()`.
 public actor Phone {
-    /// How far the radio is between a start and a stop.
+    /// The steps between the start and the stop of the radio.
     private enum Stage {
         case stopped
         case starting
@@ -27,7 +27,7 @@ public actor Phone {
     let identity: DeviceIdentity
     let reports: PhoneReports
     let files: PhoneFiles
-    /// The knowledge that the parts of the phone share.
+    /// The state that the parts of the phone share.
     let memory: PhoneMemory
     private var stage = Stage.stopped { didSet { memory.capabilities = capabilities } }
     let services: ServiceRegistry
@@ -35,7 +35,7 @@ public actor Phone {
     let advertiser: PhoneAdvertiser
     let meter: PhoneMeter
     private let ports: AppPorts
-    /// The phone's other half.
+    /// The central half of the phone.
     let central: PhoneCentral
 
     /// The Bluetooth state.
@@ -44,7 +44,7 @@ public actor Phone {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// The executor that tasks about the phone have to prefer, or `nil`.
+    /// The executor that tasks about the phone must prefer, or `nil` if they need not.
     package nonisolated var preferredExecutor: (any TaskExecutor)? { radio.preferredExecutor }
 
     /// Makes a phone on a radio that has not been started.
@@ -68,7 +68,7 @@ public actor Phone {
             common, PhoneCentral(centralRole, common, seed: seed, clock: RunClock(clock)), advertising)
     }
 
-    /// A phone whose radio plays a central alone, for the one manager of its central half.
+    /// Makes a phone on a radio that has only the central role, for the one manager of its central half.
     init(
         alone radio: any CentralRadio, identity: DeviceIdentity, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
@@ -155,7 +155,7 @@ public actor Phone {
 
     /// Stops the radio, and ends all managers and apps.
     ///
-    /// With `forgetting` the preserved state of its apps is deleted.
+    /// With `forgetting`, the preserved state of the phone's apps is deleted.
     public func stop(forgetting: Bool = false) async {
         // From here on the radio takes services down by itself.
         PhoneControl.keepState(of: self)
@@ -182,11 +182,11 @@ public actor Phone {
 
     // MARK: Handles
 
-    /// Installs an app, which does not run until it is launched, as by `enterForeground()`.
+    /// Installs an app, which does not run until it is launched, for example by `enterForeground()`.
     ///
     /// The app stays installed when the last reference to it is dropped. `delegate` is its code, and `clock`
-    /// measures its background time. With `isTerminated` the app begins as one that the system terminated
-    /// before this process: the system serves its preserved state without it.
+    /// measures its background time. With `isTerminated`, the app begins as if the system had terminated it
+    /// before this process: its preserved services are published although it does not run.
     public func makeApp<C: Clock>(
         _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
@@ -238,21 +238,21 @@ public actor Phone {
         return manager.makeHandle(PhoneLink(self), radio, keeping: self)
     }
 
-    /// The user turns Bluetooth off or on.
+    /// Turns Bluetooth off or on, as the user does.
     ///
     /// Throws `unsupported` with BlueZ, because other programs share its adapter.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
-    /// The user opens the alert that was shown last, which opens its app.
+    /// Opens the last alert, as the user does; that opens the alert's app.
     public func openAlert() {
         guard let (app, transition) = central.alerts.open() else { return }
         if let app = memory.app(app) { memory.apply(transition, to: app) }
     }
-    /// The user dismisses the alert that was shown last.
+    /// Dismisses the last alert, as the user does.
     public func dismissAlert() { central.alerts.dismiss() }
 
-    /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
+    /// Starts to measure how much each app uses the radio; returns `false` if the radio does not report that.
     package func meterRadio() -> Bool { meter.start() }
-    /// The use since the last report, or `nil` if that is not counted.
+    /// The use of the radio since the last report, or `nil` if it is not measured.
     package func reportRadioUse() -> MeteredUse? { meter.report() }
 
     /// Disconnects a central.
@@ -260,7 +260,7 @@ public actor Phone {
 
     // MARK: Reports
 
-    /// The address that a device was last heard with, by any address that is known of it.
+    /// The address from which a device was last received, found by any of its known addresses.
     package func addressOnAir(of address: DeviceAddress) async -> DeviceAddress {
         await central.radio?.addressOnAir(of: address) ?? address
     }

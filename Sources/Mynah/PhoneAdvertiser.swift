@@ -1,16 +1,16 @@
 import MynahCore
 import MynahLifecycle
 
-/// Keeps a phone's radio in step with the combined advertisement of its managers.
+/// Keeps a phone's radio advertising the combined advertisement of its managers.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneAdvertiser {
     private var advertisement: SharedAdvertisement {
         didSet { scanner.isAdvertising = advertisement.isAsked }
     }
-    /// The managers that advertise, in the order in which they began to.
+    /// The managers that advertise, in the order in which they began.
     private var advertisers: [ManagerState] = []
-    /// Brings the radio in step, or `nil` while it is.
+    /// The task that changes the radio's advertising, or `nil` if there is nothing to change.
     private var task: Task<RadioError?, Never>?
 
     private let radio: any PeripheralRadio
@@ -18,7 +18,7 @@ final class PhoneAdvertiser {
     private let reports: PhoneReports
     private let meter: PhoneMeter
     private let work: PhoneWork
-    /// The phone's scanner, which not every controller lets scan meanwhile.
+    /// The phone's scanner, which must pause if the controller cannot advertise while it scans.
     private let scanner: PhoneScanner
 
     init(_ composer: PhoneAdvertising, _ common: PhoneCommon, beside scanner: PhoneScanner) {
@@ -34,7 +34,7 @@ final class PhoneAdvertiser {
         advertisement.isHeld = true
     }
 
-    /// Advertises nothing until `release`, and returns when nothing is on the air.
+    /// Stops advertising until `release`, and returns when nothing is on the air.
     func silence() async {
         advertisement.isSilenced = true
         // A radio does not refuse to stop.
@@ -96,7 +96,7 @@ final class PhoneAdvertiser {
         if !advertisers.contains(where: { $0 === manager }) { advertisers.append(manager) }
     }
 
-    /// The phone was stopped.
+    /// Resets the state because the phone was stopped.
     func reset() {
         advertisers = []
         advertisement.reset()
@@ -112,7 +112,7 @@ final class PhoneAdvertiser {
         }
     }
 
-    /// The advertising of an app's manager is forgotten without being asked.
+    /// Drops the advertising of an app's manager, without a request of the app.
     func forget(_ manager: ManagerState) {
         guard manager.requested.advertisement != nil else { return }
         manager.requested = RequestedAdvertisement()
@@ -122,7 +122,7 @@ final class PhoneAdvertiser {
 
     // MARK: The radio
 
-    /// Something changed that may change what is advertised.
+    /// Updates the radio's advertising after a change that may affect it.
     func update() {
         guard memory.isRunning else { return }
         advertisement.request()
@@ -130,7 +130,7 @@ final class PhoneAdvertiser {
         work.start(.advertise)
     }
 
-    /// Asks the radio until what it sends is what is asked for; all callers wait for the same end.
+    /// Repeats requests until the radio's advertising is as required; all callers wait for the same result.
     func settle() async throws(RadioError) {
         guard memory.isRunning else { return }
         advertisement.request()
@@ -138,7 +138,8 @@ final class PhoneAdvertiser {
         if let error = await task?.value { throw error }
     }
 
-    /// Asks the radio until what it sends is what is asked for; returns its last error, or `nil` if it is.
+    /// Repeats requests until the radio's advertising is as required; returns the last error, or `nil` if it
+    /// succeeded.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
         while memory.isRunning {
@@ -173,20 +174,20 @@ final class PhoneAdvertiser {
         if !advertisement.isHeld { report() }
     }
 
-    /// The radio changed what is on the air by itself.
+    /// Handles a change of the advertising that the radio made by itself.
     func radioChanged(to report: AdvertisingReport) {
         advertisement.note(report)
         self.report()
     }
 
-    /// The radio is off: nothing is on the air, and managers know it by the state.
+    /// Handles that the radio is off; managers learn from the Bluetooth state that nothing is on the air.
     func radioEnded() {
         advertisement.note(.silent)
         if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }
         meter.update()
     }
 
-    /// Reports what is on the air, with what is omitted of each app's requests, if it has changed.
+    /// Reports the data on the air, with the omitted parts of each app's request, if it has changed.
     private func report() {
         for manager in memory.managers {
             let report = advertisement.report(for: manager.number)

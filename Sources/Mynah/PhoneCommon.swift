@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The parts of a phone that its other parts are made with.
+/// The objects that all parts of a phone are initialized with.
 struct PhoneCommon {
     let radio: any PeripheralRadio
     let identity: DeviceIdentity

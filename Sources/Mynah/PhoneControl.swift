@@ -6,7 +6,7 @@ package struct PhoneStatus: Sendable {
     package struct Link: Sendable {
         /// The central.
         package var central: Central
-        /// Whether its link is encrypted, or `nil` if the radio does not report it.
+        /// Whether the central's link is encrypted, or `nil` if the radio does not report it.
         package var isEncrypted: Bool?
     }
 
@@ -30,8 +30,8 @@ package enum PhoneControl {
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
     }
 
-    /// Makes the manager of the phone's own services, which are published when the radio starts, before
-    /// those that are preserved of its apps.
+    /// Makes the manager of the phone's own services, which are published when the radio starts, before the
+    /// preserved services of its apps.
     package static func makeOwnManager(
         of services: [ServiceDefinition], sink: any PeripheralSink, on phone: isolated Phone
     ) -> PeripheralManager {
@@ -41,12 +41,12 @@ package enum PhoneControl {
         return manager.makeHandle(PhoneLink(phone), phone.radio, keeping: phone)
     }
 
-    /// Advertises nothing until `Phone.releaseAdvertising()`, and returns when nothing is on the air.
+    /// Stops advertising until `Phone.releaseAdvertising()`, and returns when nothing is on the air.
     package static func silence(_ phone: isolated Phone) async {
         await phone.advertiser.silence()
     }
 
-    /// The phone's screen is turned off or on: while it is off, no app finds a service in an overflow area.
+    /// Turns the phone's screen off or on; while it is off, scans ignore overflow areas.
     package static func setScreen(isOn: Bool, of phone: isolated Phone) {
         phone.central.scanner.isScreenOn = isOn
         // Devices that the controller has reported before may be found now.
@@ -56,14 +56,14 @@ package enum PhoneControl {
     /// Whether the phone's screen is on.
     package static func isScreenOn(of phone: isolated Phone) -> Bool { phone.central.scanner.isScreenOn }
 
-    /// Keeps the state of a phone's apps as it is now, also if its links end before it stops.
+    /// Preserves the state of a phone's apps as it is now, even if their links end before the phone stops.
     package static func keepState(of phone: isolated Phone) {
         guard !phone.files.isFinal else { return }
         phone.central.devices.save(isLast: true)
         phone.files.finish()
     }
 
-    /// Forgets an app, which was quit before.
+    /// Removes an app that was quit before.
     package static func remove(_ app: App, from phone: isolated Phone) {
         let number = app.access.number
         phone.memory.app(number)?.stop()
@@ -72,7 +72,7 @@ package enum PhoneControl {
 
     // MARK: Links and bonds
 
-    /// Asks for the end of a central's link, for this reason or, if it is `nil`, for the radio's own.
+    /// Disconnects a central, with a reason, or with the radio's default reason if `reason` is `nil`.
     ///
     /// Throws `unsupported` if the radio cannot set the reason.
     package static func disconnect(
@@ -82,9 +82,9 @@ package enum PhoneControl {
         try await controllable(phone).disconnect(central, reason: reason)
     }
 
-    /// The identity addresses of the bonded devices whose bonds are the radio's own.
+    /// The identity addresses of the devices with which the radio has bonds.
     ///
-    /// Throws `unsupported` if the radio does not give up bonds.
+    /// Throws `unsupported` if the radio does not list its bonds.
     package static func bonds(of phone: isolated Phone) async throws(RadioError) -> [DeviceAddress] {
         let radio = try controllable(phone)
         return await radio.bondedAddresses
@@ -98,7 +98,7 @@ package enum PhoneControl {
         return try await controllable(phone).forgetBond(with: address)
     }
 
-    /// Asks the radio for something at once, because it is on the phone's executor.
+    /// Calls `body` with the radio's controls at once, because the radio runs on the phone's executor.
     ///
     /// Returns `nil` if the radio cannot be controlled.
     @discardableResult

@@ -31,7 +31,7 @@ public enum PhoneEvent: Sendable {
     case peripheralPairing(Peer, PairingStep)
     /// A central read a static value of an app that does not run, and the system answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
-    /// A request failed with an error that the radio or the phone gave, not a manager.
+    /// A request failed with an error of the radio or the phone, and not of a manager.
     case refused(RefusedRequest, Central)
     /// The phone advertises different data, or at a different interval.
     case advertisingChanged(AdvertisingReport)

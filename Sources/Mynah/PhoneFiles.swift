@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The files in which a phone keeps state; it warns of those that cannot be used or kept.
+/// The files in which a phone keeps its state; it reports those that cannot be read or written as warnings.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneFiles {
@@ -12,10 +12,10 @@ final class PhoneFiles {
         self.reports = reports
     }
 
-    /// Whether nothing of them changes any more.
+    /// Whether the files no longer change.
     var isFinal: Bool { states.isFinal }
 
-    /// Keeps the files as they are now.
+    /// Keeps the files as they are now, even if the phone's state changes later.
     func finish() { states.isFinal = true }
 
     /// Ends the phone's use of the directory, and returns the files.
@@ -31,15 +31,15 @@ final class PhoneFiles {
         return state
     }
 
-    /// The devices that were known.
+    /// The devices that the phone knew in earlier runs.
     func loadKnownPeripherals() -> [KnownPeripherals.Entry] {
         let (entries, warning) = states.loadKnownPeripherals()
         if let warning { reports.warn("knownPeripheralsUnusable", warning) }
         return entries
     }
 
-    /// The content of the file of `unkept`, or `unkept` itself; a file that cannot be used is a warning with
-    /// this code.
+    /// Reads the content of the file of `unkept`, or returns `unkept`; a file that cannot be used is a
+    /// warning with this code.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, warning code: String,
         _ parse: (JSON) throws(PreservedStateProblem) -> Content
@@ -49,7 +49,7 @@ final class PhoneFiles {
         return content
     }
 
-    /// Saves a file's content soon, and returns `false` if nothing is kept.
+    /// Saves a file's content soon, and returns `false` if the phone has no state directory.
     ///
     /// A problem is reported once for as long as the reason is the same.
     @discardableResult

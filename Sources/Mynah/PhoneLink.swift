@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// The way from a radio, a handle or a task back to its phone, which none of them keeps alive.
+/// A reference from a radio, a handle or a task to its phone that does not keep the phone alive.
 final class PhoneLink: RadioSink, CentralSink {
     private weak let target: Phone?
 
@@ -10,7 +10,7 @@ final class PhoneLink: RadioSink, CentralSink {
         target = phone
     }
 
-    /// The phone, or `nil` if it is gone.
+    /// The phone, or `nil` if it was released.
     var phone: Phone? { target }
 
     /// Routes an event on the radio's executor.
@@ -34,7 +34,7 @@ final class PhoneLink: RadioSink, CentralSink {
 
     /// Runs `body` at once for a caller that already runs on the phone's executor.
     ///
-    /// Returns `nil` if the phone is gone.
+    /// Returns `nil` if the phone was released.
     func run<Value: Sendable, Failure: Error>(
         _ body: @Sendable (isolated Phone) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -42,12 +42,13 @@ final class PhoneLink: RadioSink, CentralSink {
         return try target.onOwnExecutor(body)
     }
 
-    /// Runs work on the phone's executor, unless the phone is gone.
+    /// Runs work on the phone's executor, unless the phone was released.
     func perform(_ work: @Sendable (isolated Phone) -> Void) async {
         if let target { await work(target) }
     }
 
-    /// Asks the phone's user whether to pair with the device of a link; returns `false` if the phone is gone.
+    /// Asks the phone's user whether to pair with the device of a link; returns `false` if the phone was
+    /// released.
     func consents(toPairOn link: Peer.ID) async -> Bool {
         guard let target else { return false }
         return await target.consents(toPairOn: link)
@@ -55,14 +56,14 @@ final class PhoneLink: RadioSink, CentralSink {
 
     /// Puts work on the phone's queue, where it starts in the order of the calls.
     ///
-    /// The work is dropped if the phone is gone by then.
+    /// The work is dropped if the phone was released before its turn.
     func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
         guard let target else { return }
         target.queue.add(work)
         _ = Self.task(on: target) { await $0.queue.startNext(on: $0) }
     }
 
-    /// Puts work on the phone's queue at a time.
+    /// Queues work on the phone's executor for a time.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Phone) -> Void
     ) -> Task<Void, Never> {
@@ -76,7 +77,7 @@ final class PhoneLink: RadioSink, CentralSink {
 
     /// Starts a task that prefers the phone's executor.
     ///
-    /// With virtual time, one that does not is resumed on the concurrent pool.
+    /// With virtual time, a task without that preference would resume on the concurrent pool.
     static func task<Value: Sendable>(
         on phone: Phone, _ work: @escaping @Sendable (isolated Phone) async -> Value
     ) -> Task<Value, Never> {
@@ -90,7 +91,7 @@ final class PhoneLink: RadioSink, CentralSink {
         }
     }
 
-    /// Runs work that was waited for, unless its task was cancelled on the way to the executor.
+    /// Runs work of a timer, unless its task was cancelled on the way to the executor.
     private static func run(_ work: @Sendable (isolated Phone) -> Void, on phone: isolated Phone) {
         if !Task.isCancelled { work(phone) }
     }

@@ -1,14 +1,14 @@
 import MynahCore
 import MynahLifecycle
 
-/// The knowledge of a phone: the state of its radio, its apps, its managers and its centrals.
+/// The shared state of a phone: the state of its radio, its apps, its managers and its centrals.
 ///
-/// The parts of the phone share it. It leads to none of them, and runs on the phone's executor.
+/// The parts of the phone share this object, which refers to none of them. It runs on the phone's executor.
 final class PhoneMemory {
     let states: RadioStates
     /// The capabilities of the radio, or `nil` if it does not run.
     var capabilities: RadioCapabilities?
-    /// Accessories' managers, and those of apps, with the ones whose process is gone.
+    /// The managers of accessories and of apps, including those whose process has ended.
     var managers: [ManagerState] = []
     var apps: [AppProcess] = []
     let centrals = CentralTable()
@@ -36,12 +36,12 @@ final class PhoneMemory {
     /// Returns an app, or `nil` if the phone was stopped.
     func app(_ number: UInt64) -> AppProcess? { apps.first { $0.number == number } }
 
-    /// Forgets a manager that has nothing on the radio.
+    /// Forgets a manager that has neither services nor advertising on the radio.
     func forget(_ manager: ManagerState) { managers.removeAll { $0 === manager } }
 
-    /// Does what an app's user, the system or its own code wants of it.
+    /// Carries out a transition of the user, the system or the app's own code.
     ///
-    /// A phone has one app on its screen: opening another sends that one to the background first.
+    /// A phone has one app on its screen: opening another app sends the first one to the background.
     func apply(_ transition: AppTransition, to app: AppProcess) {
         if transition == .enterForeground {
             for other in apps where other !== app && other.state == .foreground {

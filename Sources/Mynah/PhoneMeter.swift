@@ -3,18 +3,18 @@ import MynahLifecycle
 
 /// The radio's use by an accessory, or by each app of a phone.
 package struct MeteredUse: Sendable {
-    /// By the number of the app; an accessory's is 0.
+    /// The use by the number of the app; the number of an accessory is 0.
     package var uses: [UInt64: AirUse]
-    /// Whether a controller that is not simulated may have done otherwise.
+    /// Whether the numbers are estimates, because the controller is not simulated.
     package var isEstimated: Bool
-    /// Whether the radio knows what goes over its links.
+    /// Whether the radio counts the packets on its links.
     package var knowsPackets: Bool
 }
 
-/// Measures for which apps a phone's radio is used, once it is asked to.
+/// Measures how much each app of a phone uses the radio, after a request to do so.
 ///
-/// Belongs to a phone, and runs on the phone's executor. It asks the radio for its totals when somebody
-/// begins or ceases to hold a part of it, and when a report is wanted.
+/// Belongs to a phone, and runs on the phone's executor. It reads the radio's totals when an app begins or
+/// ends a use of the radio, and for each report.
 final class PhoneMeter {
     private let radio: any PeripheralRadio
     private let memory: PhoneMemory
@@ -27,7 +27,7 @@ final class PhoneMeter {
         self.central = central
     }
 
-    /// Counts from now on; returns `false` if the radio does not know what it uses.
+    /// Starts to measure; returns `false` if the radio does not report its use.
     func start() -> Bool {
         guard let use else { return false }
         accounts = RadioAccounts(from: use)
@@ -35,7 +35,7 @@ final class PhoneMeter {
         return true
     }
 
-    /// Somebody may hold something else than before.
+    /// Updates the measurement after a change of the apps' uses of the radio.
     func update() {
         guard let accounts else { return }
         let holdings = holdings
@@ -43,7 +43,7 @@ final class PhoneMeter {
         self.accounts?.change(holdings, use)
     }
 
-    /// Returns what was used since the report before, or `nil` if nothing is counted.
+    /// Returns the use since the last report, or `nil` if it is not measured.
     func report() -> MeteredUse? {
         update()
         guard let use, let uses = accounts?.report(use) else { return nil }

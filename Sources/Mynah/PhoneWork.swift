@@ -2,35 +2,36 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Work that a part of a phone leaves to the phone, which does it later.
+/// Work that a part of a phone gives to the phone, which does it later.
 enum PhoneTask: Sendable {
-    /// Brings the radio in step with what is advertised.
+    /// Update the radio's advertising.
     case advertise
-    /// Brings the radio in step with what is scanned for.
+    /// Update the radio's scan.
     case scan
-    /// Starts the central half of the radio.
+    /// Start the central role of the radio.
     case startCentral
-    /// Ends a link to a peripheral.
+    /// End a link to a peripheral.
     case disconnect(Peer.ID)
-    /// Takes services down that are no manager's any more.
+    /// Withdraw services that no longer belong to a manager.
     case withdraw(PublishedServices.ID, [ServiceDefinition])
-    /// Asks the radio for the identity address of a device that is waited for.
+    /// Ask the radio for the identity address of a device that is waited for.
     case resolve(DeviceAddress)
-    /// Writes a client characteristic configuration, under the number of the ledger's action.
+    /// Write a Client Characteristic Configuration descriptor; the first value is the number of the ledger's
+    /// action.
     case configure(UInt64, SubscriptionWriter.Configuration, on: Peer.ID, Bool)
-    /// Subscribes again after a restoration.
+    /// Subscribe again after a restoration.
     indirect case subscribeAgain(CentralPreservation.Subscription)
-    /// Gives up a call that waits for a connection.
+    /// End a call that waits for a connection with an error.
     case giveUp(UInt64, RadioError)
-    /// Gives the new managers of an app what was preserved, and the Bluetooth state.
+    /// Report the restored state and the Bluetooth state to an app's new managers.
     case introduce(UInt64)
-    /// Publishes what was preserved of an app.
+    /// Publish the preserved services of an app.
     case republish(UInt64)
-    /// An app has answered a request later.
+    /// Give the answer of an app to a request that it had postponed.
     case answered(UInt64, UInt64, PendingReply.Outcome)
-    /// Saves the attribute tables.
+    /// Save the attribute tables.
     case saveTables
-    /// Closes channels of a manager that has given them up.
+    /// Close the channels of a manager that has dropped them.
     case close([any L2CAPChannel])
 
     func perform(on phone: isolated Phone) async {
@@ -78,29 +79,29 @@ enum PhoneTask: Sendable {
     }
 }
 
-/// Something that a part of a phone tells the phone, which sees to it at once.
+/// A message of a part of a phone to the phone, which handles it at once.
 enum PhoneSignal: Sendable {
-    /// The phone began or ceased to advertise: what is listened for may be something else.
+    /// The phone began or ended advertising, which may change the devices to listen for.
     case listen
-    /// An app's state or requests have changed: something else may be advertised.
+    /// An app's state or requests have changed, which may change the advertising.
     case advertise
-    /// An app wants something.
+    /// An app made a request.
     case app(UInt64, AppRequest)
     /// A link of either role began or ended.
     case linksChanged
-    /// The phone stops using a link as a central that the device made.
+    /// The phone no longer uses, as a central, a link that the device made.
     case leave(Peer.ID)
-    /// The connector wants something.
+    /// The connector returned actions.
     case connector([LinkInitiator.Action])
-    /// A call has waited for a connection for as long as it may.
+    /// The timeout of a call that waits for a connection elapsed.
     case timedOut(UInt64, RadioError)
     /// The start delay of a connection request is over.
     case delayElapsed(UInt64)
     /// A central manager has ended.
     case end(ManagerKey)
-    /// The devices that were heard before are to be reported again.
+    /// The devices that were already reported have to be reported again.
     case listenAnew
-    /// The radio advertises something else for a manager, which the number names.
+    /// The radio advertises other data for the manager with this number.
     case advertisingChanged(AdvertisingReport, for: UInt64)
     /// The radio's attempt to connect has ended.
     case attemptEnded(UInt64, LinkInitiator.Outcome)
@@ -133,7 +134,7 @@ enum PhoneSignal: Sendable {
     }
 }
 
-/// A sequence of requests to the radio, which ends when the radio is in step.
+/// A sequence of requests to the radio, repeated until the radio is as required.
 enum PhoneSteps: Sendable {
     case advertising
     case scanning
@@ -146,42 +147,42 @@ enum PhoneSteps: Sendable {
     }
 }
 
-/// The outbox of a phone's parts: values that say what they want of the phone.
+/// Passes messages and work of a phone's parts to the phone.
 ///
-/// The parts have it from the start; it does not keep the phone alive.
+/// Each part gets this object when it is made. It does not keep the phone alive.
 final class PhoneWork: Sendable {
     private let way = Lock<PhoneLink?>(nil)
 
-    /// Leads to a phone that has its parts.
+    /// Connects this object to its phone, after the phone's parts were made.
     func attach(to phone: Phone) { way.withLock { $0 = PhoneLink(phone) } }
 
-    /// The way back to the phone, for the handles that it gives out.
+    /// The reference to the phone, for the handles that the phone gives out.
     var link: PhoneLink {
         guard let link = way.withLock({ $0 }) else { preconditionFailure("the phone is not made yet") }
         return link
     }
 
-    /// Has the phone do something later, in the order of the calls.
+    /// Has the phone do work later, in the order of the calls.
     func start(_ task: PhoneTask) {
         link.enqueue { await task.perform(on: $0) }
     }
 
-    /// Tells the phone something at a time.
+    /// Sends the phone a message at a given time.
     func tell(_ signal: PhoneSignal, at instant: RunClock.Instant, on clock: RunClock) -> Task<Void, Never> {
         link.enqueue(at: instant, on: clock) { signal.perform(on: $0) }
     }
 
-    /// Tells the phone something at once; the caller runs on the phone's executor.
+    /// Sends the phone a message at once; the caller runs on the phone's executor.
     func tell(_ signal: PhoneSignal) {
         link.run { signal.perform(on: $0) }
     }
 
-    /// Tells the phone something from elsewhere.
+    /// Sends the phone a message from another executor.
     func tellSoon(_ signal: PhoneSignal) async {
         await link.perform { signal.perform(on: $0) }
     }
 
-    /// Starts requests to the radio, unless the phone is gone.
+    /// Starts requests to the radio, unless the phone was released.
     func start(_ steps: PhoneSteps) -> Task<RadioError?, Never>? {
         link.phone.map { phone in PhoneLink.task(on: phone) { await steps.perform(on: $0) } }
     }

@@ -1,7 +1,8 @@
 import MynahLifecycle
 import MynahSupport
 
-/// The name of a manager's preserved state: restore identifiers are unique within an app only.
+/// The name of a manager's preserved state: its app's name and its restore identifier, which is unique within
+/// the app only.
 struct PreservedName: Hashable {
     /// The app's name.
     var app: String
@@ -9,13 +10,13 @@ struct PreservedName: Hashable {
     /// The manager's role.
     var role = BluetoothRole.peripheral
 
-    /// The name of its file, without a directory; the content says what it is of too.
+    /// The name of the file, without a directory; the file's content repeats the names.
     var fileName: String {
         let names = [app, restoreIdentifier].map { FileNamePart.escape($0, 100) }
         return "\(role.rawValue)+\(names.joined(separator: "+")).json"
     }
 
-    /// The name that the file had before it carried the app's, or `nil` if it always did.
+    /// The file's name in versions that left the app's name out, or `nil` if no version did.
     var formerFileName: String? {
         role == .peripheral ? "peripheral-\(FileNamePart.escape(restoreIdentifier, 180)).json" : nil
     }

@@ -4,10 +4,10 @@ import MynahSupport
 /// The preserved state of one peripheral manager, in memory and in its file.
 struct PreservedState: PreservableState {
     var name: PreservedName
-    /// The services, by the batch they were published in.
+    /// The services, grouped by the call that published them.
     var batches: [[ServiceDefinition]] = []
     var advertisement: Advertisement?
-    /// The subscriptions; the address is `nil` for a central that the radio could not name.
+    /// The subscriptions; the address is `nil` for a central that the radio could not identify.
     var subscribers: [Subscriber] = []
 
     struct Subscriber: Hashable {
@@ -49,7 +49,7 @@ extension PreservedState {
         return Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads what is preserved under a name.
+    /// Reads the state that is preserved under a name.
     init(json: JSON, of name: PreservedName) throws(PreservedStateProblem) {
         try json.checkVersion(Self.version)
         guard let identifier = json["restoreIdentifier"]?.stringValue,
@@ -210,7 +210,8 @@ extension PreservedState {
             maximumLength: json["maxLength"]?.integerValue ?? GATT.maximumValueLength)
     }
 
-    /// A word that this version does not know may mean more protection than any that it knows.
+    /// Reads a security requirement; an unknown word is an error, because it may mean more protection than
+    /// any known one.
     private static func requirement(
         _ key: String, _ json: JSON
     ) throws(PreservedStateProblem) -> SecurityRequirement {

@@ -2,30 +2,30 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// The preserved states of a phone's apps' managers, in a directory if there is one.
+/// The preserved states of the managers of a phone's apps, in memory, and in a directory if there is one.
 struct PreservedStates {
     private let directory: StateDirectory?
-    /// Whether nothing of it changes any more.
+    /// Whether the preserved states no longer change.
     var isFinal = false
-    /// The names that were removed; their files may still be there for a moment.
+    /// The removed names, whose files may still exist for a moment.
     private var removed: Set<PreservedName> = []
 
     init(_ directory: StateDirectory?) {
         self.directory = directory
     }
 
-    /// Returns what an earlier process preserved under a name, and what the user should know of it.
+    /// Returns the state that an earlier process preserved under a name, and a warning for the user.
     func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
         guard !removed.contains(name) else { return (nil, nil) }
         return directory?.load(name) ?? (nil, nil)
     }
 
-    /// Returns the devices that were known, and what the user should know of them.
+    /// Returns the devices that the phone knew in earlier runs, and a warning for the user.
     func loadKnownPeripherals() -> (entries: [KnownPeripherals.Entry], warning: String?) {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
-    /// Returns what is kept in the file of `unkept`, or `unkept` itself, and what the user should know of it.
+    /// Returns the content of the file of `unkept`, or `unkept` itself, and a warning for the user.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content, warning: String?) {
@@ -44,8 +44,7 @@ struct PreservedStates {
         return true
     }
 
-    /// Returns when everything that was saved is written; what could not be written before is tried once
-    /// more.
+    /// Returns when everything that was saved is written; a write that failed before is tried once more.
     func settle() async {
         directory?.writer.retry()
         await directory?.writer.settle()
@@ -57,7 +56,7 @@ struct PreservedStates {
         directory?.remove(name)
     }
 
-    /// Removes these, also if nothing else changes any more.
+    /// Removes these names, even if the preserved states no longer change.
     func forget(_ names: [PreservedName]) {
         for name in names { directory?.remove(name) }
     }

@@ -5,7 +5,7 @@ import MynahSupport
 // The file in a phone's state directory about what forbids its system to relaunch apps.
 extension RelaunchLedger: KeptContent {
     private static let version = 1
-    /// No file has a higher number, so that there is always a next one.
+    /// The highest number in a file, so that there is always a next one.
     private static let highest = 1 << 40
 
     var fileName: String { "relaunch.json" }
@@ -42,7 +42,7 @@ extension RelaunchLedger: KeptContent {
         return kind
     }
 
-    /// Numbers by name, which ascend.
+    /// Reads numbers by name; the numbers must ascend.
     private static func numbers(
         _ json: JSON, _ key: String
     ) throws(PreservedStateProblem) -> [(name: String, number: Int)] {
@@ -63,7 +63,7 @@ extension RelaunchLedger: KeptContent {
 }
 
 extension PhoneControl {
-    /// The ledger that an earlier run kept; empty if the file cannot be used.
+    /// The ledger of an earlier run; empty if the file cannot be used.
     package static func relaunchLedger(of phone: isolated Phone) -> RelaunchLedger {
         phone.files.load(insteadOf: RelaunchLedger(), warning: "relaunchUnusable") {
             json throws(PreservedStateProblem) in try RelaunchLedger(json: json)
@@ -72,7 +72,7 @@ extension PhoneControl {
 }
 
 extension AppAccess {
-    /// Keeps what forbids the system to relaunch the apps of its phone, soon, if that has a state directory.
+    /// Saves the ledger, soon, if the phone has a state directory.
     package func save(_ ledger: RelaunchLedger) {
         _ = look { _, phone in phone.files.save(ledger) }
     }

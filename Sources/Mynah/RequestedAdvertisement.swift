@@ -1,11 +1,11 @@
 import MynahCore
 import MynahLifecycle
 
-/// The advertisement that one app's manager requests, on the air or not.
+/// The advertisement that the manager of an app requests, whether or not it is on the air.
 struct RequestedAdvertisement {
     /// The last request, or `nil` if there is none.
     private(set) var advertisement: Advertisement?
-    /// The UUIDs that went on the air last, or `nil` if none did.
+    /// The UUIDs that were last on the air, or `nil` if none were.
     private var settledUUIDs: [BluetoothUUID]?
     /// Whether advertising was stopped since then.
     private var wasStopped = false
@@ -26,7 +26,7 @@ struct RequestedAdvertisement {
         wasStopped = true
     }
 
-    /// Returns its part of the phone's advertisement, or `nil` if nothing is asked for.
+    /// Returns the manager's part of the phone's advertisement, or `nil` if there is no request.
     mutating func part(_ mode: AdvertisingMode, deferringChanges: Bool) -> AppAdvertisement? {
         guard let advertisement else { return nil }
         var uuids = advertisement.serviceUUIDs
@@ -43,13 +43,13 @@ struct RequestedAdvertisement {
         return AppAdvertisement(localName: advertisement.localName, serviceUUIDs: uuids, mode: mode)
     }
 
-    /// The UUIDs go out as they are.
+    /// Notes that the requested UUIDs are on the air.
     private mutating func settleUUIDs() {
         settledUUIDs = advertisement?.serviceUUIDs
         wasStopped = false
     }
 
-    /// The UUIDs that a part leaves out until the foreground.
+    /// The omissions for UUIDs that wait until the app is in the foreground.
     func deferred(in part: AppAdvertisement) -> [AdvertisingReport.Omission] {
         guard part.mode == .background, let advertisement else { return [] }
         return advertisement.serviceUUIDs.enumerated().filter { !part.serviceUUIDs.contains($0.element) }.map
@@ -63,7 +63,7 @@ struct RequestedAdvertisement {
 }
 
 extension Advertisement {
-    /// Throws `advertisementRefused` if it sets a field that no app can set.
+    /// Throws `advertisementRefused` if the advertisement sets a field that no app can set.
     func checkIsApps(_ name: String) throws(RadioError) {
         guard let field = fieldBeyondApps else { return }
         throw RadioError(
@@ -71,7 +71,7 @@ extension Advertisement {
             "the app \(name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs")
     }
 
-    /// The first field that is set and that no app can set, or `nil` if there is none.
+    /// The name of a field that is set although no app can set it, or `nil` if there is none.
     private var fieldBeyondApps: String? {
         if flags != Self.usualFlags { return "flags" }
         if !otherSets.isEmpty { return "several sets" }

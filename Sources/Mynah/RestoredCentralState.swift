@@ -2,10 +2,10 @@ public import MynahCore
 
 /// The preserved state of a central manager (after the dictionary of willRestoreState).
 ///
-/// A device that is connected anew afterwards loses its restored services, unless it is bonded and the phone
-/// has its table. The app then discovers them as on any new link.
+/// A device that connects again after the restoration loses its restored services, unless it is bonded and
+/// the phone has its table. The app then discovers them as on any new link.
 public struct RestoredCentralState: Sendable {
-    /// The services of the scan, empty if it is for all peripherals, or `nil` if there is no scan
+    /// The services of the scan, or `nil` if there is no scan; empty if the scan is for all peripherals
     /// (CBCentralManagerRestoredStateScanServicesKey).
     public var scanServices: [BluetoothUUID]?
     /// The options of the scan, or `nil` if there is no scan
@@ -13,7 +13,7 @@ public struct RestoredCentralState: Sendable {
     public var scanOptions: ScanOptions?
     /// The peripherals that are connected or connecting (CBCentralManagerRestoredStatePeripheralsKey).
     ///
-    /// Their `services` have what was discovered, with the subscriptions.
+    /// Their `services` are the discovered services, with the subscriptions.
     public var peripherals: [Peripheral]
 
     /// Whether the system kept nothing.

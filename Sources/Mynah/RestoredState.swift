@@ -15,7 +15,7 @@ public struct RestoredState: Hashable, Sendable {
         public var attribute: AttributeKey
         /// The address of the central, or `nil` if the radio did not report it.
         public var address: DeviceAddress?
-        /// Whether the subscription is in force, or else waits until the central subscribes again.
+        /// Whether the subscription is active; otherwise it waits until the central subscribes again.
         public var isLive: Bool
 
         /// A subscriber.

@@ -1,19 +1,19 @@
 package import MynahLifecycle
 import MynahSupport
 
-/// The data that an app itself has stored, as an iOS app keeps it in its defaults: the identifiers of its
-/// peripherals, and what its user has stopped.
+/// The data that an app itself stores, as an iOS app does in its defaults: the identifiers of its
+/// peripherals, and the activities that its user stopped.
 ///
-/// Unlike what the system preserves, it outlives a quit by the user.
+/// Unlike the state that the system preserves, this data survives when the user quits the app.
 package struct SavedIdentifiers: Hashable, Sendable {
     /// The app's name.
     package let app: String
     /// For each central manager of the app, the identifiers of its peripherals by their names in the profile.
     package var managers: [[String: PeripheralIdentifier]]
-    /// The activities that its user stopped on its screen and has not started again.
+    /// The activities that the app's user stopped on the screen and has not started again.
     package var stopped: Set<Activity> = []
 
-    /// Something that the user of an app starts and stops on its screen.
+    /// An activity of an app that its user starts and stops on the screen.
     package enum Activity: String, Hashable, Sendable, CaseIterable {
         /// The app advertises.
         case advertising
@@ -95,7 +95,7 @@ extension AppAccess {
         }
     }
 
-    /// Stores what the app wants to keep, soon, if its phone has a state directory.
+    /// Stores the app's data, soon, if its phone has a state directory.
     package func save(_ identifiers: SavedIdentifiers) {
         _ = look { _, phone in phone.files.save(identifiers) }
     }

@@ -3,8 +3,8 @@ public import MynahCore
 extension PeripheralManager {
     /// Starts a radio, publishes services, and advertises them with a name.
     ///
-    /// Returns the events of the manager that does so. The device leaves the air when the last reference to
-    /// the sequence, to an iterator of it and to `manager` is dropped.
+    /// Returns the events of the manager that publishes the services. The device leaves the air when the last
+    /// reference to the sequence, to an iterator of it and to `manager` is dropped.
     ///
     /// - Parameters:
     ///   - services: The services to publish.

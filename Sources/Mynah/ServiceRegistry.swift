@@ -1,7 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// Which manager an attribute or a PSM belongs to, and what the radio is registering or withdrawing.
+/// Finds the manager of an attribute or a PSM, and knows the services that the radio is registering or
+/// withdrawing.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class ServiceRegistry {
@@ -27,7 +28,7 @@ final class ServiceRegistry {
     /// The manager of a PSM, or `nil` if it is not published.
     func owner(ofChannel psm: UInt16) -> ManagerState? { channelOwners[psm] }
 
-    /// The manager of all parts of a write, or `nil` if they are not one manager's.
+    /// The manager of all parts of a write, or `nil` if they belong to different managers.
     func owner(of request: WriteRequest) -> ManagerState? {
         guard let first = request.parts.first, let owner = owners[first.attribute] else { return nil }
         return request.parts.allSatisfy { owners[$0.attribute] === owner } ? owner : nil
@@ -66,7 +67,7 @@ final class ServiceRegistry {
         for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
     }
 
-    /// The radio has answered.
+    /// Notes that the radio has answered a registration or a withdrawal.
     func settle(_ services: [ServiceDefinition]) {
         moving.subtract(services.flatMap(\.attributeKeys))
         waiting.resumeAll()
@@ -77,9 +78,9 @@ final class ServiceRegistry {
         services.contains { $0.attributeKeys.contains(where: moving.contains) }
     }
 
-    /// Publishes services, and withdraws them at once if `accept` refuses them when they are there.
+    /// Publishes services, and withdraws them at once if `accept` refuses them after they were published.
     ///
-    /// `accept` is also asked, without services, just before the radio is.
+    /// `accept` is also called, without services, just before the request to the radio.
     func publish(
         _ services: [ServiceDefinition], for manager: ManagerState,
         accept: (PublishedServices?) -> Bool
@@ -105,13 +106,14 @@ final class ServiceRegistry {
         }
     }
 
-    /// Serves services of a manager as its app's state has it.
+    /// Has the radio pass requests for a manager's services on, or refuse them, as its app's state requires.
     func serve(_ services: [ServiceDefinition], of manager: ManagerState) {
         guard let mode = manager.app?.servingMode else { return }
         PhoneControl.ask(radio) { $0.serve(services, as: mode) }
     }
 
-    /// A radio refuses requests for an app whose services are disabled, and does not know why they are.
+    /// Adds the reason to a refused request, because the radio does not know why an app's services are
+    /// disabled.
     func explained(_ event: RadioEvent) -> RadioEvent {
         guard case .refused(var request) = event, request.reason == .other,
             let app = owner(of: request.attribute)?.app, app.servingMode == .disabled
@@ -127,9 +129,9 @@ final class ServiceRegistry {
         settle(added.services)
     }
 
-    /// All services of a manager are withdrawn without being asked, and its channels with them.
+    /// Withdraws all services of a manager without its request, and closes its channels.
     ///
-    /// That PSMs go with the services is an assumption.
+    /// That PSMs are withdrawn with the services is an assumption.
     func withdrawAll(of manager: ManagerState, forget: Bool) {
         if forget || manager.isEnded { unpublishChannels(of: manager) }
         let withdrawn = manager.withdrawAll(forget: forget)
@@ -143,7 +145,7 @@ final class ServiceRegistry {
 
     // MARK: Preserved services
 
-    /// Puts everything onto a radio that has started, the phone's own services first.
+    /// Publishes all services on a radio that has started, the phone's own services first.
     func republishAll(withOwn: Bool) async {
         if withOwn {
             for manager in memory.managers where manager.app == nil { await republish(manager) }
@@ -151,7 +153,7 @@ final class ServiceRegistry {
         for app in memory.apps { await republish(app) }
     }
 
-    /// Puts preserved services of an app that are on no radio yet onto this one.
+    /// Publishes the preserved services of an app that are not on the radio yet.
     func republish(_ app: AppProcess) async {
         // It may have ended since this was asked for.
         guard memory.isRunning, app.state != .terminated || app.rules.isRelaunched(for: .peripheral) else {
@@ -188,7 +190,7 @@ final class ServiceRegistry {
         }
     }
 
-    /// Returns when what was preserved of an app is on the radio, as far as the radio takes it.
+    /// Waits until the radio has accepted or refused the preserved services of an app.
     func awaitRestoration(of app: AppProcess) async {
         await republish(app)
         while isMoving(app.managers.flatMap(\.services)) {
@@ -213,7 +215,7 @@ final class ServiceRegistry {
         }
     }
 
-    /// Nothing is published any more.
+    /// Forgets everything that was published.
     func removeAll() {
         owners = [:]
         channelOwners = [:]

@@ -1,22 +1,23 @@
 import MynahCore
 import MynahLifecycle
 
-/// The one advertisement of a phone: what its managers ask for together, and what the radio sends of it.
+/// The one advertisement of a phone: the combined requests of its managers, and the radio's report on them.
 ///
-/// The machine names no radio. The phone asks for steps, carries them out and says how they ended.
+/// This state machine does not use the radio. The phone asks for steps, carries them out, and reports their
+/// results.
 struct SharedAdvertisement {
     /// One manager's part.
     struct Part {
         enum Content: Equatable {
-            /// An accessory's, which is sent as it is.
+            /// The advertisement of an accessory, which is sent as it is.
             case accessory(Advertisement)
-            /// An app's, which the phone composes with those of its other apps.
+            /// The advertisement of an app, which the phone combines with those of its other apps.
             case app(AppAdvertisement)
         }
 
         /// The manager's number.
         var manager: UInt64
-        /// The app's name, for people; empty for an accessory.
+        /// The app's name in messages; empty for an accessory.
         var name = ""
         var content: Content
         /// The parts that the manager itself leaves out.
@@ -25,13 +26,13 @@ struct SharedAdvertisement {
 
     /// The phone's next step.
     enum Step: Equatable {
-        /// The radio sends what is asked for.
+        /// The radio already sends what is requested.
         case none
         case stop
         case advertise(Advertisement)
     }
 
-    /// The additions to the radio's report in one manager's report.
+    /// The additions for one manager's report to the radio's report.
     private struct Share {
         var manager: UInt64
         var name: String
@@ -39,36 +40,36 @@ struct SharedAdvertisement {
         var omitted: [AdvertisingReport.Omission]
     }
 
-    /// The request to the radio.
+    /// The last request to the radio, or its result.
     private enum Sent: Equatable {
         case nothing
         case advertisement(Advertisement)
-        /// The radio must be asked again: it refused, or the same was requested again.
+        /// The radio must be asked again: it refused, or the managers repeated their request.
         case unsettled
     }
 
     private let composer: PhoneAdvertising
     private var shares: [Share] = []
     private var sent = Sent.nothing
-    /// The interval that an iPhone would send it at.
+    /// The range of intervals at which an iPhone would send the advertisement.
     private var interval: ClosedRange<Duration>?
-    /// The radio's report of it.
+    /// The radio's report of the advertisement.
     private var report = AdvertisingReport.silent
     /// The last report for the phone as a whole.
     private var reportedWhole = AdvertisingReport.silent
 
-    /// Whether the radio keeps its advertisement while requests change.
+    /// Whether the radio keeps its current advertisement while requests change.
     var isHeld = false
     /// Whether advertising is off, in spite of requests.
     var isSilenced = false
-    /// Changes with each request, so that a request that comes while the radio works is not missed.
+    /// Increases with each request, so that a request during the radio's work is not missed.
     private(set) var epoch = 0
 
     init(_ composer: PhoneAdvertising) {
         self.composer = composer
     }
 
-    /// Whether the radio is asked to send something, and has not refused.
+    /// Whether the radio was asked to send an advertisement, and has not refused.
     var isAsked: Bool { if case .advertisement = sent { true } else { false } }
 
     /// Whether a change of UUIDs in the background waits for the foreground.
@@ -78,13 +79,13 @@ struct SharedAdvertisement {
         epoch += 1
     }
 
-    /// Asks the radio again, even for an advertisement that was requested before.
+    /// Repeats the request to the radio, even for an advertisement that was requested before.
     mutating func requestAgain() {
         epoch += 1
         if sent != .nothing { sent = .unsettled }
     }
 
-    /// Returns what the radio has to do for these parts, in the order in which the managers began to
+    /// Returns the radio's next step for these parts, which are in the order in which the managers began to
     /// advertise.
     mutating func next(_ parts: [Part]) -> Step {
         guard !isHeld else { return .none }
@@ -119,13 +120,13 @@ struct SharedAdvertisement {
         return plan.advertisement
     }
 
-    /// The radio refused the request; the next request asks again.
+    /// Notes that the radio refused the request; the next request asks again.
     mutating func refused() {
         sent = .unsettled
         note(.silent)
     }
 
-    /// The radio is stopped.
+    /// Resets the state because the radio is stopped.
     mutating func reset() {
         self = SharedAdvertisement(composer)
     }

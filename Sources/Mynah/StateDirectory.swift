@@ -17,15 +17,15 @@ import Glibc
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// The app that was given the file of a former name, by that name.
+    /// The apps that took over a file without an app's name, by the former name of the file.
     private let givenAway = Lock<[String: String]>([:])
-    /// The folders of phones that have been asked for, by the phones' names.
+    /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
-    /// The warning about the files that were found in it, until it is taken.
+    /// The warning about files of another kind of run in the directory, until it is read.
     private let warning: Lock<String?>
-    /// Whether what is kept is of a run with virtual time.
+    /// Whether the directory is used by a run with virtual time.
     private let isSimulated: Bool
-    /// Writes the files; `settle()` returns when they are as they should be.
+    /// Writes the files; `settle()` returns when all of them are written.
     package let writer: FileWriter
 
     /// Opens the directory at a path, and creates it if it is missing.
@@ -65,9 +65,9 @@ public final class StateDirectory: Sendable {
         close(lock)
     }
 
-    /// The folder in it for a phone with a name, under the same rules and with the same writer.
+    /// The folder for a phone with a name, under the same rules and with the same writer.
     ///
-    /// Different names have different folders, and no name leads elsewhere.
+    /// Different names have different folders, and no name leads outside the directory.
     package func folder(ofPhone name: String) throws(RadioError) -> StateDirectory {
         let made = phones.withLock { phones in
             Result<StateDirectory, RadioError> { () throws(RadioError) in
@@ -81,7 +81,7 @@ public final class StateDirectory: Sendable {
         return try made.get()
     }
 
-    /// Makes it, and the directories above it that are missing.
+    /// Creates a directory, and the missing directories above it.
     private static func make(_ path: String) throws(RadioError) {
         guard !path.isEmpty else { throw error("the state directory has no name") }
         for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
@@ -90,7 +90,9 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Another user who can write there could replace keys and preserved state, or redirect what is written.
+    /// Throws if another user owns the directory or can write to it.
+    ///
+    /// That user could replace keys and preserved state, or redirect writes.
     private static func checkIsPrivate(_ directory: Int32, _ path: String) throws(RadioError) {
         var status = stat()
         guard fstat(directory, &status) == 0 else {
@@ -114,7 +116,8 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// The lock is a regular file of the directory itself: a link could name a file elsewhere.
+    /// Locks the directory; the lock must be a regular file in it, because a link could name a file
+    /// elsewhere.
     private static func takeLock(in directory: Int32, _ path: String) throws(RadioError) -> Int32 {
         let lockPath = path + "/lock"
         // Without O_NONBLOCK a FIFO would be waited for.
@@ -140,7 +143,8 @@ public final class StateDirectory: Sendable {
 
     /// Renames the files of runs with virtual time; returns a warning if there were any.
     ///
-    /// They belong together: an app knows a device by an address that goes with the device's own file.
+    /// All of them are renamed together, because an app knows a device by an address that is in the device's
+    /// own file.
     private static func setAsideSimulated(in path: String) throws(RadioError) -> String? {
         var places: [String] = []
         for name in (Directory.names(in: path) ?? []).sorted() where name.hasSuffix(".json") {
@@ -164,7 +168,7 @@ public final class StateDirectory: Sendable {
             """
     }
 
-    /// The warning about the files that were found in it, the first time that it is asked for.
+    /// Returns the warning about files of another kind of run, only once.
     package func takeWarning() -> RadioWarning? {
         warning.withLock { warning in
             defer { warning = nil }
@@ -180,7 +184,7 @@ public final class StateDirectory: Sendable {
 
     /// The state that was preserved under a name, and a warning for the user.
     ///
-    /// A file that an earlier version named otherwise is taken over, and read under that name no more.
+    /// A file with the name of an earlier version is renamed, and is no longer read under the former name.
     func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
         let file = file(name.fileName)
         let loaded = load(name, from: file, State.self)
@@ -196,7 +200,7 @@ public final class StateDirectory: Sendable {
         return taken
     }
 
-    /// Two apps have the identifier that an earlier version kept a state under, without the app's name.
+    /// The warning that another app took over the file that an earlier version kept without the app's name.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
         """
         the state of an earlier version in \(path) was given to the app \(owner), which came first; \
@@ -214,15 +218,15 @@ public final class StateDirectory: Sendable {
         return (state, problem.map { "the preserved state in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The devices that the phone knew, the least recently used first, and what the user should know of them.
+    /// The devices that the phone knew, the least recently used first, and a warning for the user.
     func loadKnownPeripherals() -> (entries: [KnownPeripherals.Entry], warning: String?) {
         let file = file(KnownPeripherals.fileName)
         let (entries, problem) = read(file, KnownPeripherals.entries(of:))
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The content of the file that `unkept` would have, or `nil` if there is none, and a warning if the file
-    /// cannot be used.
+    /// The content of the file that `unkept` would have, or `nil` if there is no file, and a warning if the
+    /// file cannot be used.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content?, warning: String?) {
@@ -231,7 +235,7 @@ public final class StateDirectory: Sendable {
         return (content, problem.map { "\(unkept.subject) in \(file.path) cannot be used: \($0)" })
     }
 
-    /// Reads a file that may be missing; one that cannot be used is set aside.
+    /// Reads a file that may be missing; a file that cannot be used is renamed.
     private func read<Content>(
         _ file: KeptFile, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content?, problem: String?) {
@@ -256,8 +260,8 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Replaces what a file holds, soon; `failed` is called on another thread, once while the reason is the
-    /// same.
+    /// Replaces the content of a file, soon; `failed` is called on another thread, once while the reason is
+    /// the same.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
         writer.replace(file(content.fileName)) { [isSimulated] in
             let json = isSimulated ? content.json.markedAsSimulated : content.json
@@ -267,7 +271,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Forgets what is preserved under a name, soon.
+    /// Removes the state that is preserved under a name, soon.
     func remove(_ name: PreservedName) {
         writer.remove(file(name.fileName))
     }
@@ -275,12 +279,13 @@ public final class StateDirectory: Sendable {
     /// The path of the file for a device's bonds.
     package func bondPath(of owner: BondOwner) -> String { file(owner.fileName).path }
 
-    /// The path that an earlier version used for the bonds of the device at this place of the command line.
+    /// The path that an earlier version used for the bonds of the device at this position on the command
+    /// line.
     package func formerBondPath(at place: Int) -> String {
         file(BondOwner.formerFileName(at: place)).path
     }
 
-    /// Renames the file of an earlier version for a device without one; returns a warning if it did.
+    /// Renames an earlier version's bond file for a device that has none yet; returns a warning if it did.
     package func takeOverBonds(for owner: BondOwner, at place: Int) -> String? {
         let (file, former) = (file(owner.fileName), KeptFile(path: formerBondPath(at: place)))
         guard !file.exists, former.exists else { return nil }

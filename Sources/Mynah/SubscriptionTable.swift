@@ -1,11 +1,11 @@
 import MynahCore
 
-/// The subscriptions, as far as the radio reports them.
+/// The subscriptions of a manager's attributes, as far as the radio reports them.
 struct SubscriptionTable {
     private struct Entry {
-        /// The subscribers that the radio names, in the order of their numbers.
+        /// The subscribers that the radio identifies, in the order of their numbers.
         var named: [Peer.ID] = []
-        /// Whether there are subscribers that the radio cannot name or count.
+        /// Whether there are subscribers that the radio cannot identify or count.
         var unnamed = false
 
         mutating func insert(_ central: Peer.ID) {
@@ -24,7 +24,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Ends a subscription; without a central, those of all that are not named.
+    /// Ends a subscription; without a central, the subscriptions of all unidentified centrals.
     mutating func unsubscribe(_ central: Peer.ID?, from attribute: AttributeKey) {
         guard var entry = entries[attribute] else { return }
         if let central { entry.named.removeAll { $0 == central } } else { entry.unnamed = false }
@@ -48,7 +48,7 @@ struct SubscriptionTable {
     /// Every attribute that has a subscriber.
     var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Whether there are subscribers that the radio does not name.
+    /// Whether there are subscribers that the radio does not identify.
     func hasUnnamed(_ attribute: AttributeKey) -> Bool {
         entries[attribute]?.unnamed == true
     }
@@ -57,7 +57,7 @@ struct SubscriptionTable {
         entries[attribute] != nil
     }
 
-    /// The subscribers that the radio names, in the order of their numbers.
+    /// The subscribers that the radio identifies, in the order of their numbers.
     func centrals(of attribute: AttributeKey) -> [Peer.ID] {
         entries[attribute]?.named ?? []
     }

@@ -1,19 +1,19 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The members of a request's body, which is a JSON object and has no others than known ones.
+/// The members of a request's body, which must be a JSON object with known members only.
 ///
-/// Everything throws a problem of status 400 that names the member.
+/// All functions throw a problem with status 400 that names the member.
 package struct ControlBody: Sendable {
     private static let longestMatch = 4096
     private let members: [JSON.Member]
 
-    /// Reads a body of UTF-8; an empty one is `{}`.
+    /// Parses a body in UTF-8; an empty body means `{}`.
     package init(parsing bytes: [UInt8], known: [String]) throws(ControlProblem) {
         try self.init(Self.object(parsing: bytes), known: known)
     }
 
-    /// Reads a body of UTF-8 whose members are not known here; an empty one is `{}`.
+    /// Parses a body in UTF-8 without checking the names of its members; an empty body means `{}`.
     static func object(parsing bytes: [UInt8]) throws(ControlProblem) -> JSON {
         // The parser would put U+FFFD in its place, and a value would not be the client's.
         guard String(validating: bytes, as: UTF8.self) != nil else {
@@ -46,7 +46,7 @@ package struct ControlBody: Sendable {
         self.members = members
     }
 
-    /// The names of its members, in their order.
+    /// The names of the members, in order.
     var keys: [String] { members.map(\.key) }
 
     /// The value of a member, or `nil` if it is missing.
@@ -73,7 +73,8 @@ package struct ControlBody: Sendable {
         return number
     }
 
-    /// A member that is a seed: a whole number of 64 bits, as text if it is beyond the integers of `JSON`.
+    /// A member that is a seed: a whole number of 64 bits, or text if the number is beyond the integers of
+    /// `JSON`.
     package func seed(_ key: String) throws(ControlProblem) -> UInt64? {
         guard let value = self[key] else { return nil }
         let number =
@@ -89,7 +90,7 @@ package struct ControlBody: Sendable {
         return number
     }
 
-    /// A whole number, which may be written `2.0` (JSON Schema Core, section 4.2.2).
+    /// A whole number, which may also be written as `2.0` (JSON Schema Core, section 4.2.2).
     private static func whole(_ value: JSON) -> Int? {
         switch value {
         case .integer(let number): number
@@ -105,18 +106,18 @@ package struct ControlBody: Sendable {
         return bool
     }
 
-    /// The member `since`: the number of an event.
+    /// The member `since`: the number of the first event.
     package func since() throws(ControlProblem) -> UInt64? {
         try number("since", in: 0 ... .max).map { UInt64($0) }
     }
 
-    /// A member that is a match, in its object form or its text form.
+    /// A member that is a match, in object form or text form.
     package func match(_ key: String) throws(ControlProblem) -> EventMatch? {
         guard let value = self[key] else { return nil }
         return try Self.match(value, key)
     }
 
-    /// A member that is a list of matches, at least one.
+    /// A member that is a list of at least one match.
     package func matches(_ key: String, atMost limit: Int) throws(ControlProblem) -> [EventMatch]? {
         guard let value = self[key] else { return nil }
         guard let list = value.arrayValue, (1...limit).contains(list.count) else {
@@ -148,14 +149,14 @@ package struct ControlBody: Sendable {
 }
 
 extension JSON {
-    /// A seed, as `ControlBody.seed` reads it.
+    /// A seed in the form that `ControlBody.seed` accepts.
     package static func seed(_ seed: UInt64) -> JSON {
         Int(exactly: seed).map { .integer($0) } ?? .string("\(seed)")
     }
 }
 
 extension ControlProblem {
-    /// Text that is not JSON, or has a number that would be rounded.
+    /// The problem of text that is not JSON, or that has a number that would be rounded.
     static func unread(_ what: String, _ error: JSON.ParseError) -> ControlProblem {
         ControlProblem(
             400,
@@ -163,7 +164,7 @@ extension ControlProblem {
                 ? "\(what), byte \(error.offset): \(error.message)" : "\(what) is not JSON: \(error)")
     }
 
-    /// A name that does not exist; the problem suggests the nearest one, or lists those that do.
+    /// The problem of a name that does not exist, with the nearest name or all names.
     package static func unknown(_ kind: String, _ name: String, among known: [String]) -> ControlProblem {
         let hint =
             NearestName.of(name, among: known).map { "did you mean \"\($0)\"?" }
@@ -171,8 +172,7 @@ extension ControlProblem {
         return ControlProblem(400, "unknown \(kind) \"\(shortened(name))\"; \(hint)")
     }
 
-    /// A client's text for a message, so that a long one is not sent back whole: at most 200 bytes of UTF-8,
-    /// and no part of a character.
+    /// A client's text for a message, cut to at most 200 bytes of UTF-8 at the end of a character.
     package static func shortened(_ text: String) -> String {
         var room = 200
         guard text.utf8.count > room else { return text }

@@ -6,10 +6,10 @@ package struct ControlProblem: Error, Hashable, Sendable {
     package var status: Int
     /// A sentence without its full stop: the cause, the place and the remedy.
     package var detail: String
-    /// Members besides `title`, `status` and `detail`.
+    /// The members in addition to `title`, `status` and `detail`.
     package var members: [JSON.Member]
 
-    /// A problem of a status.
+    /// Makes a problem with a status.
     package init(_ status: Int, _ detail: String, _ members: [JSON.Member] = []) {
         self.status = status
         self.detail = detail

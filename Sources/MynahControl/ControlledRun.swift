@@ -3,9 +3,9 @@ package import MynahSupport
 
 /// A device that the API controls.
 package struct ControlledDevice: Sendable {
-    /// The names that requests may use for it.
+    /// The names that requests may use for the device.
     package let names: DeviceNames.Device
-    /// The emulator that plays it, and the other apps of its phone.
+    /// The emulator that plays the device, and the other apps of its phone.
     package let emulator: Emulator
 
     package init(names: DeviceNames.Device, emulator: Emulator) {
@@ -27,26 +27,25 @@ package enum ProfileSource: Sendable {
 
 /// A run whose devices the API controls, adds and removes.
 package protocol ControlledRun: Sendable {
-    /// The radios that it may use, as `ready` names them.
+    /// The available radios, as in the event `ready`.
     var radios: [String] { get }
     /// The devices, in the order in which they were added.
     var devices: [ControlledDevice] { get }
-    /// The numbers of the requests that tests answer; `nil` if no test can.
+    /// The numbers for requests that tests answer, or `nil` if no test can answer.
     var requestNumbers: RequestNumbers? { get }
 
     /// Adds a device, plays it, and returns its name in events.
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
 
-    /// Removes a device from the air.
+    /// Removes a device from the run.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
 
-    /// Begins the run anew, at the first instant of its time and with another seed or its own.
+    /// Begins the run again, at the start of its time, and with another seed or with its own.
     func beginAnew(seed: UInt64?) async throws(ControlProblem)
 
-    /// The time of the run is another one, without any event: its outputs and the readers of its journal
-    /// learn it.
+    /// Tells outputs and readers of the journal that the time has changed without an event.
     func clockMoved()
 
-    /// Returns when the events that have happened are in the journal, also if they wait for files.
+    /// Waits until all events so far are in the journal, even those that wait for files to be written.
     func awaitEvents() async
 }

@@ -1,8 +1,8 @@
 package import MynahSupport
 
-/// The requests that list the events so far, page by page: an instance lists at most 10,000 at once.
+/// Requests the events so far page by page, because an instance returns at most 10,000 at once.
 package struct EventPages: Hashable, Sendable {
-    /// How many events an instance lists at most.
+    /// The largest number of events on a page.
     package static let limit = 10_000
 
     private let match: String?
@@ -13,17 +13,17 @@ package struct EventPages: Hashable, Sendable {
     private var next: Int?
     private var lost = 0
 
-    /// The events from a number on, or from the last mark, that match.
+    /// Requests the events that match, from a number on, or from the last mark.
     package init(since: Int? = nil, match: String? = nil, limit: Int = EventPages.limit) {
         self.since = since
         self.match = match
         self.limit = limit
     }
 
-    /// The path and query of a stream of the events.
+    /// The path and query for a stream of the events.
     package var streamTarget: String { target([]) }
 
-    /// The path and query of the next page, or `nil` after the last one.
+    /// The path and query for the next page, or `nil` after the last one.
     package var target: String? { isComplete ? nil : target(["limit=\(limit)"]) }
 
     private func target(_ items: [String]) -> String {
@@ -33,7 +33,7 @@ package struct EventPages: Hashable, Sendable {
         return "/v1/events" + (all.isEmpty ? "" : "?" + all.joined(separator: "&"))
     }
 
-    /// Adds the answer to `target`.
+    /// Adds the answer to the request for `target`.
     package mutating func add(_ page: JSON) {
         guard case .object(let members) = page else {
             isComplete = true
@@ -50,7 +50,7 @@ package struct EventPages: Hashable, Sendable {
         since = next
     }
 
-    /// All pages as one answer: `{events, next}`, and `lost` if there are such events.
+    /// All pages as one answer: `{events, next}`, and `lost` if events were lost.
     package var answer: JSON {
         .object(
             [.init("events", .array(events))] + (next.map { [.init("next", .integer($0))] } ?? [])

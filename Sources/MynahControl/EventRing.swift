@@ -1,12 +1,12 @@
 import MynahEmulator
 
-/// The latest events, at most a fixed number of them and of bytes (a ring buffer).
+/// The latest events, limited in number and in bytes (a ring buffer).
 struct EventRing {
-    /// An event, and its device if the event does not name it.
+    /// An event, with its device's name if the event itself does not contain it.
     struct Element {
         let event: DeviceEvent
         let device: String?
-        /// The memory of the entry in bytes, as an estimate.
+        /// The estimated memory of the element, in bytes.
         let memory: Int
 
         init(event: DeviceEvent, device: String?) {
@@ -19,12 +19,12 @@ struct EventRing {
     /// Consecutive events.
     struct Part {
         var elements: [Element]
-        /// The number of the first of them.
+        /// The number of the first event in the part.
         let start: UInt64
-        /// How many events before them are not kept any more.
+        /// The number of requested events that are no longer in the ring.
         var lost: UInt64
 
-        /// The number to go on from.
+        /// The number of the event after the part.
         var next: UInt64 { start + UInt64(elements.count) }
     }
 
@@ -32,13 +32,13 @@ struct EventRing {
     private let byteLimit: Int
     /// The slots of events, used from `oldest` on.
     ///
-    /// More slots are made as needed.
+    /// The array grows as needed.
     private var places: [Element?] = []
     private var oldest = 0
     private var count = 0
     /// The number of the oldest event, or of the next one if there is none.
     private(set) var first: UInt64 = 1
-    /// The memory that the events take, as an estimate.
+    /// The estimated memory of the events, in bytes.
     private(set) var byteCount = 0
 
     init(capacity: Int, byteLimit: Int) {
@@ -50,9 +50,9 @@ struct EventRing {
     /// The number of the next event.
     var next: UInt64 { first + UInt64(count) }
 
-    /// Adds an event, in place of the oldest ones if there is no room; returns its number.
+    /// Adds an event, in place of the oldest ones if there is no room; returns the event's number.
     ///
-    /// The latest event is kept however large it is.
+    /// The latest event is always kept, even if it is larger than the limit.
     mutating func append(_ event: Element) -> UInt64 {
         let seq = next
         byteCount += event.memory
@@ -81,7 +81,7 @@ struct EventRing {
         places.append(contentsOf: repeatElement(nil, count: min(capacity, max(16, 2 * count)) - count))
     }
 
-    /// Removes all events and returns them in no order, so that a caller can free them outside of its lock.
+    /// Removes and returns all events, in any order, so that a caller can free them without holding its lock.
     mutating func removeAll() -> [Element?] {
         first = next
         (oldest, count, byteCount) = (0, 0, 0)
@@ -89,7 +89,7 @@ struct EventRing {
         return places
     }
 
-    /// The events from a number on, at most `limit`.
+    /// At most `limit` events, from a number on.
     func part(from asked: UInt64, limit: Int) -> Part {
         // Numbers begin with 1.
         let asked = max(asked, 1)
@@ -107,7 +107,7 @@ struct EventRing {
 }
 
 extension Journal.Slice {
-    /// The events of a part, each with its number and its device.
+    /// Makes the journal's slice of a part.
     init(_ part: EventRing.Part) {
         let entries = part.elements.enumerated().map { index, element in
             Journal.Entry(

@@ -4,27 +4,29 @@ import MynahSupport
 
 /// Events as server-sent events (WHATWG HTML, section 9.2).
 ///
-/// An event is `id: EPOCH-SEQ`, `event: NAME` and `data: {…}`, as the journal has it. `event: lost` with
-/// `{"event": "lost", "count": N}` reports events that were dropped before the reader got them; its
-/// identifier is that of the last one.
+/// An event has `id: EPOCH-SEQ`, `event: NAME` and `data: {…}`, with the JSON of the journal. `event: lost`
+/// with `{"event": "lost", "count": N}` reports events that were dropped before they could be sent; its
+/// identifier is that of the last dropped event.
 package struct EventStreamFrames: Hashable, Sendable {
     /// The epoch of the journal that the events are from.
     package var epoch: String
     private let match: EventMatch?
 
-    /// Frames of the events of one run, all or only those that match.
+    /// Makes the frames of a run's events: of all, or of those that match.
     package init(epoch: String, match: EventMatch? = nil) {
         self.epoch = epoch
         self.match = match
     }
 
-    /// A comment, which clients ignore: it keeps the connection open and finds out whether it is.
+    /// A comment, which clients ignore: it keeps the connection open, and shows whether the client is still
+    /// connected.
     package static let keepAlive = Array(":\n\n".utf8)
 
-    /// The comment after a change that is no event: a mark, an emptied journal, another time of `manual`.
+    /// The comment for a change without an event: a mark, a cleared journal, or a new time of the `manual`
+    /// clock.
     package static let change = Array(": changed\n\n".utf8)
 
-    /// The frames of a part of the journal; empty if nothing in it matches.
+    /// The frames for a part of the journal; empty if no event matches.
     package func frames(of slice: Journal.Slice) -> [UInt8] {
         var bytes: [UInt8] = []
         if slice.lost > 0 {
@@ -48,10 +50,10 @@ package struct EventStreamFrames: Hashable, Sendable {
         bytes += "\n\n".utf8
     }
 
-    /// The number to go on from after `Last-Event-ID`.
+    /// The number at which a stream continues after `Last-Event-ID`.
     ///
     /// `kept` has the numbers of the journal's events. After an identifier of another run, or an invalid one,
-    /// the stream has everything that is kept.
+    /// the stream begins with the oldest event.
     package func position(after lastEventID: String, kept: Range<UInt64>) -> UInt64 {
         guard lastEventID.hasPrefix(epoch + "-") else { return kept.lowerBound }
         let digits = lastEventID.dropFirst(epoch.count + 1)

@@ -4,16 +4,16 @@ package import MynahSupport
 
 /// The request `POST /v1/wait`: waits until events that match have happened.
 ///
-/// The wait looks at the events since `since`, and then at new ones: a wait that is set after its event finds
-/// it. The body is `{match, count, within, since}`:
-/// - `match`: the events, as an `EventMatch` in its object form or its text form.
-/// - `count`: how many; 1 if it is missing, at most 10,000.
-/// - `within`: how long it waits, such as `"500 ms"`; `"2 s"` if it is missing, at most `"10 min"`, or a
-///   day if time moves with requests only. `"0 s"` looks at what has happened and does not wait.
-/// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
-///   event since the run started or the journal was emptied.
+/// The events since `since` are checked first, and then new ones, so a wait that begins after its event still
+/// finds it. The body is `{match, count, within, since}`:
+/// - `match`: the expected events, as an `EventMatch` in object form or text form.
+/// - `count`: the number of events to wait for, at most 10,000; the default is 1.
+/// - `within`: the time limit, such as `"500 ms"`; the default is `"2 s"`, and the longest is `"10 min"`, or
+///   a day if only requests advance the time. With `"0 s"`, only past events are checked.
+/// - `since`: the number of the first event to check. The default is the last mark, or without marks the
+///   first event since the run started or the journal was cleared.
 package struct EventWait: Hashable, Sendable {
-    /// The members of its body.
+    /// The members of the body.
     package static let members = ["match", "count", "within", "since"]
     /// The longest `within` on a clock.
     package static func longest(on clock: RunClock) -> Duration {
@@ -25,11 +25,11 @@ package struct EventWait: Hashable, Sendable {
 
     /// The events that the request waits for, with the names of devices in events.
     package var match: EventMatch
-    /// How many events it waits for.
+    /// The number of events to wait for.
     package var count: Int
-    /// How long it waits.
+    /// The time limit.
     package var within: Duration
-    /// The number of the first event that counts, or `nil` for the default.
+    /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
     /// A wait.
@@ -40,7 +40,7 @@ package struct EventWait: Hashable, Sendable {
         self.since = since
     }
 
-    /// Reads the body; throws a problem of status 400 if it is not valid.
+    /// Parses the body; throws a problem with status 400 if it is not valid.
     package init(parsing bytes: [UInt8], on clock: RunClock = .real) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         guard let match = try body.match("match") else {
@@ -56,7 +56,7 @@ package struct EventWait: Hashable, Sendable {
         }
     }
 
-    /// Reads `within`; throws a reason that follows its name.
+    /// Parses `within`; throws a reason that is worded to follow the member's name.
     package static func duration(
         _ text: String, atMost longest: Duration = longestOfAll
     ) throws(DurationText.Problem) -> Duration {
@@ -70,9 +70,10 @@ package struct EventWait: Hashable, Sendable {
 
     /// Waits for the events.
     ///
-    /// Throws a problem of status 408 with `nearest` and `seen` if they have not happened within the time, if
-    /// the journal ends, or if the task is cancelled; and one of status 400 if `since` does not exist yet.
-    /// `reason` says why the task was cancelled, as the end of that problem's text, if it is known.
+    /// Throws a problem with status 408, `nearest` and `seen` if the events do not happen in time, if the
+    /// journal ends, or if the task is cancelled. Throws one with status 400 if `since` does not exist yet.
+    /// `reason` returns why the task was cancelled, as the end of the problem's text, or `nil` if that is not
+    /// known.
     package func answer(
         from journal: Journal, clock: some Clock<Duration>, cancelledFor reason: () -> String? = { nil }
     ) async throws(ControlProblem) -> FoundEvents {
@@ -92,7 +93,7 @@ package struct EventWait: Hashable, Sendable {
         return FoundEvents(events: search.found, next: last.seq + 1, lost: search.lost)
     }
 
-    /// Goes on with a search until it is complete, or `limit` returns.
+    /// Continues a search until it is complete, or until `limit` returns.
     private static func follow(
         _ search: EventSearch, _ journal: Journal, until limit: @escaping @Sendable () async -> Void
     ) async -> EventSearch {

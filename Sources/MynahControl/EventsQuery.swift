@@ -3,25 +3,25 @@ import MynahSupport
 
 /// The query of `GET /v1/events`: `?since=&last=&match=&limit=`.
 ///
-/// - `since`: the number of the first event; the last mark if it is missing, else the first event since the
-///   run started or the journal was emptied.
-/// - `last`: begins with this number of the latest events, 1 to 10,000, but not before `since`.
-/// - `match`: only events that match; an `EventMatch` in its object form or its text form.
-/// - `limit`: how many events at most, 1 to 10,000; 1,000 if it is missing.
+/// - `since`: the number of the first event. The default is the last mark, or without marks the first event
+///   since the run started or the journal was cleared.
+/// - `last`: begin with this number of latest events, 1 to 10,000, of those since `since`.
+/// - `match`: only events that match, as an `EventMatch` in object form or text form.
+/// - `limit`: the largest number of events, 1 to 10,000; the default is 1,000.
 package struct EventsQuery: Hashable, Sendable {
-    /// The names of its parameters.
+    /// The names of the query's parameters.
     package static let parameters = ["since", "last", "match", "limit"]
 
     /// The number of the first event, or `nil` for the default.
     package var since: UInt64?
-    /// How many of the last events there are at most before those that follow, or `nil` for all.
+    /// The number of latest events to begin with, or `nil` for all.
     package var last: UInt64?
-    /// The match of the events, or `nil` for all; its device names are those of events.
+    /// The match for the events, with device names as in events, or `nil` for all events.
     package var match: EventMatch?
-    /// How many events a page has at most.
+    /// The largest number of events on a page.
     package var limit = 1000
 
-    /// Reads the query's items, percent-decoded; throws a problem of status 400 that names the wrong one.
+    /// Parses the query's items, percent-decoded; throws a problem with status 400 that names the wrong one.
     package init(_ items: [(name: String, value: String)]) throws(ControlProblem) {
         var members: [JSON.Member] = []
         for (name, value) in items {
@@ -37,7 +37,7 @@ package struct EventsQuery: Hashable, Sendable {
         if let limit = try body.number("limit", in: 1...10_000) { self.limit = limit }
     }
 
-    /// The value as a request's body would have it.
+    /// A parameter's value as the corresponding member of a request's body.
     private static func json(_ name: String, _ value: String) throws(ControlProblem) -> JSON {
         guard name == "match" else { return Int(value).map { .integer($0) } ?? .string(value) }
         guard value.drop(while: { $0 == " " }).first == "{" else { return .string(value) }
@@ -50,7 +50,7 @@ package struct EventsQuery: Hashable, Sendable {
 
     /// The number of the first event.
     ///
-    /// Throws a problem of status 400 if `since` does not exist yet.
+    /// Throws a problem with status 400 if `since` does not exist yet.
     package func start(in journal: Journal) throws(ControlProblem) -> UInt64 {
         guard let last else { return try journal.start(since: since) }
         // The last events may be before the last mark.
@@ -59,9 +59,9 @@ package struct EventsQuery: Hashable, Sendable {
         return since == nil ? first : max(try journal.start(since: since), first)
     }
 
-    /// The events that there are now.
+    /// The requested events so far.
     ///
-    /// Throws a problem of status 400 if `since` does not exist yet.
+    /// Throws a problem with status 400 if `since` does not exist yet.
     package func page(of journal: Journal) async throws(ControlProblem) -> FoundEvents {
         let start = try start(in: journal)
         var events: [Journal.Entry] = []

@@ -4,14 +4,14 @@ package import MynahSupport
 package struct FoundEvents: Hashable, Sendable {
     /// The events, in order.
     package let events: [Journal.Entry]
-    /// The number after the last of them: the `since` of a request for those that follow.
+    /// The number after the last event, which is the `since` of a request for the next events.
     ///
-    /// Without events it is the first number that was looked at.
+    /// Without events, this is the first number that was searched.
     package let next: UInt64
-    /// How many events from `since` on were not kept long enough to be looked at.
+    /// The number of events from `since` on that were lost before they could be searched.
     package let lost: UInt64
 
-    /// The body of the response: `{events, next}`, and `lost` if there are such events.
+    /// The body of the response: `{events, next}`, and `lost` if events were lost.
     package var json: JSON {
         .object(
             [

@@ -1,21 +1,21 @@
 /// A test report in JUnit's XML, as test reporters read it.
 package struct JUnitReport: Sendable {
-    /// Why a case did not pass.
+    /// The reason that a case did not pass.
     package enum Trouble: Hashable, Sendable {
         /// An expected event did not happen.
         case failure(String)
-        /// The case could not be carried out to its end.
+        /// The case could not be carried out completely.
         case error(String)
     }
 
     /// A test.
     package struct Case: Sendable {
         package var name: String
-        /// The group that it belongs to.
+        /// The group of the case.
         package var group: String
         /// The duration of the case, or `nil` if it is not known.
         package var time: Duration?
-        /// Empty if it passed.
+        /// The reasons that the case did not pass; empty if it passed.
         package var troubles: [Trouble]
         /// The output of the case, or `nil` if there is none.
         package var output: String?
@@ -35,7 +35,7 @@ package struct JUnitReport: Sendable {
     /// The beginning of every report, after the declaration of its encoding.
     private static let root = "<testsuites><testsuite name=\"mynah\""
 
-    /// Whether a body is such a report.
+    /// Whether a body is a report of this kind.
     static func isReport(_ body: [UInt8]) -> Bool {
         let lines = String(decoding: body.prefix(200), as: UTF8.self).split(separator: "\n")
         return lines.first?.hasPrefix("<?xml ") == true && lines.dropFirst().first?.hasPrefix(root) == true
@@ -43,7 +43,7 @@ package struct JUnitReport: Sendable {
 
     private let cases: [Case]
 
-    /// A report of these cases.
+    /// Makes a report of these cases.
     package init(_ cases: [Case]) {
         self.cases = cases
     }
@@ -74,14 +74,14 @@ package struct JUnitReport: Sendable {
         return text + "</testsuite></testsuites>\n"
     }
 
-    /// Seconds with three decimals.
+    /// A number of seconds with three decimals.
     private static func seconds(_ time: Duration) -> String {
         let (seconds, attoseconds) = max(time, .zero).components
         let milliseconds = String(1000 + attoseconds / 1_000_000_000_000_000).dropFirst()
         return "\(seconds).\(milliseconds)"
     }
 
-    /// Text in XML 1.0, which has no control characters.
+    /// Escapes text for XML 1.0, which allows no control characters.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

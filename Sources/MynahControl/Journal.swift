@@ -5,16 +5,16 @@ package import MynahSupport
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).
 ///
 /// The journal keeps events as values; JSON is made when they are read. Its length and its memory are
-/// bounded: the oldest events are dropped, and a reader that has not read them gets their number. Sequence
-/// numbers go on when the journal is emptied.
+/// limited: the oldest events are dropped, and a reader that has not read them is told how many it missed.
+/// Sequence numbers continue after the journal was cleared.
 ///
-/// Appending costs a lock and, if readers wait, one wake-up for each of them: matching is their work.
+/// Appending needs a lock and, if readers wait, one wake-up for each of them; the readers do the matching.
 package final class Journal: Sendable {
-    /// One event of a device.
+    /// An event of a device, with its number.
     package struct Entry: Hashable, Sendable {
         /// The event's number: the first event of a run has 1.
         package let seq: UInt64
-        /// The event, which has `device`.
+        /// The event, with its device's name.
         package let event: DeviceEvent
 
         package init(seq: UInt64, event: DeviceEvent) {
@@ -33,9 +33,9 @@ package final class Journal: Sendable {
     package struct Slice: Hashable, Sendable {
         /// The events, in order.
         package var entries: [Entry]
-        /// The number to go on from.
+        /// The number of the event after the slice.
         package var next: UInt64
-        /// How many events from the asked number on are not kept any more.
+        /// The number of requested events that are no longer in the journal.
         package var lost: UInt64
 
         package init(entries: [Entry], next: UInt64, lost: UInt64) {
@@ -45,50 +45,50 @@ package final class Journal: Sendable {
         }
     }
 
-    /// A place in the journal that a client has named.
+    /// A position in the journal that a client has named.
     package struct Mark: Hashable, Sendable {
-        /// The client's name for it.
+        /// The name from the client.
         package let name: String
         /// The number of the next event when the mark was set: `since` with this number selects the events
         /// after the mark.
         package let seq: UInt64
     }
 
-    /// How many marks are kept; the oldest are dropped.
+    /// The largest number of marks; above it, the oldest ones are dropped.
     package static let markLimit = 10_000
 
     private struct Waiter {
         let key: UInt64
-        /// The number that it waits for.
+        /// The number of the event that the waiter waits for.
         let seq: UInt64
-        /// `true` if changes that are no events wake the waiter too.
+        /// `true` if changes without an event also wake the waiter.
         let noticesChanges: Bool
-        /// Called with whether there is an event with this number or a higher one.
+        /// Resumed with whether there is an event with this number or a higher one.
         let continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
         var events: EventRing
         var epoch: String
-        /// How many events there were before this epoch.
+        /// The number of events before this epoch.
         var before: UInt64 = 0
-        /// The epoch before this one, whose events are kept for readers that are not at its end.
+        /// The previous epoch with its events, for readers that have not read all of them.
         var former: (epoch: String, events: EventRing, before: UInt64)?
         /// The number of the first event since the run started or the journal was emptied.
         var start: UInt64 = 1
         var marks: [Mark] = []
-        /// How often something changed that is no event.
+        /// The number of changes without an event.
         var changes: UInt64 = 0
         var isEnded = false
         var waiters: [Waiter] = []
         var lastKey: UInt64 = 0
-        /// How many events of each name there were since the run started.
+        /// The number of events of each name since the run started.
         var counts: [DeviceEvent.Name: Int] = [:]
 
         /// Removes and returns the waiters that wait for this number or a lower one.
         mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] { takeWaiters { $0.seq <= seq } }
 
-        /// Counts a change that is no event; removes and returns the waiters that notice it.
+        /// Counts a change without an event; removes and returns the waiters that wait for such a change.
         mutating func change() -> [Waiter] {
             changes += 1
             return takeWaiters(where: \.noticesChanges)
@@ -105,7 +105,7 @@ package final class Journal: Sendable {
     private let capacity: Int
     private let byteLimit: Int
 
-    /// An empty journal with limits for the number of events and for their estimated size in bytes.
+    /// Makes an empty journal with limits for the number of events and for their estimated memory in bytes.
     package init(capacity: Int = 100_000, byteLimit: Int = 64 << 20, epoch: String? = nil) {
         self.capacity = capacity
         self.byteLimit = byteLimit
@@ -115,18 +115,21 @@ package final class Journal: Sendable {
                 epoch: epoch ?? Self.newEpoch()))
     }
 
-    /// Two runs with the same seed differ in it, too: a client that knows one is not told about the other.
+    /// A new random epoch.
+    ///
+    /// Two runs with the same seed have different epochs, too: otherwise a client of one run would not notice
+    /// the other.
     private static func newEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// Distinguishes this journal from those of other runs and histories, in the identifiers of server-sent
-    /// events.
+    /// The random text that distinguishes this journal, since its last restart, from all others in the
+    /// identifiers of server-sent events.
     package var epoch: String { state.withLock { $0.epoch } }
 
     // MARK: Writing
 
     /// Adds an event of a device; returns its number.
     ///
-    /// An event that does not name a device itself gets this one when it is read.
+    /// An event that does not contain its device's name gets this one when it is read.
     @discardableResult
     package func append(_ event: DeviceEvent, of device: String? = nil) -> UInt64 {
         let element = EventRing.Element(event: event, device: device)
@@ -139,7 +142,7 @@ package final class Journal: Sendable {
         return seq
     }
 
-    /// Names the place after the last event; returns the number of the next event.
+    /// Sets a mark after the last event; returns the number of the next event.
     @discardableResult
     package func mark(_ name: String) -> UInt64 {
         let (seq, woken): (UInt64, [Waiter]) = state.withLock { state in
@@ -152,7 +155,7 @@ package final class Journal: Sendable {
         return seq
     }
 
-    /// Forgets all events and marks; numbers go on.
+    /// Forgets all events and marks; numbers continue.
     package func clear() {
         // Freeing the events of a long run takes milliseconds, in which nobody should wait for the lock.
         let (_, woken) = state.withLock { state in
@@ -164,9 +167,9 @@ package final class Journal: Sendable {
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
-    /// Begins anew with another epoch: there are no events and no marks, and the next event has the number 1.
+    /// Begins a new epoch without events and marks, in which the next event has the number 1.
     ///
-    /// Readers first get the rest of the epoch that has ended.
+    /// Readers first get the rest of the previous epoch.
     package func restart() {
         let fresh = EventRing(capacity: capacity, byteLimit: byteLimit)
         let (_, woken): (EventRing?, [Waiter]) = state.withLock { state in
@@ -184,7 +187,7 @@ package final class Journal: Sendable {
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
-    /// Notes a change of the run that is no event, such as another time.
+    /// Notes a change of the run without an event, such as a new time.
     package func noteChange() {
         for waiter in state.withLock({ $0.change() }) { waiter.continuation.resume(returning: false) }
     }
@@ -203,23 +206,23 @@ package final class Journal: Sendable {
 
     // MARK: Reading
 
-    /// The events from a number on, at most `limit`.
+    /// At most `limit` events, from a number on.
     package func read(from seq: UInt64, limit: Int = 1000) -> Slice {
         // Events get their devices after the lock is released: a device may wait for it to append.
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
-    /// A position at which a reader continues, also after the journal has begun anew.
+    /// A position at which a reader continues, even after the journal was restarted.
     struct Place: Hashable, Sendable {
         /// The epoch of the number.
         var epoch: String
-        /// How many events there were before that epoch.
+        /// The number of events before that epoch.
         var before: UInt64
         /// The number of an event.
         var seq: UInt64
     }
 
-    /// The place of a number in an epoch; in an unknown epoch, the place of the first event.
+    /// The position of a number in an epoch; in an unknown epoch, the position of the first event.
     func place(of seq: UInt64, in epoch: String? = nil) -> Place {
         state.withLock { state in
             if let former = state.former, former.epoch == epoch {
@@ -230,7 +233,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// The events from a place on, at most `limit`, all of one epoch, and the place to go on from.
+    /// At most `limit` events of one epoch, from a position on, and the position at which to continue.
     func read(from place: Place, limit: Int) -> (slice: Slice, next: Place) {
         var next = place
         let part = state.withLock { state in
@@ -252,12 +255,12 @@ package final class Journal: Sendable {
         return (Slice(part), next)
     }
 
-    /// The numbers of the events that are kept.
+    /// The numbers of the events in the journal.
     ///
     /// The upper bound is the number of the next event.
     package var kept: Range<UInt64> { state.withLock { $0.events.first..<$0.events.next } }
 
-    /// How many events of each name there were since the run started, in the order of their names.
+    /// The number of events of each name since the run started, in the order of the names.
     package var counts: [(name: DeviceEvent.Name, count: Int)] {
         state.withLock { $0.counts }.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
     }
@@ -265,7 +268,7 @@ package final class Journal: Sendable {
     /// The marks, in the order in which they were set.
     package var marks: [Mark] { state.withLock { $0.marks } }
 
-    /// How often a mark was set, the journal was emptied or another change was noted.
+    /// The number of changes without an event: marks, clearings and others.
     package var changes: UInt64 { state.withLock { $0.changes } }
 
     /// Whether the run is over.
@@ -274,10 +277,10 @@ package final class Journal: Sendable {
     /// How many readers wait for an event.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// The number from which a request looks: its `since`, else the last mark, else the first event since the
-    /// run started or the journal was emptied.
+    /// The number at which a request begins: its `since`, or else the last mark, or else the first event
+    /// since the run started or the journal was cleared.
     ///
-    /// Throws a problem of status 400 if `since` is after the next event.
+    /// Throws a problem with status 400 if `since` is after the next event.
     package func start(since: UInt64?) throws(ControlProblem) -> UInt64 {
         let (start, next) = state.withLock { state in
             (since ?? state.marks.last?.seq ?? state.start, state.events.next)
@@ -294,7 +297,7 @@ package final class Journal: Sendable {
         return max(start, 1)
     }
 
-    /// A key for a reader that `wake` shall find.
+    /// Makes a key with which `wake` finds a reader.
     func newKey() -> UInt64 {
         state.withLock { state in
             state.lastKey += 1
@@ -302,7 +305,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Lets the reader of this key go on without an event, if it waits.
+    /// Wakes the reader with this key without an event, if it waits.
     func wake(_ key: UInt64) {
         let waiter: Waiter? = state.withLock { state in
             state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
@@ -310,13 +313,13 @@ package final class Journal: Sendable {
         waiter?.continuation.resume(returning: false)
     }
 
-    /// Returns when there is an event with this number or a higher one, when the journal has ended, when the
-    /// reader of this key is woken, or when the task is cancelled.
+    /// Waits until there is an event with this number or a higher one, the journal has ended, the reader with
+    /// this key is woken, or the task is cancelled.
     ///
-    /// With `changes`, it also returns after a change that is no event, and at once if the count of these
-    /// differs from `changes`. It returns at once if there is another epoch than `epoch`, too.
+    /// With `changes`, the call also returns after a change without an event, and at once if the number of
+    /// such changes differs from `changes`. The call also returns at once if the epoch differs from `epoch`.
     ///
-    /// Returns whether there is such an event, or another epoch.
+    /// The result is `true` if there is such an event, or another epoch.
     @discardableResult
     package func changed(
         from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil, epoch: String? = nil
@@ -345,10 +348,10 @@ package final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Gives `body` the events that there are now from a number on, in parts, until it returns false.
+    /// Calls `body` with the current events from a number on, in parts, until it returns `false`.
     ///
-    /// Events that happen meanwhile are not among them, so it ends however fast they come. A full journal
-    /// takes long to look through: other tasks run between two parts.
+    /// Events that happen in the meantime are not included, so this ends even if events come fast. Searching
+    /// a full journal takes long, so other tasks can run between two parts.
     package func forEachSlice(from seq: UInt64, _ body: (Slice) -> Bool) async {
         let end = kept.upperBound
         var position = seq

@@ -1,19 +1,19 @@
-/// Reads a journal from a number on, and waits at its end.
+/// Reads a journal from a number on, and waits for new events at its end.
 package struct JournalReader: Sendable {
     private let journal: Journal
     private let key: UInt64
     private var place: Journal.Place
-    /// How often the journal had changed otherwise than by an event, or `nil` if that is not noticed.
+    /// The last seen number of changes without an event, or `nil` if such changes are ignored.
     private var changes: UInt64?
 
-    /// The number to go on from.
+    /// The number at which reading continues.
     package var position: UInt64 { place.seq }
-    /// The epoch of the journal that the position is in.
+    /// The epoch of the position.
     package var epoch: String { place.epoch }
 
-    /// A reader that begins with this number, of an epoch if the journal may have begun anew since.
+    /// Makes a reader that begins with this number, in an epoch if the journal may have been restarted since.
     ///
-    /// With `noticesChanges`, changes that are no events end its waiting as well; `takeChange` reports them.
+    /// With `noticesChanges`, changes without an event also end its waiting; `takeChange` reports them.
     package init(
         _ journal: Journal, from seq: UInt64, of epoch: String? = nil, noticesChanges: Bool = false
     ) {
@@ -23,7 +23,7 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Whether something changed that is no event since the last call, or ever before the first one.
+    /// Whether there was a change without an event since the last call, or at all before the first call.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes
@@ -31,15 +31,14 @@ package struct JournalReader: Sendable {
         return now != known
     }
 
-    /// Lets `next` return an empty part, if it waits.
+    /// Makes a waiting call of `next` return an empty part.
     var waker: @Sendable () -> Void { { [journal, key] in journal.wake(key) } }
 
     /// Returns the next part, with events or with the number of lost ones.
     ///
     /// The part is empty if the reader was woken. It is `nil` after the journal's end, or if the task is
-    /// cancelled. After the journal has begun anew, the reader returns the remaining old events, and then
-    /// goes on with the first new one. If the journal has begun anew twice, it returns the number of missed
-    /// events instead.
+    /// cancelled. After a restart of the journal, the reader returns the remaining old events, and then
+    /// continues with the first new one. After two restarts, it returns the number of missed events instead.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
         guard !Task.isCancelled else { return nil }
         guard

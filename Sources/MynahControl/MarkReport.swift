@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The events of a run by mark, for a test report: each mark is a case, and errors are its failures.
+/// A test report from the events of a run: each mark begins a case, and errors are its failures.
 struct MarkReport {
     struct Case {
         let name: String
@@ -12,10 +12,10 @@ struct MarkReport {
     }
 
     private(set) var cases: [Case]
-    /// How many events are not kept any more, and are in no case.
+    /// The number of events that are no longer in the journal, and so are in no case.
     private(set) var lost: UInt64 = 0
 
-    /// The report of everything that a journal keeps.
+    /// Makes the report of everything in a journal.
     init(of journal: Journal) async {
         cases = journal.marks.map { Case(name: $0.name, seq: $0.seq) }
         guard let first = cases.first else { return }

@@ -1,13 +1,13 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The events that came nearest to a match: at most three with its name, and their differences.
+/// The events that came nearest to a match: at most three with the right name, and their differences.
 package struct NearestEvents: Sendable {
     /// An event and its differences from the match.
     package struct Candidate: Hashable, Sendable {
         /// The event.
         package let entry: Journal.Entry
-        /// The members of the match that the event differs in; empty if it matches.
+        /// The members of the match in which the event differs; empty if it matches.
         package let differs: [String]
 
         /// The event as one JSON object that ends with `differs`.
@@ -25,14 +25,14 @@ package struct NearestEvents: Sendable {
         nearest.candidates.map { Candidate(entry: $0.item, differs: $0.differs) }
     }
 
-    /// The nearest events to a match, of the compared ones.
+    /// Finds the nearest events to a match.
     package init(to match: EventMatch) {
         nearest = NearestMatches(to: match, limit: 3)
     }
 
-    /// Adds an event that is later than those before.
+    /// Compares an event, which must be later than those before.
     package mutating func add(_ entry: Journal.Entry) { nearest.compare(entry, entry.event) }
 
-    /// The events as a list.
+    /// The events as a JSON list.
     package var json: JSON { .array(candidates.map(\.json)) }
 }

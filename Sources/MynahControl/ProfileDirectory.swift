@@ -1,17 +1,17 @@
 import Glibc
 
-/// The directory from which clients that cannot read this user's files may add profiles.
+/// The directory from which clients may add profiles that are not allowed to name other files of this user.
 package struct ProfileDirectory: Sendable {
     private let path: String?
 
-    /// A directory, or `nil` if there is none.
+    /// Makes a directory for a path, or for `nil` if there is none.
     package init(_ path: String?) {
         self.path = path
     }
 
-    /// The path of a profile that a client names; a relative one is in the directory.
+    /// The path of a profile that a client names; a relative path is resolved in the directory.
     ///
-    /// Throws a problem of status 403 if the client may not name it, whether there is such a file or not.
+    /// Throws a problem with status 403 if the client may not name the path, whether or not the file exists.
     func resolve(_ name: String, isTrusted: Bool) throws(ControlProblem) -> String {
         let path = name.hasPrefix("/") ? name : self.path.map { "\($0)/\(name)" } ?? name
         if isTrusted { return path }
@@ -28,7 +28,7 @@ package struct ProfileDirectory: Sendable {
         return real
     }
 
-    /// The path without links and dots, or `nil` if there is no such file.
+    /// The path with links and dots resolved, or `nil` if there is no such file.
     private static func real(_ path: String) -> String? {
         guard !path.utf8.contains(0), let real = realpath(path, nil) else { return nil }
         defer { free(real) }

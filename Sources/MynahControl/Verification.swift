@@ -1,18 +1,18 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The request `POST /v1/verify`: checks what has happened; it does not wait.
+/// The request `POST /v1/verify`: checks past events without waiting.
 ///
 /// The body is `{match, exactly | atLeast | never, since, order}`:
-/// - `match`: the events that are counted, as an `EventMatch` in its object form or its text form.
-/// - `exactly`, `atLeast`: the number of events that must match. `never: true`: none may match. Without these
-///   at least 1 must match.
-/// - `order`: a list of matches, at most 1,000. Events must have happened that match them in this order;
-///   other events may have happened between. It is allowed with `match` or alone.
-/// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
-///   event since the run started or the journal was emptied.
+/// - `match`: the events to count, as an `EventMatch` in object form or text form.
+/// - `exactly`, `atLeast`: the number of events that must match. With `never: true`, none may match. The
+///   default is at least 1.
+/// - `order`: a list of at most 1,000 matches. Events that match them must have happened in this order; other
+///   events may have happened in between. This member can be used with `match` or alone.
+/// - `since`: the number of the first event to check. The default is the last mark, or without marks the
+///   first event since the run started or the journal was cleared.
 package struct Verification: Hashable, Sendable {
-    /// How many events must match.
+    /// The number of events that must match.
     package enum Expectation: Hashable, Sendable {
         case exactly(Int)
         case atLeast(Int)
@@ -35,29 +35,29 @@ package struct Verification: Hashable, Sendable {
         }
     }
 
-    /// The expected events have happened.
+    /// The result if the expected events have happened.
     package struct Answer: Hashable, Sendable {
-        /// How many events match; without `match` the number of events in `order`.
+        /// The number of matching events; without `match`, the number of events in `order`.
         package let count: Int
-        /// How many events from `since` on are not kept any more.
+        /// The number of events from `since` on that are no longer in the journal.
         package let lost: UInt64
 
-        /// The body of the response: `{count}`, and `lost` if there are such events.
+        /// The body of the response: `{count}`, and `lost` if events were lost.
         package var json: JSON { .object([.init("count", .integer(count))] + JSON.lost(lost)) }
     }
 
-    /// The members of its body.
+    /// The members of the body.
     package static let members = ["match", "exactly", "atLeast", "never", "since", "order"]
 
-    /// The events that are counted, or `nil` if only the order is checked.
+    /// The events to count, or `nil` if only the order is checked.
     ///
-    /// Devices have their names in events.
+    /// The device names are those in events.
     package var match: EventMatch?
-    /// How many events must match.
+    /// The number of events that must match.
     package var expectation: Expectation
     /// Matches of events that must have happened in this order.
     package var order: [EventMatch]
-    /// The number of the first event that counts, or `nil` for the default.
+    /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
     /// A verification.
@@ -71,7 +71,7 @@ package struct Verification: Hashable, Sendable {
         self.since = since
     }
 
-    /// Reads the body; throws a problem of status 400 if it is not valid.
+    /// Parses the body; throws a problem with status 400 if it is not valid.
     package init(parsing bytes: [UInt8]) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         let match = try body.match("match")
@@ -108,7 +108,7 @@ package struct Verification: Hashable, Sendable {
         return found.first
     }
 
-    /// Replaces the matches, such as by ones with the devices' names in events.
+    /// Replaces all matches, for example by matches with device names as in events.
     package mutating func mapMatches(
         _ transform: (EventMatch) throws(ControlProblem) -> EventMatch
     ) throws(ControlProblem) {
@@ -118,8 +118,8 @@ package struct Verification: Hashable, Sendable {
 
     /// Checks the events so far.
     ///
-    /// Throws a problem of status 422 with `count`, `timeline` and `nearest` if it is not what is expected,
-    /// and one of status 400 if `since` does not exist yet.
+    /// Throws a problem with status 422, `count`, `timeline` and `nearest` if the expected events have not
+    /// happened. Throws one with status 400 if `since` does not exist yet.
     package func answer(from journal: Journal) async throws(ControlProblem) -> Answer {
         let start = try journal.start(since: since)
         var review = VerificationReview(self)

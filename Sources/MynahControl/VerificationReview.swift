@@ -1,14 +1,14 @@
 import MynahEmulator
 import MynahSupport
 
-/// Reviews the events so far for a verification.
+/// Checks the events so far for a verification.
 struct VerificationReview {
-    /// How many events a failure shows.
+    /// The largest number of events that a failure shows.
     static let timelineLimit = 100
 
     private let verification: Verification
     private var matched = 0
-    /// The events that match `order`, in its order; each is the first one after the one before.
+    /// The numbers of the events that match `order`; each is the first match after the one before.
     private var steps: [UInt64] = []
     private(set) var lost: UInt64 = 0
     private var total = 0
@@ -20,7 +20,7 @@ struct VerificationReview {
         self.verification = verification
     }
 
-    /// The events that match, or without a match those in order.
+    /// The number of matching events, or without a match of the events in order.
     var count: Int { verification.match == nil ? steps.count : matched }
 
     mutating func add(_ slice: Journal.Slice) {
@@ -35,7 +35,7 @@ struct VerificationReview {
         }
     }
 
-    /// The problem, or `nil` if everything is as expected.
+    /// Searches the journal; returns the problem, or `nil` if the expected events have happened.
     func problem(from start: UInt64, in journal: Journal) async -> ControlProblem? {
         if let match = verification.match, !verification.expectation.holds(matched) {
             let came = matched.counting("event")
@@ -69,7 +69,7 @@ struct VerificationReview {
         }
     }
 
-    /// Whether events that are not kept could have made too many.
+    /// Whether lost events could make the result wrong, because they may have matched too.
     private var isSpoiltByLoss: Bool {
         guard verification.match != nil else { return false }
         return switch verification.expectation {

@@ -5,7 +5,7 @@ public struct ADType: Hashable, Sendable {
     /// The number on the air.
     public let rawValue: UInt8
 
-    /// The type with this number.
+    /// Makes the type with this number.
     public init(_ rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -20,10 +20,10 @@ public struct ADType: Hashable, Sendable {
     public static let txPowerLevel = ADType(0x0A)
     /// Appearance (0x19).
     public static let appearance = ADType(0x19)
-    /// Manufacturer Specific Data, the company first (0xFF).
+    /// Manufacturer Specific Data, which begins with the company identifier (0xFF).
     public static let manufacturerSpecificData = ADType(0xFF)
 
-    /// A list of service UUIDs of one width (0x02 to 0x07).
+    /// The type of a list of service UUIDs of one width (0x02 to 0x07).
     public static func serviceUUIDs(_ width: BluetoothUUID.Width, isComplete: Bool) -> ADType {
         let incomplete: UInt8 =
             switch width {
@@ -34,7 +34,7 @@ public struct ADType: Hashable, Sendable {
         return ADType(isComplete ? incomplete + 1 : incomplete)
     }
 
-    /// A list of solicited service UUIDs of one width (0x14, 0x1F, 0x15).
+    /// The type of a list of solicited service UUIDs of one width (0x14, 0x1F, 0x15).
     public static func solicitedServiceUUIDs(_ width: BluetoothUUID.Width) -> ADType {
         switch width {
         case .bits16: ADType(0x14)
@@ -43,7 +43,7 @@ public struct ADType: Hashable, Sendable {
         }
     }
 
-    /// Service Data under a UUID of one width (0x16, 0x20, 0x21).
+    /// The type of service data with a UUID of one width (0x16, 0x20, 0x21).
     public static func serviceData(_ width: BluetoothUUID.Width) -> ADType {
         switch width {
         case .bits16: ADType(0x16)
@@ -55,23 +55,23 @@ public struct ADType: Hashable, Sendable {
 
 /// One entry of advertising data: length, type, data (Core Specification, Vol 3, Part C, 11).
 public struct ADStructure: Hashable, Sendable {
-    /// The type, which says how to read the data.
+    /// The type, which determines the format of the data.
     public var type: ADType
     /// The data after the type, at most 254 bytes.
     public var data: [UInt8]
 
-    /// A structure with these bytes.
+    /// Makes a structure with this type and data.
     public init(type: ADType, data: [UInt8]) {
         self.type = type
         self.data = data
     }
 
-    /// How many bytes it takes on the air: its data and two bytes of header.
+    /// The number of bytes on the air: the data and two bytes of header.
     package var byteCount: Int { data.count + 2 }
 }
 
 extension [ADStructure] {
-    /// How many bytes they take on the air.
+    /// The number of bytes of all structures on the air.
     package var byteCount: Int { reduce(0) { $0 + $1.byteCount } }
 
     /// The bytes on the air, in order.
@@ -90,8 +90,8 @@ extension [ADStructure] {
 
     /// Parses advertising data.
     ///
-    /// A length of zero ends it early, as the specification requires. A structure that is cut off by the
-    /// end is left out. `rest` counts the bytes after the last whole structure.
+    /// A length of zero ends the data early, as the specification requires. A structure that is longer than
+    /// the remaining data is left out. `rest` is the number of bytes after the last complete structure.
     package static func decode(_ bytes: [UInt8]) -> (structures: [ADStructure], rest: Int) {
         var reader = ByteReader(bytes)
         var structures: [ADStructure] = []

@@ -1,14 +1,14 @@
 import MynahSupport
 
 extension ATTError {
-    /// The names of the errors that have one, as in `unlikelyError`, in the order of their codes.
+    /// The names of all errors that have one, as in `unlikelyError`, in the order of their codes.
     package static let names: [String] = named.map(\.name)
 
     private static let named: [(name: String, code: UInt8)] = words.sorted { $0.key < $1.key }.map {
         (joined($0.value), $0.key)
     }
 
-    /// Reads a name, or a code from 0x01 on in hexadecimal digits after 0x; `nil` if it is neither.
+    /// Parses a name, or a code of at least 0x01 in hexadecimal digits after `0x`; `nil` for any other text.
     package init?(named text: String) {
         if let code = Self.named.first(where: { $0.name == text })?.code {
             self.init(code: code)
@@ -22,7 +22,7 @@ extension ATTError {
         }
     }
 
-    /// Words as one: each but the first begins with a capital.
+    /// Joins words to one name, in which each word but the first begins with a capital.
     private static func joined(_ words: String) -> String {
         let parts = words.split(separator: " ")
         return parts.prefix(1).joined()

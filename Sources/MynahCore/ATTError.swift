@@ -2,13 +2,14 @@ import MynahSupport
 
 /// An error code of an ATT Error Response (Core Specification, Vol 3, Part F, 3.4.1.1).
 ///
-/// The whole range is here: the specification's own 0x01 to 0x13, an application's 0x80 to 0x9F, and the
-/// profiles' common 0xE0 to 0xFF (Core Specification Supplement, Part B).
+/// The codes 0x01 to 0x13 are defined by the specification, 0x80 to 0x9F by applications, and 0xE0 to 0xFF
+/// are common to all profiles (Core Specification Supplement, Part B).
 public struct ATTError: Error, Hashable, Sendable {
     /// The code on the air.
     public let code: UInt8
 
-    /// An error with any code, including 0x00 and the reserved ranges, because a profile may order them.
+    /// Makes an error with any code, including 0x00 and the reserved ranges, because a profile may require
+    /// them.
     public init(code: UInt8) {
         self.code = code
     }
@@ -31,7 +32,7 @@ public struct ATTError: Error, Hashable, Sendable {
     public static let insufficientAuthorization = ATTError(code: 0x08)
     /// 0x09: too many prepared writes are queued.
     public static let prepareQueueFull = ATTError(code: 0x09)
-    /// 0x0A: no attribute in the range.
+    /// 0x0A: no attribute was found in the range.
     public static let attributeNotFound = ATTError(code: 0x0A)
     /// 0x0B: the attribute cannot be read with a Read Blob Request.
     public static let attributeNotLong = ATTError(code: 0x0B)
@@ -51,7 +52,7 @@ public struct ATTError: Error, Hashable, Sendable {
     public static let databaseOutOfSync = ATTError(code: 0x12)
     /// 0x13: the value is not allowed.
     public static let valueNotAllowed = ATTError(code: 0x13)
-    /// 0xFC: the write is rejected for another reason than permissions.
+    /// 0xFC: the write is rejected for a reason other than permissions.
     public static let writeRequestRejected = ATTError(code: 0xFC)
     /// 0xFD: the Client Characteristic Configuration is not configured as the profile requires.
     public static let cccdImproperlyConfigured = ATTError(code: 0xFD)
@@ -77,7 +78,7 @@ extension ATTError: CustomStringConvertible {
         0xFE: "procedure already in progress", 0xFF: "out of range",
     ]
 
-    /// The code and its name, as `0x0D (invalid attribute value length)`.
+    /// The code and its name, as in `0x0D (invalid attribute value length)`.
     public var description: String {
         let number = "0x" + Hex.encode([code])
         if let name = Self.words[code] { return "\(number) (\(name))" }

@@ -1,15 +1,15 @@
 import MynahSupport
 
-/// How an accessory lays out its advertisement.
+/// Composes the advertising of an accessory.
 ///
-/// The Flags stand first. Everything is in the advertising data, the name too if it fits whole; otherwise the
-/// name is in the scan response, with what is meant for it. Of a type that is among the raw structures,
-/// nothing else is added.
+/// The Flags come first. All fields are in the advertising data, including the name if it fits completely.
+/// Otherwise the name is in the scan response, with the fields of the scan response. If a raw structure has
+/// the type of a field, that field is left out.
 package enum AccessoryAdvertising {
-    /// The level that is written into Tx Power Level if the radio does not know its own, in dBm.
+    /// The value for Tx Power Level if the radio does not know its own level, in dBm.
     package static let assumedTxPower: Int8 = 0
 
-    /// Composes the bytes of one set, or names the first field that does not fit.
+    /// Composes the bytes of a set; throws an error with the first field that does not fit.
     package static func compose(_ set: Advertisement) throws(AdvertisementError) -> ExactAdvertisement {
         var data = Payload(.data, capacity: set.dataCapacity)
         var scanResponse = Payload(.scanResponse, capacity: set.scanResponseCapacity)
@@ -45,7 +45,7 @@ package enum AccessoryAdvertising {
         return ExactAdvertisement(data: data.structures, scanResponse: scanResponse.structures)
     }
 
-    /// The payload that the name is in, and how many bytes of a name it has room for; `nil` if no name is
+    /// The payload for the name, and the number of bytes of a name that fit into it; `nil` if no name is
     /// advertised.
     package static func roomForName(
         of set: Advertisement
@@ -62,14 +62,14 @@ package enum AccessoryAdvertising {
         )
     }
 
-    /// The Flags, or `nil` if the set has none or has them among its raw structures.
+    /// The Flags, or `nil` if the set has none, or has them among its raw structures.
     package static func flags(of set: Advertisement) -> ADStructure? {
         guard let flags = set.flags, !set.data.raw.contains(where: { $0.type == .flags }) else { return nil }
         return ADStructure(type: .flags, data: [flags])
     }
 
-    /// The structures of every field but the name and the Flags, by the field's name in a profile, in the
-    /// air's order.
+    /// The structures of every field except the name and the Flags, in their order on the air, by the field's
+    /// name in a profile.
     package static func fields(
         of contents: Advertisement.Contents
     ) -> [(field: String, structures: [ADStructure])] {
@@ -101,7 +101,7 @@ package enum AccessoryAdvertising {
         return fields.filter { !$0.1.isEmpty }
     }
 
-    /// The complete local name, or `nil` if none is advertised or the raw structures have one.
+    /// The complete local name, or `nil` if no name is advertised or the raw structures contain it.
     package static func nameStructure(of contents: Advertisement.Contents) -> ADStructure? {
         guard let name = contents.localName, !name.isEmpty,
             !contents.raw.contains(where: { $0.type == .completeLocalName })
@@ -109,7 +109,7 @@ package enum AccessoryAdvertising {
         return ADStructure(type: .completeLocalName, data: Array(name.utf8))
     }
 
-    /// The complete local name of the advertising data.
+    /// The complete local name in the advertising data.
     package static func nameStructure(of set: Advertisement) -> ADStructure? {
         nameStructure(of: set.data)
     }
@@ -137,7 +137,7 @@ package enum AccessoryAdvertising {
         return writer.bytes
     }
 
-    /// The structures of one payload, and the room that they leave.
+    /// The structures of one payload, and the remaining room.
     private struct Payload {
         let kind: AdvertisingPayload
         let capacity: Int
@@ -160,7 +160,7 @@ package enum AccessoryAdvertising {
 }
 
 extension Advertisement {
-    /// How many bytes of advertising data the set has room for.
+    /// The largest number of bytes of the set's advertising data.
     package var dataCapacity: Int {
         guard extended != nil else { return ExactAdvertisement.legacyCapacity }
         if isConnectable { return ExactAdvertisement.connectableCapacity }
@@ -168,7 +168,7 @@ extension Advertisement {
         return isScannable ? 0 : ExactAdvertisement.extendedCapacity
     }
 
-    /// How many bytes of a scan response the set has room for.
+    /// The largest number of bytes of the set's scan response.
     package var scanResponseCapacity: Int {
         guard isScannable, !(extended != nil && isConnectable) else { return 0 }
         return extended == nil ? ExactAdvertisement.legacyCapacity : ExactAdvertisement.extendedCapacity

@@ -17,11 +17,12 @@ extension Actor {
     }
 }
 
-/// A value for code on one executor, such as a delegate that keeps its state in plain properties.
+/// A value that may only be used on one executor, such as a delegate that keeps its state in plain
+/// properties.
 ///
-/// A phone, its apps and its managers are several actors on one executor, which guards the value like an
-/// actor's own properties. The compiler knows no executors, and would refuse the value to all but one of the
-/// actors.
+/// A phone, its apps and its managers are several actors on one executor, which protects the value like an
+/// actor's own properties. The compiler does not consider executors, and would let only one of the actors use
+/// the value.
 @usableFromInline package struct Owned<Value>: @unchecked Sendable {
     // `@unchecked`: `value` is handed to the code of `call` only, which traps unless the caller is on the
     // executor of the actor that it names; all those actors belong to one phone. The caller of `init` runs on
@@ -29,14 +30,14 @@ extension Actor {
     // thread.
     @usableFromInline let value: Value
 
-    /// A value for the code of one executor.
+    /// Wraps a value that may only be used on one executor.
     package init(_ value: Value) { self.value = value }
 
     /// Calls `body` at once with an actor, the value and an event; the caller already runs on the executor of
     /// the actor.
     ///
-    /// `assumeIsolated` does the same, and allocates memory at each call. Here nothing is allocated if `body`
-    /// captures nothing.
+    /// `assumeIsolated` does the same, but allocates memory at each call. This function allocates nothing if
+    /// `body` captures nothing.
     @inlinable package func call<Owner: Actor, Event, Result>(
         on owner: Owner, _ event: Event, _ body: @escaping @Sendable (isolated Owner, Value, Event) -> Result
     ) -> Result {

@@ -1,43 +1,45 @@
 import MynahSupport
 
-/// The advertising of a device before a radio encodes it: one advertising set, and any further ones.
+/// The requested advertising of a device, before a radio encodes it: one advertising set, and any further
+/// ones.
 ///
-/// The fields of the advertising data are members of the advertisement itself, as `localName`.
+/// The fields of the advertising data are also members of the advertisement itself, as in
+/// `advertisement.localName`.
 @dynamicMemberLookup
 public struct Advertisement: Hashable, Sendable {
-    /// The set's name, with which events and faults name it.
+    /// The set's name, by which events and faults identify it.
     package var name = "1"
-    /// The Flags (Core Specification Supplement, Part A, 1.3), which stand first; `nil` for none.
+    /// The Flags (Core Specification Supplement, Part A, 1.3), which come first, or `nil` for none.
     public var flags: UInt8? = Self.usualFlags
     /// The fields of the advertising data.
     public var data = Contents()
-    /// The fields of the scan response; a local name in `data` that does not fit there is added to it.
+    /// The fields of the scan response; a local name in `data` for which there is no room is added here.
     public var scanResponse = Contents()
-    /// The advertising interval, or the shortest if `longestInterval` is set; `nil` for the radio's default.
+    /// The advertising interval, or the shortest one if `longestInterval` is set; `nil` for the radio's
+    /// default.
     public var interval: Duration?
-    /// The longest advertising interval, or `nil` if there is one interval.
+    /// The longest advertising interval, or `nil` if `interval` is the only one.
     package var longestInterval: Duration?
-    /// `true` if centrals may connect to the device.
+    /// `true` if centrals can connect to the device.
     public var isConnectable = true
-    /// `true` if scanners may ask for the scan response.
+    /// `true` if scanners can request the scan response.
     ///
-    /// Legacy advertising that is connectable is scannable too, and extended advertising is not both (Core
+    /// Connectable legacy advertising is also scannable. Extended advertising cannot be both (Core
     /// Specification, Vol 4, Part E, 7.8.53).
     public var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Extended?
-    /// The address that the set has for itself, or `nil` for the device's.
+    /// The set's own address, or `nil` to use the device's.
     package var address: OwnAddress?
-    /// Further sets that are on the air at the same time; their own further sets are not used.
+    /// Further sets that are advertised at the same time; their own `otherSets` are ignored.
     package var otherSets: [Advertisement] = []
-    /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
-    /// composes them.
+    /// The bytes that a radio with exact advertising sends, or `nil` to compose them from the fields.
     package var exact: ExactAdvertisement?
 
     /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
     package static let usualFlags: UInt8 = 0x06
 
-    /// A connectable advertisement with this local name and these services; empty by default.
+    /// Makes a connectable advertisement with this local name and these services; empty by default.
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
         data.localName = localName
         data.serviceUUIDs = serviceUUIDs
@@ -58,7 +60,7 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// This set and the further ones, each without further ones.
+    /// This set and the further ones, each with an empty `otherSets`.
     package var sets: [Advertisement] {
         guard !otherSets.isEmpty else { return [self] }
         var first = self
@@ -70,11 +72,11 @@ public struct Advertisement: Hashable, Sendable {
     public struct Contents: Hashable, Sendable {
         /// The local name, or `nil` if none is advertised.
         public var localName: String?
-        /// Service UUIDs; each is encoded in its own width, in a list that is complete.
+        /// Service UUIDs in lists that are marked as complete; each UUID is encoded in its own width.
         public var serviceUUIDs: [BluetoothUUID] = []
-        /// Service UUIDs in a list that is not complete.
+        /// Service UUIDs in lists that are marked as incomplete.
         package var incompleteServiceUUIDs: [BluetoothUUID] = []
-        /// Solicited services: UUIDs of services that the device wants to find on a central.
+        /// UUIDs of solicited services, which the device wants to find on a central.
         public var solicitedServiceUUIDs: [BluetoothUUID] = []
         /// Manufacturer-specific data, in order.
         public var manufacturerData: [ManufacturerData] = []
@@ -86,7 +88,7 @@ public struct Advertisement: Hashable, Sendable {
         public var txPower: TxPower?
         /// Further AD structures, which are advertised unchanged and in this order.
         ///
-        /// Nothing else is added of a type that is among them.
+        /// Fields of a type that is among these structures are left out.
         public var raw: [ADStructure] = []
 
         /// No fields.
@@ -95,28 +97,28 @@ public struct Advertisement: Hashable, Sendable {
 
     /// A TX power level.
     public enum TxPower: Hashable, Sendable {
-        /// The level that the radio uses; 0 dBm is written if the radio does not know it.
+        /// The level that the radio uses, or 0 dBm if the radio does not know it.
         case radio
-        /// A level in dBm, which is written as it is.
+        /// A level in dBm, which is advertised unchanged.
         case level(Int8)
     }
 
     /// Extended advertising (Core Specification, Vol 6, Part B, 4.4.2).
     package struct Extended: Hashable, Sendable {
-        /// The PHY of the data.
+        /// The PHY of the advertising data.
         package var secondaryPHY = AdvertisingPHY.le1M
-        /// `true` if the device is announced on LE Coded, and not on LE 1M.
+        /// `true` if the primary advertising uses LE Coded instead of LE 1M.
         package var isPrimaryCoded = false
 
         /// On LE 1M.
         package init() {}
     }
 
-    /// An address that a set has for itself.
+    /// The kind of an advertising set's own address.
     package enum OwnAddress: String, Hashable, Sendable, CaseIterable {
-        /// A static random address, which the radio makes for the set.
+        /// A static random address, which the radio generates for the set.
         case random
-        /// The identity address, even if the device uses private ones.
+        /// The identity address, even if the device uses private addresses.
         case identity
     }
 
@@ -127,7 +129,7 @@ public struct Advertisement: Hashable, Sendable {
         /// The data after the company identifier.
         public var data: [UInt8]
 
-        /// Data of a company.
+        /// Makes the data of a company.
         public init(company: UInt16, data: [UInt8]) {
             self.company = company
             self.data = data
@@ -141,7 +143,7 @@ public struct Advertisement: Hashable, Sendable {
         /// The data after the service UUID.
         public var data: [UInt8]
 
-        /// Data of a service.
+        /// Makes the data of a service.
         public init(uuid: BluetoothUUID, data: [UInt8]) {
             self.uuid = uuid
             self.data = data
@@ -149,7 +151,7 @@ public struct Advertisement: Hashable, Sendable {
     }
 }
 
-/// A PHY of advertising, with its code in HCI (Core Specification, Vol 4, Part E, 7.8.53).
+/// A PHY for advertising; the raw value is its code in HCI (Core Specification, Vol 4, Part E, 7.8.53).
 package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
     /// LE 1M.
     case le1M = 1
@@ -159,36 +161,39 @@ package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
     case coded = 3
 }
 
-/// Advertising data and scan response data, byte for byte.
+/// The exact bytes of the advertising data and the scan response.
 package struct ExactAdvertisement: Hashable, Sendable {
     /// The AD structures of the advertising PDU.
     package var data: [ADStructure]
     /// The AD structures of the scan response.
     package var scanResponse: [ADStructure]
 
-    /// An advertisement with these structures.
+    /// Makes an advertisement with these structures.
     package init(data: [ADStructure], scanResponse: [ADStructure]) {
         self.data = data
         self.scanResponse = scanResponse
     }
 
-    /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol
-    /// 6, Part B, 2.3.1).
+    /// The largest length of legacy advertising data, and of a scan response, in bytes (Core Specification,
+    /// Vol 6, Part B, 2.3.1).
     package static let legacyCapacity = 31
-    /// The most that extended advertising carries, in several PDUs (Vol 4, Part E, 7.8.57).
+    /// The largest length of extended advertising data, which is sent in several PDUs, in bytes (Vol 4, Part
+    /// E, 7.8.57).
     package static let extendedCapacity = 1650
-    /// The most that extended advertising carries if it is connectable, and therefore has a single PDU: 255
-    /// bytes without the header, the advertiser's address and the set's identifier (Vol 6, Part B, 2.3.4).
+    /// The largest length of connectable extended advertising data, which is sent in a single PDU, in bytes.
+    ///
+    /// This is 255 without the header, the advertiser's address and the set's identifier (Vol 6, Part B,
+    /// 2.3.4).
     package static let connectableCapacity = 245
 
-    /// The most bytes of the payload of a set.
+    /// The largest length of a set's advertising data, in bytes.
     package static func capacity(of set: AdvertisingReport) -> Int {
         guard set.extended != nil else { return legacyCapacity }
         return set.isConnectable ? connectableCapacity : extendedCapacity
     }
 }
 
-/// The advertising data and scan response that the radio in use really sends.
+/// The advertising data and the scan response that the radio actually sends.
 public struct AdvertisingReport: Hashable, Sendable {
     /// The name of the set.
     package var set = "1"
@@ -198,12 +203,12 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var data: [UInt8]
     /// The scan response data.
     public var scanResponse: [UInt8]
-    /// The shortest and longest advertising interval, without the random delay of up to 10 ms; `nil` if
-    /// unknown.
+    /// The range of the advertising interval, without the random delay of up to 10 ms, or `nil` if it is not
+    /// known.
     public var interval: ClosedRange<Duration>?
-    /// `true` if centrals may connect to the device.
+    /// `true` if centrals can connect to the device.
     public var isConnectable: Bool
-    /// `true` if scanners may ask for the scan response.
+    /// `true` if scanners can request the scan response.
     package var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Advertisement.Extended?
@@ -216,7 +221,7 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
-        /// The item's name in a profile, such as `localName` or `serviceUUIDs[2]`.
+        /// The field's name in a profile, such as `localName` or `serviceUUIDs[2]`.
         public var item: String
         /// The reason, as a sentence without its full stop.
         public var reason: String
@@ -246,20 +251,20 @@ public struct AdvertisingReport: Hashable, Sendable {
     package static let silent = AdvertisingReport(isOn: false)
 }
 
-/// An advertisement that does not fit, by field.
+/// The error of an advertisement that is too long, with the first field that does not fit.
 package struct AdvertisementError: Error, Hashable, Sendable {
     /// The field of the profile that does not fit, such as `manufacturerData`.
     package var field: String
-    /// How many bytes it takes with its headers.
+    /// The number of bytes of the field, with its headers.
     package var needed: Int
-    /// How many were left for it.
+    /// The number of bytes that were left for the field.
     package var available: Int
-    /// The payload that it does not fit into.
+    /// The payload that is too short.
     package var payload: AdvertisingPayload
-    /// How many bytes the payload has in all.
+    /// The number of bytes of the whole payload.
     package var capacity: Int
 
-    /// An error naming a field.
+    /// Makes the error for a field.
     package init(
         field: String, needed: Int, available: Int, payload: AdvertisingPayload,
         capacity: Int = ExactAdvertisement.legacyCapacity
@@ -279,7 +284,7 @@ package enum AdvertisingPayload: String, Hashable, Sendable {
 }
 
 extension AdvertisementError: CustomStringConvertible {
-    /// A sentence with the figures.
+    /// A sentence with the numbers of bytes.
     package var description: String {
         """
         \(field) takes \(needed) bytes and \(available) of \(capacity) \

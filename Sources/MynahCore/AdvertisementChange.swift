@@ -1,11 +1,11 @@
-/// A change of one advertising set; a field that is `nil` stays as it is.
+/// A change of one advertising set; a field that is `nil` does not change.
 ///
-/// A profile describes a set as a change of an empty advertisement, and faults, rules and tests change what
-/// it says.
+/// A profile describes a set as a change of an empty advertisement. Faults, rules and tests make further
+/// changes.
 package struct AdvertisementChange: Hashable, Sendable {
     /// The name of the set to change, or `nil` for the first.
     package var set: String?
-    /// The Flags; `.none` for none.
+    /// The Flags; `.some(nil)` for none.
     package var flags: UInt8??
     /// The changes of the advertising data.
     package var data = ContentsChange()
@@ -13,24 +13,24 @@ package struct AdvertisementChange: Hashable, Sendable {
     package var scanResponse = ContentsChange()
     /// The advertising interval.
     package var interval: ClosedRange<Duration>?
-    /// `true` if centrals may connect.
+    /// `true` if centrals can connect.
     package var isConnectable: Bool?
-    /// `true` if scanners may ask for the scan response.
+    /// `true` if scanners can request the scan response.
     package var isScannable: Bool?
-    /// Extended advertising; `.none` for legacy advertising.
+    /// Extended advertising; `.some(nil)` for legacy advertising.
     package var extended: Advertisement.Extended??
-    /// The set's own address; `.none` for the device's.
+    /// The set's own address; `.some(nil)` to use the device's.
     package var address: Advertisement.OwnAddress??
 
-    /// Changes nothing, unless fields are set.
+    /// Makes a change without effect, unless fields are set.
     package init(localName: String? = nil) {
         data.localName = localName
     }
 
     /// The advertisement with the changes.
     ///
-    /// Bytes that were to be sent exactly are composed again if the contents change. A set that is not there
-    /// changes nothing.
+    /// Exact bytes are composed again if the contents change. A change of a set that does not exist has no
+    /// effect.
     package func applied(to advertisement: Advertisement) -> Advertisement {
         guard let set, set != advertisement.name else { return changed(advertisement) }
         var result = advertisement
@@ -54,7 +54,7 @@ package struct AdvertisementChange: Hashable, Sendable {
         return result
     }
 
-    /// This change after an earlier one of the same set.
+    /// Combines this change with an earlier one of the same set, which it overrides.
     package func after(_ earlier: AdvertisementChange) -> AdvertisementChange {
         var both = self
         both.flags = flags ?? earlier.flags
@@ -74,7 +74,7 @@ package struct AdvertisementChange: Hashable, Sendable {
         package var localName: String?
         /// The service UUIDs; empty for none.
         package var serviceUUIDs: [BluetoothUUID]?
-        /// The service UUIDs of lists that are not complete; empty for none.
+        /// The service UUIDs in lists that are marked as incomplete; empty for none.
         package var incompleteServiceUUIDs: [BluetoothUUID]?
         /// The solicited service UUIDs; empty for none.
         package var solicitedServiceUUIDs: [BluetoothUUID]?
@@ -82,9 +82,9 @@ package struct AdvertisementChange: Hashable, Sendable {
         package var manufacturerData: [Advertisement.ManufacturerData]?
         /// The service data; empty for none.
         package var serviceData: [Advertisement.ServiceData]?
-        /// The appearance; `.none` for none.
+        /// The appearance; `.some(nil)` for none.
         package var appearance: UInt16??
-        /// The TX power level; `.none` for none.
+        /// The TX power level; `.some(nil)` for none.
         package var txPower: Advertisement.TxPower??
         /// The further structures; empty for none.
         package var raw: [ADStructure]?
@@ -92,7 +92,7 @@ package struct AdvertisementChange: Hashable, Sendable {
         /// Changes nothing.
         package init() {}
 
-        /// Changes the fields that are set.
+        /// Changes the contents by the fields that are set.
         package func apply(to contents: inout Advertisement.Contents) {
             if let localName { contents.localName = localName.isEmpty ? nil : localName }
             if let serviceUUIDs { contents.serviceUUIDs = serviceUUIDs }

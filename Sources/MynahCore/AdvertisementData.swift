@@ -2,9 +2,9 @@ import MynahSupport
 
 /// The contents of advertising data (Core Specification Supplement, Part A, 1).
 ///
-/// Fields that cannot be decoded are left out, because a device may send any bytes.
+/// Fields that cannot be decoded are left out, because a device can send any bytes.
 public struct AdvertisementData: Hashable, Sendable {
-    /// The complete local name, or else the shortened one.
+    /// The complete local name, or else the shortened one, or `nil`.
     public var localName: String?
     /// Whether the name is the complete one.
     public var isNameComplete = false
@@ -22,7 +22,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public var txPower: Int8?
     /// The appearance.
     public var appearance: UInt16?
-    /// An iPhone's overflow area; it is in the manufacturer data too.
+    /// An iPhone's overflow area, which is also in the manufacturer-specific data.
     package var overflowArea: OverflowArea?
     /// All AD structures, in order.
     public var structures: [ADStructure] = []
@@ -89,7 +89,7 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// Whether a service is advertised, or may be because its bit in the overflow area is set.
+    /// Whether the device advertises a service, or may have it because its bit in the overflow area is set.
     public func mayHave(_ service: BluetoothUUID) -> Bool {
         serviceUUIDs.contains(service) || overflowArea?.contains(service) ?? false
     }

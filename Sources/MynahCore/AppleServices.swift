@@ -1,4 +1,4 @@
-/// Services that iOS keeps for itself.
+/// The services that iOS treats specially.
 package enum AppleServices {
     /// A service that no app may publish.
     package struct Reserved: Hashable, Sendable {
@@ -6,7 +6,8 @@ package enum AppleServices {
         package let uuid: BluetoothUUID
         /// The service's name.
         package let name: String
-        /// A report of an app that was refused; `nil` where it follows from Apple's sentence alone.
+        /// A published report of an app that was refused, or `nil` if this follows only from Apple's
+        /// sentence.
         package let seen: String?
 
         init(_ uuid: BluetoothUUID, _ name: String, seen: String? = nil) {
@@ -14,8 +15,9 @@ package enum AppleServices {
         }
     }
 
-    /// No app discovers them, by name or among all: GAP, GATT, HID and the Apple Notification Center Service
-    /// (Accessory Design Guidelines, Bluetooth), and Bond Management (Apple Developer Forums, 72303).
+    /// The services that no app can discover, by name or among all: GAP, GATT, HID and the Apple Notification
+    /// Center Service (Accessory Design Guidelines, Bluetooth), and Bond Management (Apple Developer Forums,
+    /// 72303).
     package static let hidden: Set<BluetoothUUID> = [
         BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16), BluetoothUUID(0x1812 as UInt16),
         BluetoothUUID(0x181E as UInt16), notificationCenter,
@@ -27,10 +29,10 @@ package enum AppleServices {
     /// The Apple Media Service.
     package static let media: BluetoothUUID = "89D3502B-0F36-433A-8EF4-C502AD55F8DC"
 
-    /// No app publishes them: iOS refuses with CBError 8, `uuidNotAllowed`.
+    /// The services that no app can publish: iOS refuses with CBError 8, `uuidNotAllowed`.
     ///
-    /// Apple has no list, only a sentence: these are "Apple specific UUIDs, and entries in the GATT profiles
-    /// that are otherwise being used by the system" (Apple Developer Forums, 826714).
+    /// Apple publishes no list, only a sentence: these are "Apple specific UUIDs, and entries in the GATT
+    /// profiles that are otherwise being used by the system" (Apple Developer Forums, 826714).
     package static let reserved = [
         Reserved(BluetoothUUID(0x1800 as UInt16), "Generic Access"),
         Reserved(BluetoothUUID(0x1801 as UInt16), "Generic Attribute"),
@@ -48,7 +50,7 @@ package enum AppleServices {
         reserved.first { $0.uuid == uuid }
     }
 
-    /// Throws `uuidNotAllowed` for the first of an app's services that iOS keeps for itself.
+    /// Throws `uuidNotAllowed` for the first service of an app that iOS keeps for itself.
     package static func check(_ services: [ServiceDefinition]) throws(RadioError) {
         for service in services {
             guard let reserved = reserved(service.uuid) else { continue }

@@ -1,4 +1,5 @@
-/// A name's letters and digits in lower case, with one dash in place of all characters between two of them.
+/// The identifier for a name: its letters and digits in lower case, with a dash in place of any other
+/// characters between them.
 struct AssignedIdentifier<Base: Sequence<UInt8>>: Sequence, IteratorProtocol {
     private var base: Base.Iterator
     private var held: UInt8?
@@ -42,8 +43,8 @@ extension AssignedIdentifier where Base == String.UTF8View {
         String(decoding: Array(AssignedIdentifier(name.utf8)), as: UTF8.self)
     }
 
-    /// The identifier in a text of a user, or `nil` if it has characters that no identifier has, or ends
-    /// between words.
+    /// The identifier in a text of a user, or `nil` if the text has characters that are not allowed in an
+    /// identifier, or ends between words.
     static func bytes(of text: String) -> [UInt8]? {
         guard let first = text.utf8.first, let last = text.utf8.last, letter(first) != nil,
             letter(last) != nil || last == UInt8(ascii: ")"),

@@ -2,7 +2,8 @@ import MynahSupport
 
 import Glibc
 
-/// Constant text of lines as `180D Heart Rate`, sorted by number, looked up where it lies.
+/// A table of constant lines such as `180D Heart Rate`, sorted by number, which is searched without copying
+/// it.
 struct AssignedNumberTable: Sendable {
     private let kind: String
     private let parts: [StaticString]
@@ -32,7 +33,7 @@ struct AssignedNumberTable: Sendable {
         return nil
     }
 
-    /// The number of a name, in any way of writing it.
+    /// The number of a name, in any accepted spelling.
     func number(named text: String) -> UInt16? {
         guard let identifier = AssignedIdentifier.bytes(of: text) else { return nil }
         if let number = number(of: identifier[...]) { return number }
@@ -81,13 +82,15 @@ struct AssignedNumberTable: Sendable {
     }
 }
 
-/// The bytes of a table, read by pointer: every line is passed on the way to a late name, and a debug build
-/// makes a call of each step through a collection.
+/// The lines of a table, read through a pointer.
+///
+/// A search for a late name visits every line, and in a debug build each step through a collection is a
+/// function call.
 private struct Lines {
     let base: UnsafePointer<UInt8>
     let count: Int
 
-    /// The lines of a constant, which stays where it is.
+    /// The lines of a constant, which is never moved or freed.
     init(_ part: StaticString) {
         base = part.utf8Start
         count = part.utf8CodeUnitCount
@@ -95,20 +98,20 @@ private struct Lines {
 
     subscript(position: Int) -> UInt8 { base[position] }
 
-    /// The position of the newline that ends a line, or of the table's end.
+    /// The position of the newline at the end of a line, or the end of the table.
     func end(of start: Int) -> Int {
         guard let end = memchr(base + start, Int32(Self.newline), count - start) else { return count }
         return UnsafeRawPointer(end) - UnsafeRawPointer(base)
     }
 
-    /// The position of the line that a position is in.
+    /// The beginning of the line that contains a position.
     func start(of position: Int, notBefore low: Int) -> Int {
         var start = position
         while start > low, base[start - 1] != Self.newline { start -= 1 }
         return start
     }
 
-    /// The number at a line's start: four hexadecimal digits.
+    /// The number at the beginning of a line: four hexadecimal digits.
     func number(at start: Int) -> UInt16 {
         var number: UInt16 = 0
         var position = start
@@ -119,7 +122,7 @@ private struct Lines {
         return number
     }
 
-    /// The name after the number and its space.
+    /// The name in a line, after the number and a space.
     func name(from start: Int, to end: Int) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base + start + 5, count: end - start - 5)
     }

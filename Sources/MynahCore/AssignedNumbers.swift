@@ -1,4 +1,4 @@
-/// The SIG's names for the numbers that profiles and logs use, as `heart-rate` for the service 180D.
+/// Finds the SIG's names for numbers, such as `heart-rate` for the service 180D.
 ///
 /// An identifier is the SIG's name in lower case with dashes. Other spellings are accepted too: the name
 /// itself (`Heart Rate`), underscores, the suffixes `-service` and `-characteristic`, and the SIG's own
@@ -12,17 +12,17 @@ public enum AssignedNumbers {
     private static let companies = AssignedNumberTable(kind: "company", AssignedNumberTables.companies)
     private static let appearances = AssignedNumberTable(kind: "appearance", AssignedNumberTables.appearances)
 
-    /// The service of this name.
+    /// The service with this name.
     public static func service(named name: String) -> BluetoothUUID? {
         services.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// The characteristic of this name.
+    /// The characteristic with this name.
     public static func characteristic(named name: String) -> BluetoothUUID? {
         characteristics.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// The descriptor of this name.
+    /// The descriptor with this name.
     public static func descriptor(named name: String) -> BluetoothUUID? {
         descriptors.number(named: name).map { BluetoothUUID($0) }
     }
@@ -37,12 +37,12 @@ public enum AssignedNumbers {
         }
     }
 
-    /// Whether the SIG assigned it to an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
+    /// Whether the SIG assigned a UUID to an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
     package static func isDeclaration(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.map { (0x2800...0x2803).contains($0) } ?? false
     }
 
-    /// Whether the SIG assigned it to a descriptor (3.7).
+    /// Whether the SIG assigned a UUID to a descriptor (3.7).
     package static func isDescriptor(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.flatMap { descriptors.name(of: $0) } != nil
     }
@@ -68,24 +68,24 @@ public enum AssignedNumbers {
         }
     }
 
-    /// The identifier of an appearance; `nil` if it has none.
+    /// The identifier of an appearance, or `nil` if it has none.
     public static func appearanceName(of number: UInt16) -> String? {
         appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// The name of a company, such as `Apple, Inc.`, or `nil` if it is not among those known here.
+    /// The name of a company, such as `Apple, Inc.`, or `nil` if it is not in this table.
     package static func companyName(of number: UInt16) -> String? { companies.name(of: number) }
 
-    /// Every service's identifier, in the order of the numbers.
+    /// The identifiers of all services, in the order of their numbers.
     package static var serviceNames: [String] { services.identifiers }
-    /// Every characteristic's identifier, in the order of the numbers.
+    /// The identifiers of all characteristics, in the order of their numbers.
     package static var characteristicNames: [String] { characteristics.identifiers }
-    /// Every descriptor's identifier, in the order of the numbers.
+    /// The identifiers of all descriptors, in the order of their numbers.
     package static var descriptorNames: [String] { descriptors.identifiers }
-    /// Every appearance's identifier, in the order of the numbers.
+    /// The identifiers of all appearances, in the order of their numbers.
     package static var appearanceNames: [String] { appearances.identifiers }
 
-    /// The name in the vendors' table, each of whose lines has 36 characters of UUID in front.
+    /// The name in the vendors' table, in which each line begins with a UUID of 36 characters.
     private static func vendorName(of uuid: BluetoothUUID) -> String? {
         let wanted = uuid.in128Bits.description
         return AssignedNumberTables.vendors.withUTF8Buffer { table in

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The identifier of an attribute in this process: a service, a characteristic's value or a descriptor.
 ///
-/// Each new definition gets its own key, which a radio names in each request.
+/// Each new definition gets its own key, which identifies the attribute in requests.
 public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
@@ -18,7 +18,7 @@ public struct AttributeKey: Hashable, Sendable {
     }
 }
 
-/// The security that an attribute requires of a link (Core Specification, Vol 3, Part C, 10.2).
+/// The link security that an access to an attribute requires (Core Specification, Vol 3, Part C, 10.2).
 public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
     /// No security.
     case open
@@ -28,7 +28,7 @@ public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
     case authenticated
     /// Encryption with an authenticated 128-bit key of LE Secure Connections; without it, the error is 0x05.
     case secure
-    /// Authorization, which a paired central has; without it, the error is 0x08.
+    /// Authorization, which every paired central has; without it, the error is 0x08.
     case authorized
 }
 
@@ -51,16 +51,17 @@ public struct AttributePermissions: Hashable, Sendable {
         self.notify = notify
     }
 
-    /// No security for any access.
+    /// Permissions without any requirement.
     public static let open = AttributePermissions()
 }
 
 /// The properties of a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The bits: the low byte as in the declaration, the high byte as in the Extended Properties descriptor.
+    /// The bits of the set: the low byte as in the declaration, the high byte as in the Extended Properties
+    /// descriptor.
     public let rawValue: UInt16
 
-    /// The set with these bits.
+    /// Makes a set of these bits.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -86,7 +87,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// A central may write the user description (extended, bit 1).
     public static let writableAuxiliaries = CharacteristicProperties(rawValue: 0x200)
 
-    /// Each property alone with its name in a profile, in the order of their bits.
+    /// Each property with its name in a profile, in the order of their bits.
     package static let named: [(name: String, property: CharacteristicProperties)] = [
         ("broadcast", .broadcast), ("read", .read), ("writeWithoutResponse", .writeWithoutResponse),
         ("write", .write), ("notify", .notify), ("indicate", .indicate),
@@ -95,7 +96,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
         ("reliableWrite", .reliableWrite), ("writableAuxiliaries", .writableAuxiliaries),
     ]
 
-    /// The names of the properties in it, in the order of their bits.
+    /// The names of the properties in the set, in the order of their bits.
     package var names: [String] { Self.named.filter { contains($0.property) }.map(\.name) }
 }
 
@@ -105,16 +106,16 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var key: AttributeKey
     /// The descriptor's type.
     public var uuid: BluetoothUUID
-    /// `read` and `write` only.
+    /// The properties, which can only be `read` and `write`.
     public var properties: CharacteristicProperties
     /// The security that reads and writes require.
     public var permissions: AttributePermissions
-    /// The value that the radio answers by itself, or `nil` if the sink is asked.
+    /// The value with which the radio answers reads by itself, or `nil` to ask the sink.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
 
-    /// A descriptor, readable and open by default.
+    /// Makes a descriptor, readable and without security requirements by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -129,31 +130,31 @@ public struct DescriptorDefinition: Hashable, Sendable {
     }
 }
 
-/// How the values of a characteristic are sent to centrals.
+/// The rules for sending the values of a characteristic.
 package struct UpdateRules: Hashable, Sendable {
-    /// `true` if a value that is longer than a link carries is sent in pieces of ATT_MTU − 3 bytes.
+    /// `true` if a value that is too long for a link is sent in pieces of ATT_MTU − 3 bytes.
     ///
     /// Otherwise its first bytes are sent (Core Specification, Vol 3, Part F, 3.4.7.1).
     package var isInPieces = false
-    /// To whom they are sent.
+    /// The centrals to which values are sent.
     package var subscription = Subscription.asked
 
-    /// A characteristic as most are.
+    /// Makes the usual rules: values are sent to subscribers, and cut if they are too long.
     package init() {}
 
-    /// To whom values are sent.
+    /// The centrals to which values are sent.
     package enum Subscription: Hashable, Sendable {
-        /// To the centrals that have subscribed by the Client Characteristic Configuration.
+        /// The centrals that have subscribed through the Client Characteristic Configuration.
         case asked
-        /// To every central: there is no Client Characteristic Configuration.
+        /// All centrals; there is no Client Characteristic Configuration.
         case none
-        /// To every central, with any Client Characteristic Configuration.
+        /// All centrals, regardless of their Client Characteristic Configuration.
         case always
     }
 }
 
 extension CharacteristicDefinition {
-    /// Whether a Client Characteristic Configuration descriptor follows the value.
+    /// Whether the characteristic has a Client Characteristic Configuration descriptor.
     package var hasConfiguration: Bool {
         !properties.isDisjoint(with: .anyUpdate) && updates.subscription != .none
     }
@@ -161,26 +162,27 @@ extension CharacteristicDefinition {
 
 /// The definition of a characteristic.
 public struct CharacteristicDefinition: Hashable, Sendable {
-    /// The key of its value.
+    /// The key of the characteristic's value.
     public var key: AttributeKey
     /// The characteristic's type.
     public var uuid: BluetoothUUID
     /// The properties, as in the characteristic's declaration.
     public var properties: CharacteristicProperties
-    /// The security that each use requires.
+    /// The security that each kind of access requires.
     public var permissions: AttributePermissions
-    /// The value that the radio answers by itself, or `nil` if the sink is asked.
+    /// The value with which the radio answers reads by itself, or `nil` to ask the sink.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
-    /// The descriptors, in order, without 2900 and 2902, which the radio adds.
+    /// The descriptors, in order, without 0x2900 and 0x2902, which the radio adds.
     public var descriptors: [DescriptorDefinition]
-    /// How its values are sent.
+    /// The rules for sending the values.
     package var updates = UpdateRules()
-    /// The key of its Client Characteristic Configuration, by which faults name it; `nil` if none does.
+    /// The key of the Client Characteristic Configuration, by which faults refer to it, or `nil` if no fault
+    /// does.
     package var configurationKey: AttributeKey?
 
-    /// A characteristic, open and with up to 512 bytes by default.
+    /// Makes a characteristic, without security requirements and with up to 512 bytes by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -204,12 +206,12 @@ public struct ServiceDefinition: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// `true` for a primary service, `false` for a secondary one.
     public var isPrimary: Bool
-    /// The keys of the services of the same batch that it includes; each must come earlier in it.
+    /// The keys of the included services, which must come earlier in the same batch.
     public var includes: [AttributeKey]
     /// The characteristics, in order.
     public var characteristics: [CharacteristicDefinition]
 
-    /// A service, primary by default.
+    /// Makes a service, primary by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, isPrimary: Bool = true,
         includes: [AttributeKey] = [],
@@ -229,7 +231,7 @@ public enum GATT {
     public static let maximumValueLength = 512
     /// The ATT_MTU of an LE link before an exchange, in bytes (Vol 3, Part G, 5.2.1).
     public static let defaultMTU = 23
-    /// The length of a notification's opcode and handle in bytes, which ATT_MTU includes (Vol 3, Part F,
+    /// The number of bytes of a notification's opcode and handle, which are part of ATT_MTU (Vol 3, Part F,
     /// 3.4.7.1).
     package static let notificationHeaderLength = 3
 

@@ -6,26 +6,26 @@ public import MynahSupport
     /// The number.
     public let rawValue: UInt16
 
-    /// The handle with a number.
+    /// Makes the handle with a number.
     @inlinable public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// 0x0000, which no attribute has.
+    /// The invalid handle 0x0000, which no attribute has.
     @inlinable package static var none: AttributeHandle { AttributeHandle(rawValue: 0x0000) }
-    /// The first that an attribute can have.
+    /// The lowest valid handle.
     @inlinable package static var first: AttributeHandle { AttributeHandle(rawValue: 0x0001) }
-    /// The last that an attribute can have.
+    /// The highest valid handle.
     @inlinable package static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
-    /// All valid handles of attributes.
+    /// All valid handles.
     @inlinable package static var all: ClosedRange<AttributeHandle> { first...last }
 
-    /// Whether both are the same number.
+    /// Whether both handles are equal.
     @inlinable public static func == (left: AttributeHandle, right: AttributeHandle) -> Bool {
         left.rawValue == right.rawValue
     }
 
-    /// Whether the first is the smaller number.
+    /// Whether the first handle is lower.
     @inlinable public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -35,51 +35,51 @@ public import MynahSupport
         hasher.combine(rawValue)
     }
 
-    /// The handle after it, or `nil` after the last one.
+    /// The next handle, or `nil` after the last one.
     @inlinable package var next: AttributeHandle? { self == .last ? nil : self + 1 }
 
-    /// The handle that is higher by a number; traps if it is not valid.
+    /// The handle at a distance above this one; traps if it is not valid.
     @inlinable package static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         AttributeHandle(rawValue: UInt16(Int(handle.rawValue) + distance))
     }
 
-    /// The handle that is lower by a number; traps if it is not valid.
+    /// The handle at a distance below this one; traps if it is not valid.
     @inlinable package static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         handle + -distance
     }
 }
 
 extension AttributeHandle: ExpressibleByIntegerLiteral {
-    /// A handle written in a program.
+    /// Makes a handle from a literal.
     @inlinable public init(integerLiteral value: UInt16) {
         self.init(rawValue: value)
     }
 }
 
 extension AttributeHandle: CustomStringConvertible {
-    /// The number in decimal digits, as in the name `@18` of an attribute.
+    /// The number in decimal digits, as in the attribute name `@18`.
     public var description: String { rawValue.description }
 }
 
 extension ByteReader {
-    /// The next two bytes as an attribute handle, or `nil` if fewer are left.
+    /// Reads the next two bytes as an attribute handle, or returns `nil` if fewer are left.
     @inlinable package mutating func readAttributeHandle() -> AttributeHandle? {
         readUInt16().map { AttributeHandle(rawValue: $0) }
     }
 }
 
 extension ByteWriter {
-    /// Appends an attribute handle, its least significant byte first.
+    /// Appends an attribute handle, least significant byte first.
     @inlinable package mutating func write(_ handle: AttributeHandle) {
         write(handle.rawValue)
     }
 }
 
 extension JSON {
-    /// An attribute handle, as its number.
+    /// An attribute handle as a JSON number.
     package static func handle(_ handle: AttributeHandle) -> JSON { .integer(Int(handle.rawValue)) }
 
-    /// The number as an attribute handle, or `nil` if no attribute can have it.
+    /// The JSON number as an attribute handle, or `nil` if it is not a valid one.
     package var handleValue: AttributeHandle? {
         integerValue.flatMap { UInt16(exactly: $0) }.map { AttributeHandle(rawValue: $0) }
             .flatMap { $0 == .none ? nil : $0 }

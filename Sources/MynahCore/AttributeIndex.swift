@@ -1,10 +1,10 @@
-/// A device's attributes by their UUIDs, among which many names are resolved.
+/// An index of a device's attributes by their UUIDs, for resolving many names.
 package struct AttributeIndex: Sendable {
     /// The attributes.
     package let tree: AttributeTree
     private var positions: [AttributeTree.Level: [BluetoothUUID: [AttributeTree.Position]]] = [:]
 
-    /// An index of these attributes.
+    /// Makes the index of a tree.
     package init(_ tree: AttributeTree) {
         self.tree = tree
         for level in AttributeTree.Level.allCases {
@@ -12,7 +12,7 @@ package struct AttributeIndex: Sendable {
         }
     }
 
-    /// The positions of a level with one of these UUIDs, in attribute order.
+    /// The positions of attributes at a level with one of these UUIDs, in attribute order.
     func positions(at level: AttributeTree.Level, of uuids: Set<BluetoothUUID>) -> [AttributeTree.Position] {
         let found = uuids.compactMap { positions[level]?[$0] }
         guard found.count > 1 else { return found.first ?? [] }

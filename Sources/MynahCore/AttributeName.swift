@@ -3,10 +3,9 @@ import MynahSupport
 /// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or
 /// `@18`, a handle.
 ///
-/// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute
-/// order.
+/// A step is a UUID or the SIG's name. With `~N`, it means the Nth matching attribute, in attribute order.
 package struct AttributeName: Hashable, Sendable {
-    /// The reason why a name is not valid or not found, as a sentence without its full stop.
+    /// The reason that a name is not valid or not found, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         package var message: String
@@ -17,7 +16,8 @@ package struct AttributeName: Hashable, Sendable {
         case steps([Step])
     }
 
-    /// The SIG gives one name to a service and to a characteristic, so a step may stand for several UUIDs.
+    /// A step of a name; it may mean several UUIDs, because the SIG uses some names for a service and a
+    /// characteristic.
     private struct Step: Hashable, Sendable {
         var uuids: Set<BluetoothUUID>
         var ordinal: Int?
@@ -65,7 +65,7 @@ package struct AttributeName: Hashable, Sendable {
         return Step(uuids: uuids, ordinal: ordinal)
     }
 
-    /// The UUID or name in a step, and the number after its `~`, or `nil` if it has none.
+    /// Splits a step into its UUID or name, and the number after `~`, or `nil` if there is none.
     package static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
         guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
         let digits = step[step.index(after: tilde)...]
@@ -79,7 +79,7 @@ package struct AttributeName: Hashable, Sendable {
 
     /// The possible types of the service in the name, or `nil` if it names no service.
     ///
-    /// The name is read as that of a characteristic.
+    /// The name is interpreted as that of a characteristic.
     package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids
@@ -99,11 +99,11 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - Comparing
 
-    /// A step of the path that leads to an attribute alone.
+    /// A step of the unambiguous path to an attribute.
     package struct Element: Hashable, Sendable {
         /// The type of the service, the characteristic or the descriptor.
         package var uuid: BluetoothUUID
-        /// The attribute's number among those of its type, from 1.
+        /// The number of the attribute among those with the same type, counted from 1.
         package var ordinal: Int
 
         /// A step.
@@ -113,10 +113,10 @@ package struct AttributeName: Hashable, Sendable {
         }
     }
 
-    /// Returns whether this names the characteristic or descriptor at the end of a path that begins with a
+    /// Whether this name matches the characteristic or descriptor at the end of a path that begins with a
     /// service.
     ///
-    /// A handle matches no path, since a path has no handles.
+    /// A handle never matches, because a path contains no handles.
     package func names(_ path: [Element]) -> Bool {
         guard case .steps(let steps) = form else { return false }
         let levels = Array(path.indices)
@@ -133,12 +133,13 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - Resolving
 
-    /// The characteristic or descriptor that it names; throws if there is none, or more than one.
+    /// The position of the characteristic or descriptor with this name; throws if there is none, or more than
+    /// one.
     package func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
         try resolve(in: AttributeIndex(tree))
     }
 
-    /// Resolves the name with an index, without a search through the whole device.
+    /// Resolves the name with an index, without searching the whole device.
     package func resolve(in index: AttributeIndex) throws(Problem) -> AttributeTree.Position {
         let tree = index.tree
         let found = positions(in: index)
@@ -170,7 +171,7 @@ package struct AttributeName: Hashable, Sendable {
         self.form = form
     }
 
-    /// The matches of the first interpretation of the steps that has any: a characteristic before a
+    /// The matches of the first interpretation of the steps that has any; a characteristic is tried before a
     /// descriptor.
     private func positions(in index: AttributeIndex) -> [AttributeTree.Position] {
         let steps: [Step]
@@ -207,7 +208,7 @@ package struct AttributeName: Hashable, Sendable {
         return found
     }
 
-    /// How many choices a message lists.
+    /// The largest number of matches in a message.
     private static let listed = 8
 
     private static func list(_ positions: [AttributeTree.Position], in tree: AttributeTree) -> String {

@@ -19,7 +19,7 @@ package struct AttributeTree: Hashable, Sendable {
     package struct Characteristic: Hashable, Sendable {
         /// The characteristic's type.
         package var uuid: BluetoothUUID
-        /// The attribute handle of its value; `nil` if it is not known.
+        /// The handle of the characteristic's value, or `nil` if it is not known.
         package var handle: AttributeHandle?
         /// The descriptors, in order.
         package var descriptors: [Descriptor]
@@ -50,9 +50,9 @@ package struct AttributeTree: Hashable, Sendable {
     package struct Position: Hashable, Sendable {
         /// The index of the service.
         package var service: Int
-        /// The index of the characteristic in its service; `nil` for a service.
+        /// The index of the characteristic in its service, or `nil` for a service.
         package var characteristic: Int?
-        /// The index of the descriptor in its characteristic; `nil` for anything else.
+        /// The index of the descriptor in its characteristic, or `nil` for a service or a characteristic.
         package var descriptor: Int?
 
         /// A position.
@@ -81,19 +81,20 @@ package struct AttributeTree: Hashable, Sendable {
 
     /// The services.
     package let services: [Service]
-    /// The ordinals of the services, and of the characteristics of each: a device may have thousands, and all
-    /// their names are asked for.
+    /// The ordinals of the services, and of the characteristics of each service.
+    ///
+    /// They are computed once, because a device may have thousands, and all their names may be requested.
     private let serviceOrdinals: [Int?]
     private let characteristicOrdinals: [[Int?]]
 
-    /// A tree of these services.
+    /// Makes a tree of these services.
     package init(_ services: [Service]) {
         self.services = services
         serviceOrdinals = Self.ordinals(of: services.map(\.uuid))
         characteristicOrdinals = services.map { Self.ordinals(of: $0.characteristics.map(\.uuid)) }
     }
 
-    /// The number of each UUID among those that are equal, from 1; `nil` if there is no other.
+    /// The number of each UUID among equal ones, counted from 1, or `nil` if the UUID occurs only once.
     private static func ordinals(of uuids: [BluetoothUUID]) -> [Int?] {
         var counts: [BluetoothUUID: Int] = [:]
         let numbers = uuids.map { uuid in
@@ -104,7 +105,7 @@ package struct AttributeTree: Hashable, Sendable {
         return zip(uuids, numbers).map { counts[$0] == 1 ? nil : $1 }
     }
 
-    /// The tree of services of another type, by where that has its UUIDs and its parts.
+    /// Makes a tree of services of another type, from functions that return their UUIDs and their parts.
     package init<Whole, Part, Detail>(
         of services: [Whole],
         uuid: (
@@ -127,7 +128,7 @@ package struct AttributeTree: Hashable, Sendable {
             })
     }
 
-    /// Every position of a level, in attribute order.
+    /// All positions at a level, in attribute order.
     func positions(at level: Level) -> [Position] {
         services.indices.flatMap { service -> [Position] in
             guard level != .service else { return [Position(service: service)] }
@@ -158,7 +159,7 @@ package struct AttributeTree: Hashable, Sendable {
 
     // MARK: - Names
 
-    /// The number after `~` in the name of an attribute; `nil` if no sibling has its UUID.
+    /// The number after `~` in the name of an attribute, or `nil` if no sibling has the same UUID.
     package func ordinal(of position: Position) -> Int? {
         guard let characteristic = position.characteristic else { return serviceOrdinals[position.service] }
         guard let descriptor = position.descriptor else {
@@ -168,9 +169,9 @@ package struct AttributeTree: Hashable, Sendable {
         return Self.ordinals(of: siblings)[descriptor]
     }
 
-    /// The name that leads to this attribute alone, from its service on: `180F~2/2A19`.
+    /// The unambiguous name of an attribute, from its service on: `180F~2/2A19`.
     ///
-    /// `text` writes a UUID: in the fewest digits unless it is given.
+    /// `text` converts a UUID to text; by default, with as few digits as possible.
     package func path(
         of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {
@@ -178,13 +179,13 @@ package struct AttributeTree: Hashable, Sendable {
             .map { step(of: position.ancestor(at: $0), text) }.joined(separator: "/")
     }
 
-    /// The path, or `nil` if no step of it needs a number.
+    /// The path, or `nil` if none of its steps needs a number.
     package func numberedPath(of position: Position) -> String? {
         let steps = Level.allCases.filter { $0.rawValue <= position.level.rawValue }
         return steps.contains { ordinal(of: position.ancestor(at: $0)) != nil } ? path(of: position) : nil
     }
 
-    /// The shortest name that leads to this attribute alone: its UUID, or else its path.
+    /// The shortest unambiguous name of an attribute: its UUID, or else its path.
     package func shortName(
         of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {

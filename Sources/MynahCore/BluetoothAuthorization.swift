@@ -2,10 +2,10 @@
 public enum BluetoothAuthorization: String, Hashable, Sendable, CaseIterable {
     /// The user has not been asked, or has not answered.
     case notDetermined
-    /// The restrictions of the phone forbid it, and the user cannot allow it.
+    /// The phone's restrictions forbid the use of Bluetooth, and the user cannot allow it.
     case restricted
-    /// The user denied it.
+    /// The user denied the use of Bluetooth.
     case denied
-    /// The user allowed it.
+    /// The user allowed the use of Bluetooth.
     case allowedAlways
 }

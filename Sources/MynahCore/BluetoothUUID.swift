@@ -3,9 +3,9 @@ import MynahSupport
 /// A Bluetooth UUID: its 128 bits, and the width in which it was written (Core Specification, Vol 3, Part B,
 /// 2.5.1).
 ///
-/// 16- and 32-bit spellings mean `xxxxxxxx-0000-1000-8000-00805F9B34FB`. Two UUIDs of one value are
-/// equal and have one hash value, even if their widths differ. Each keeps its own width for the air:
-/// Apple sends a 16-bit UUID that was written in 128 bits as 128 bits.
+/// A 16-bit or 32-bit number means `xxxxxxxx-0000-1000-8000-00805F9B34FB` with that number in the first
+/// digits. Two UUIDs with the same value are equal and have the same hash value, even if their widths differ.
+/// A UUID is sent in its own width: Apple sends a 16-bit UUID that was written in 128 bits as 128 bits.
 public struct BluetoothUUID: Sendable {
     /// The width in which a UUID is written and sent.
     public enum Width: Int, Sendable, CaseIterable {
@@ -16,20 +16,20 @@ public struct BluetoothUUID: Sendable {
         /// Sixteen bytes, `0000180D-0000-1000-8000-00805F9B34FB`.
         case bits128 = 16
 
-        /// How many bytes it takes on the air.
+        /// The number of bytes on the air.
         package var byteCount: Int { rawValue }
     }
 
     private let high: UInt64
     private let low: UInt64
 
-    /// The width in which it was written.
+    /// The width in which the UUID was written.
     public let width: Width
 
     private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
     private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
-    /// A 16-bit UUID, assigned by the SIG.
+    /// Makes a 16-bit UUID, which the SIG has assigned.
     public init(_ value: UInt16) {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits16)
     }
@@ -39,7 +39,8 @@ public struct BluetoothUUID: Sendable {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits32)
     }
 
-    /// A UUID of 2, 4 or 16 bytes, least significant first, or `nil` for any other count.
+    /// Makes a UUID of 2, 4 or 16 bytes, least significant first, or returns `nil` for any other number of
+    /// bytes.
     public init?(littleEndian bytes: some Collection<UInt8>) {
         var reader = ByteReader(Array(bytes))
         switch bytes.count {
@@ -57,8 +58,9 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// Parses a UUID: 4, 8 or 32 hexadecimal digits, the long form with or without dashes, the short
-    /// ones with or without `0x`; `nil` for anything else.
+    /// Parses a UUID of 4, 8 or 32 hexadecimal digits; `nil` for any other text.
+    ///
+    /// The long form may have dashes, and the short ones may begin with `0x`.
     public init?(_ text: some StringProtocol) {
         var digits = Array(text.utf8)
         if digits.count == 6 || digits.count == 10, digits[0] == UInt8(ascii: "0"),
@@ -96,22 +98,22 @@ public struct BluetoothUUID: Sendable {
     /// The same value written in 128 bits.
     package var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
 
-    /// The same value in the fewest bits that hold it.
+    /// The same value in the smallest width that can hold it.
     package var shortest: BluetoothUUID {
         guard let value = shortValue else { return self }
         return UInt16(exactly: value).map { BluetoothUUID($0) } ?? BluetoothUUID(value)
     }
 
-    /// The number in front of the Bluetooth base UUID, or `nil` for a custom UUID.
+    /// The number that replaces the first bits of the Bluetooth base UUID, or `nil` for a custom UUID.
     package var shortValue: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(truncatingIfNeeded: high >> 32)
     }
 
-    /// The SIG's 16-bit number; nil for a UUID that has none.
+    /// The SIG's 16-bit number, or `nil` if the UUID has none.
     package var assignedNumber: UInt16? { shortValue.flatMap { UInt16(exactly: $0) } }
 
-    /// The bytes in its width, least significant first.
+    /// The bytes in the UUID's width, least significant first.
     public var littleEndianBytes: [UInt8] {
         var writer = ByteWriter(capacity: width.byteCount)
         switch width {
@@ -134,7 +136,7 @@ extension BluetoothUUID: Hashable {
         left.high == right.high && left.low == right.low
     }
 
-    /// Hashes the 128 bits, not the width.
+    /// Hashes the 128 bits, but not the width.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(high)
         hasher.combine(low)
@@ -142,7 +144,7 @@ extension BluetoothUUID: Hashable {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// Upper-case digits in its width, with dashes in the long form.
+    /// Upper-case digits in the UUID's width, with dashes in the long form.
     public var description: String {
         let bytes = width == .bits128 ? bigEndianBytes : littleEndianBytes.reversed()
         let digits = Hex.encode(bytes)
@@ -157,7 +159,7 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
-    /// A UUID literal in a program, as in `"180D"`; an invalid one is a programming error and traps.
+    /// Makes a UUID from a literal, as in `"180D"`; an invalid one is a programming error and traps.
     public init(stringLiteral text: String) {
         guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is not a Bluetooth UUID") }
         self = uuid

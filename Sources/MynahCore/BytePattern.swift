@@ -1,13 +1,13 @@
 import MynahSupport
 
-/// Bytes of which some may be any.
+/// A pattern of bytes, in which some positions match any byte.
 package struct BytePattern: Hashable, Sendable {
-    /// The bytes; `nil` matches any.
+    /// The bytes; `nil` matches any byte.
     private var bytes: [UInt8?] = []
-    /// Whether any number of bytes may follow.
+    /// Whether any number of further bytes is allowed.
     private var isOpen = false
 
-    /// Reads hexadecimal digits, with two dots for any byte, and at the end for any number of bytes.
+    /// Parses hexadecimal digits; two dots match any byte, and at the end any number of bytes.
     package init?(_ text: String) {
         var rest = text.utf8.filter { $0 != UInt8(ascii: " ") }[...]
         while let first = rest.popFirst() {
@@ -23,7 +23,7 @@ package struct BytePattern: Hashable, Sendable {
         }
     }
 
-    /// Whether a value has these bytes.
+    /// Whether a value matches the pattern.
     package func matches(_ value: [UInt8]) -> Bool {
         guard isOpen ? value.count >= bytes.count : value.count == bytes.count else { return false }
         return zip(bytes, value).allSatisfy { $0 == nil || $0 == $1 }

@@ -1,4 +1,4 @@
-/// The procedures of the central role that a radio's controller can run at the same time as others.
+/// The procedures that a radio's controller can run at the same time as scanning.
 ///
 /// All are possible by default.
 public struct CentralCapabilities: Hashable, Sendable {

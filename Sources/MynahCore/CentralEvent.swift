@@ -6,7 +6,7 @@ public enum CentralEvent: Sendable {
     case capabilitiesChanged(CentralCapabilities)
     /// The controller disappeared and may come back; all links are lost.
     case lost(RadioError)
-    /// The controller is back, and the radio scans again if it did before.
+    /// The controller is back, and the radio continues its scan, if any.
     case recovered
     /// An advertising PDU was received.
     case heard(ScanReport)
@@ -14,11 +14,11 @@ public enum CentralEvent: Sendable {
     case connected(Peer)
     /// A peripheral's name, address or bond changed.
     case peerChanged(Peer)
-    /// A peripheral was disconnected, with the reason; `nil` if this side ended the link.
+    /// A peripheral was disconnected, with the error, or `nil` if this side ended the link.
     case disconnected(Peer.ID, RadioError?)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
-    /// The connection parameters of a link changed, or others were requested.
+    /// The connection parameters of a link changed, or other parameters were requested.
     case parameters(Peer.ID, ConnectionParameterReport)
     /// A peripheral paired.
     case paired(Peer.ID)
@@ -26,8 +26,8 @@ public enum CentralEvent: Sendable {
     case pairing(Peer.ID, PairingStep)
     /// A peripheral notified or indicated a value of the attribute with this handle.
     case notified(Peer.ID, AttributeHandle, [UInt8], Delivery)
-    /// A peripheral indicated that services in this range of handles changed; the radio subscribes to that
-    /// itself.
+    /// A peripheral indicated that services in this range of handles changed; the radio itself subscribes to
+    /// that indication.
     case servicesChanged(Peer.ID, ClosedRange<AttributeHandle>)
     /// A link that refused a write command has room again.
     case readyToWrite(Peer.ID)
@@ -37,6 +37,8 @@ public enum CentralEvent: Sendable {
 
 /// The receiver of a radio's central events.
 public protocol CentralSink: Sendable {
-    /// Called on the radio's executor; `pairing` takes an answer, everything else `.none`.
+    /// Handles an event; called on the radio's executor.
+    ///
+    /// Returns the answer to `pairing`, or `.none` for any other event.
     func handle(_ event: CentralEvent) -> RadioAnswer
 }

@@ -1,9 +1,9 @@
 /// A radio in the central role: it scans, connects and sends ATT requests.
 ///
-/// An actor whose executor is shared with the manager that uses it. Events are reported to the sink
-/// synchronously on it, in order; a request is a call that returns with its answer. Requests to one
-/// peripheral are sent one at a time, in the order of the calls, as the Attribute Protocol requires
-/// (Core Specification, Vol 3, Part F, 3.3.2).
+/// The radio is an actor, whose executor the manager shares. Events are reported to the sink synchronously on
+/// that executor, in order. A request is a call that returns the answer. Requests to one peripheral are sent
+/// one at a time, in the order of the calls, as the Attribute Protocol requires (Core Specification, Vol 3,
+/// Part F, 3.3.2).
 public protocol CentralRadio: Radio {
     /// Starts the radio as a central. A radio that plays a peripheral already continues to do so.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
@@ -11,7 +11,9 @@ public protocol CentralRadio: Radio {
     /// Ends every link and stops the radio, including its peripheral role.
     func stop() async
 
-    /// Ends every link at once, from any thread, and then stops the radio. Called when the manager is gone.
+    /// Ends every link at once, from any thread, and then stops the radio.
+    ///
+    /// Called when the manager was released.
     nonisolated func close()
 
     /// Starts a scan, or changes the options of the current one.
@@ -20,22 +22,23 @@ public protocol CentralRadio: Radio {
     /// Stops the scan.
     func stopScan() async
 
-    /// Connects; without a timeout it waits until the peripheral is in range.
+    /// Connects to a device; without a timeout, this waits until the device is in range.
     ///
-    /// Two devices have one link. If the peripheral has connected as a central already, that link is used.
+    /// Two devices have only one link. If the device has already connected as a central, that link is used.
     ///
-    /// Throws `timedOut` if the timeout passes. A task that is cancelled stops waiting.
+    /// Throws `timedOut` if the timeout elapses. A cancelled task stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
-    /// Returns the identity address of a bonded device with this resolvable private address. Returns any
-    /// other address unchanged.
+    /// Returns the identity address of a bonded device with this resolvable private address, or any other
+    /// address unchanged.
     ///
     /// Scan reports have the identity address of a bonded device (Core Specification, Vol 3, Part C,
     /// 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
-    /// Returns the address with which a bonded device was last heard, for any of its known addresses. Returns
-    /// any other address unchanged.
+    /// Returns the address from which a bonded device was last received, for any of its known addresses.
+    ///
+    /// Any other address is returned unchanged.
     func addressOnAir(of address: DeviceAddress) -> DeviceAddress
 
     /// Ends a link.
@@ -44,10 +47,10 @@ public protocol CentralRadio: Radio {
     /// Reads the RSSI of the link, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
 
-    /// Exchanges the ATT_MTU, once per link, and returns it.
+    /// Exchanges the ATT_MTU, at most once on each link, and returns it.
     func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int
 
-    /// Finds primary services: all, or those of one type.
+    /// Discovers primary services: those of one type, or all with `nil`.
     func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService]
@@ -55,17 +58,17 @@ public protocol CentralRadio: Radio {
     /// Finds secondary services.
     func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService]
 
-    /// Finds the included services of a service.
+    /// Discovers the included services of a service.
     func discoverIncludedServices(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService]
 
-    /// Finds a service's characteristics.
+    /// Discovers a service's characteristics.
     func discoverCharacteristics(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteCharacteristic]
 
-    /// Finds a characteristic's descriptors.
+    /// Discovers a characteristic's descriptors.
     func discoverDescriptors(
         of characteristic: RemoteCharacteristic, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteDescriptor]
@@ -73,7 +76,7 @@ public protocol CentralRadio: Radio {
     /// Reads a value of any length.
     func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8]
 
-    /// Reads several values of any length, in as few requests as possible.
+    /// Reads several values of any length, with as few requests as possible.
     func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
     /// Reads values of known lengths with one request, up to ATT_MTU − 1 bytes in all.
@@ -81,44 +84,45 @@ public protocol CentralRadio: Radio {
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]
 
-    /// Writes a value and waits for the answer. A value that is too long for one request is written in
-    /// prepared parts, and each part is verified.
+    /// Writes a value and waits for the response.
+    ///
+    /// A value that is too long for one request is written in prepared parts, and each part is verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
     /// Whether a link has room for a write command now; if not, `readyToWrite` follows.
     func hasRoomToWrite(to peer: Peer.ID) -> Bool
 
-    /// Writes by a command, which is not answered; returns `false` if the link has no room for it, and
+    /// Writes with a command, which has no response; returns `false` if the link has no room, and then
     /// `readyToWrite` follows.
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes by a command with a bonded central's signature; returns `false` if the link has no room for it,
-    /// and `readyToWrite` follows.
+    /// Writes with a command that is signed with the key of the bond; returns `false` if the link has no
+    /// room, and then `readyToWrite` follows.
     ///
-    /// Throws `insufficientSecurity` without a key to sign with.
+    /// Throws `insufficientSecurity` if there is no key.
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Pairs, or encrypts by the key of an earlier pairing.
+    /// Pairs, or encrypts with the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)
 
-    /// Forgets a peripheral's keys; returns `false` if there are none.
+    /// Deletes the bond with a peripheral; returns `false` if there is none.
     @discardableResult
     func forgetBond(with address: DeviceAddress) -> Bool
 
-    /// Opens an L2CAP channel to a number that a peripheral has published.
+    /// Opens an L2CAP channel to a PSM that a peripheral has published.
     ///
-    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, `unsupported` if the radio has no
-    /// channels.
+    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, and `unsupported` if the radio
+    /// has no L2CAP channels.
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
 }
 
-/// A central's radio that can read a peripheral's GAP device name, as a phone's system does by itself.
+/// A radio in the central role that can read a peripheral's GAP device name, as a phone's system does.
 package protocol DeviceNameRadio: CentralRadio {
-    /// The device name of a connected peripheral (Core Specification, Vol 3, Part C, 12.1).
+    /// Reads the device name of a connected peripheral (Core Specification, Vol 3, Part C, 12.1).
     func readDeviceName(of peer: Peer.ID) async throws(RequestError) -> String
 }
 
@@ -129,7 +133,7 @@ extension CentralRadio {
     /// The address itself.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { address }
 
-    /// Stops as soon as its executor is free.
+    /// Stops the radio as soon as its executor is free.
     public nonisolated func close() {
         Task(executorPreference: preferredExecutor) { await self.stop() }
     }

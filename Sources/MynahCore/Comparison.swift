@@ -1,17 +1,17 @@
-/// How a value compares with another one, by its sign in profiles and requests.
+/// A comparison of two values; the raw value is its sign in profiles and requests.
 package enum Comparison: String, CaseIterable, Hashable, Sendable {
     case equal = "==", notEqual = "!=", below = "<", atMost = "<=", above = ">", atLeast = ">="
 
-    /// The comparisons of things that have an order, without equality.
+    /// The comparisons of ordered values, without equality.
     package static let ordering: [Comparison] = [.below, .atMost, .above, .atLeast]
 
-    /// The comparison with this sign, or `nil` if the sign is no comparison by size.
+    /// The comparison with this sign, or `nil` if the sign is not one of an order comparison.
     package init?(ordering sign: String) {
         guard let comparison = Self.ordering.first(where: { $0.rawValue == sign }) else { return nil }
         self = comparison
     }
 
-    /// Whether the comparison of one number with another holds.
+    /// Whether the comparison of two numbers holds.
     package func holds<Number: Comparable>(_ one: Number, _ other: Number) -> Bool {
         switch self {
         case .equal: one == other
@@ -23,7 +23,8 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The parts of `NAME SIGN OPERAND`, as in `power > 200`, or `nil` if the text has another form.
+    /// Splits a text of the form `NAME SIGN OPERAND`, as in `power > 200`; `nil` if the text has another
+    /// form.
     package static func parts(of text: String) -> (name: String, comparison: Comparison, operand: String)? {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let comparison = Comparison(rawValue: words[1]) else { return nil }

@@ -1,19 +1,20 @@
 /// The options of connect(_:options:); all are off by default.
 public struct ConnectOptions: Hashable, Sendable {
-    /// An alert if the connection is made while the app is suspended
+    /// Whether an alert is shown if the connection is made while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnConnectionKey).
     public var notifyOnConnection = false
-    /// An alert if the connection ends while the app is suspended
+    /// Whether an alert is shown if the connection ends while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnDisconnectionKey).
     public var notifyOnDisconnection = false
-    /// An alert for each value that comes while the app is suspended
+    /// Whether an alert is shown for each value that arrives while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnNotificationKey).
     public var notifyOnNotification = false
-    /// The system's delay before it tries to connect (CBConnectPeripheralOptionStartDelayKey).
+    /// The delay before the system tries to connect (CBConnectPeripheralOptionStartDelayKey).
     public var startDelay: Duration = .zero
-    /// Whether the system connects again after a loss (CBConnectPeripheralOptionEnableAutoReconnect).
+    /// Whether the system connects again after the connection was lost
+    /// (CBConnectPeripheralOptionEnableAutoReconnect).
     public var autoReconnect = false
 
-    /// Options that are all off.
+    /// Makes options that are all off.
     public init() {}
 }

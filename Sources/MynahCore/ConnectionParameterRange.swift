@@ -1,11 +1,11 @@
-/// The connection parameters that one side of a link requests, or those in force, whose interval is one
+/// The connection parameters that one side of a link requests, or the current ones, with a single interval
 /// (Core Specification, Vol 3, Part A, 4.20).
 public struct ConnectionParameterRange: Hashable, Sendable {
     /// The shortest connection interval, in units of 1.25 ms.
     package var minimum: UInt16
     /// The longest connection interval, in units of 1.25 ms.
     package var maximum: UInt16
-    /// How many connection events the peripheral may skip.
+    /// The number of connection events that the peripheral may skip.
     package var latency: UInt16
     /// The supervision timeout, in units of 10 ms.
     package var timeout: UInt16
@@ -29,11 +29,11 @@ public struct ConnectionParameterRange: Hashable, Sendable {
     package var longestInterval: Duration { Self.intervalUnit * Int(maximum) }
     /// The supervision timeout.
     package var supervisionTimeout: Duration { Self.timeoutUnit * Int(timeout) }
-    /// The longest time that the peripheral may be silent.
+    /// The longest time between two connection events that the peripheral attends.
     package var longestSilence: Duration { longestInterval * (1 + Int(latency)) }
 
-    /// Whether a link may have them: within their bounds, and with a supervision timeout that is longer than
-    /// the peripheral may be silent, twice.
+    /// Whether the parameters are valid: within the limits of the specification, and with a supervision
+    /// timeout of more than twice `longestSilence`.
     package var isValid: Bool {
         (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
             && (10...3200).contains(timeout) && supervisionTimeout > longestSilence * 2
@@ -41,10 +41,10 @@ public struct ConnectionParameterRange: Hashable, Sendable {
 }
 
 extension ConnectionParameterRange {
-    /// A peripheral's request: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
+    /// The request for a latency: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
     /// timeout of 6 s.
     ///
-    /// Apple names no numbers; an iPhone accepts these from iOS 10 on.
+    /// Apple documents no numbers; an iPhone accepts these from iOS 10 on.
     package init(_ latency: ConnectionLatency) {
         let (minimum, maximum): (UInt16, UInt16) =
             switch latency {
@@ -60,22 +60,22 @@ extension ConnectionParameterRange {
 public struct ConnectionParameterReport: Hashable, Sendable {
     /// The content of a report.
     package enum Content: Hashable, Sendable {
-        /// A request for others, which the peer made or answered.
+        /// The peer requested other parameters, or answered a request.
         case requested(ConnectionParameterRequest)
-        /// These parameters are in force from now on.
+        /// The connection parameters changed to these.
         case changed(ConnectionParameterRange)
     }
 
-    /// The request or the new parameters that are reported.
+    /// The reported request or change.
     package var content: Content
 
-    /// A report with this content.
+    /// Makes a report with this content.
     package init(_ content: Content) {
         self.content = content
     }
 }
 
-/// A request for other connection parameters, and its answer.
+/// A request for connection parameters, and its answer.
 package struct ConnectionParameterRequest: Hashable, Sendable {
     /// The procedure of a request.
     package enum Procedure: String, Hashable, Sendable {
@@ -85,17 +85,19 @@ package struct ConnectionParameterRequest: Hashable, Sendable {
         case linkLayer
     }
 
-    /// The parameters that are requested.
+    /// The requested parameters.
     package var wanted: ConnectionParameterRange
-    /// The procedure by which they are requested.
+    /// The procedure of the request.
     package var procedure: Procedure
     /// Whether the parameters were accepted.
     package var isAccepted: Bool
-    /// The rule that they break, and a sentence about it; `nil` if they were accepted, or the peer refused
-    /// them, which does not say why.
+    /// The rule that the parameters violate, with a sentence about it.
+    ///
+    /// The value is `nil` if the parameters were accepted, or if the peer refused them, which does not give a
+    /// reason.
     package var refusal: ConnectionParameterRefusal?
 
-    /// A request with its answer.
+    /// Makes a request with its answer.
     package init(
         _ wanted: ConnectionParameterRange, by procedure: Procedure, isAccepted: Bool,
         _ refusal: ConnectionParameterRefusal? = nil

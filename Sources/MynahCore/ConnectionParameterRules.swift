@@ -1,32 +1,32 @@
 import MynahSupport
 
-/// Why a side of a link refuses connection parameters.
+/// The reason that a side of a link refuses connection parameters.
 package struct ConnectionParameterRefusal: Hashable, Sendable {
-    /// A rule that a request breaks, by its name in events.
+    /// A rule that a request can violate; the raw value is its name in events.
     package enum Rule: String, Hashable, Sendable, CaseIterable {
-        /// The bounds of the Core Specification.
+        /// The parameters must be within the limits of the Core Specification.
         case specification
-        /// The controller changes no connection parameters.
+        /// The controller must support a change of the connection parameters.
         case controller
-        /// The shortest interval has a minimum and a maximum.
+        /// The shortest interval must be within limits.
         case intervalMinimum
-        /// The shortest interval is a multiple of a unit.
+        /// The shortest interval must be a multiple of a unit.
         case intervalMultiple
-        /// The longest interval is far enough above the shortest.
+        /// The longest interval must exceed the shortest by a minimum.
         case intervalRange
-        /// The latency has a maximum.
+        /// The latency must not exceed a maximum.
         case latency
-        /// The supervision timeout has a minimum and a maximum.
+        /// The supervision timeout must be within limits.
         case supervisionTimeout
-        /// The peripheral is silent for no longer than a maximum.
+        /// The longest interval × (latency + 1) must not exceed a maximum.
         case longestSilence
-        /// The supervision timeout is longer than three times that silence.
+        /// The supervision timeout must be more than three times that product.
         case timeoutForSilence
     }
 
     /// The rule.
     package var rule: Rule
-    /// The condition that the request does not meet, without a full stop.
+    /// The condition that the request violates, without a full stop.
     package var message: String
 
     /// A refusal.
@@ -38,37 +38,37 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
 
 /// The rules by which a device accepts connection parameters that its peer requests.
 package struct ConnectionParameterRules: Hashable, Sendable {
-    /// The limits that an iPhone has beside those of the Core Specification (Apple's Accessory Design
+    /// The limits of an iPhone in addition to those of the Core Specification (Apple's Accessory Design
     /// Guidelines, Connection Parameters).
     package struct Limits: Hashable, Sendable {
-        /// The shortest interval that a request may begin with, and the longest.
+        /// The range for the shortest interval of a request.
         package var shortestInterval: ClosedRange<Duration>
-        /// The shortest interval is a multiple of it, in units of 1.25 ms.
+        /// The shortest interval must be a multiple of this, in units of 1.25 ms.
         package var multiple: UInt16
-        /// The least difference between the longest and the shortest interval.
+        /// The smallest difference between the longest and the shortest interval.
         package var range: Duration
-        /// The interval that may be both the shortest and the longest, or `nil` if none may.
+        /// The interval that may be both the shortest and the longest, or `nil` if there is none.
         package var single: Duration?
         /// The highest latency.
         package var latency: UInt16
         /// The supervision timeout.
         package var supervisionTimeout: ClosedRange<Duration>
-        /// The longest interval × (latency + 1), at most.
+        /// The maximum of the longest interval × (latency + 1).
         package var longestSilence: Duration
     }
 
-    /// The limits beside those of the Core Specification, or `nil` if there are none.
+    /// The limits in addition to those of the Core Specification, or `nil` if there are none.
     package var limits: Limits?
 
-    /// The bounds of the Core Specification alone.
+    /// Only the limits of the Core Specification.
     package static let specification = ConnectionParameterRules()
 
-    /// The bounds of the Core Specification, and limits beside them.
+    /// Makes rules with the limits of the Core Specification, and further limits.
     package init(_ limits: Limits? = nil) {
         self.limits = limits
     }
 
-    /// Why a request is refused: the first rule that it breaks, or `nil` if it is accepted.
+    /// The first rule that a request violates, or `nil` if the request is accepted.
     package func refusal(of wanted: ConnectionParameterRange) -> ConnectionParameterRefusal? {
         guard wanted.isValid else {
             return .init(.specification, "the Core Specification does not allow these connection parameters")

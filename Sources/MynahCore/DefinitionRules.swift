@@ -1,7 +1,7 @@
-/// The rules for every batch of services, on every radio.
+/// The rules for every batch of services on any radio.
 package enum DefinitionRules {
-    /// Throws `servicesRefused` with the first rule that the batch breaks, or `uuidNotAllowed` if an app may
-    /// not publish one of its services.
+    /// Throws `servicesRefused` with the first violated rule, or `uuidNotAllowed` if an app may not publish
+    /// one of the services.
     package static func check(_ services: [ServiceDefinition], ofApp: Bool = false) throws(RadioError) {
         if ofApp { try AppleServices.check(services) }
         var keys: Set<AttributeKey> = []
@@ -96,10 +96,10 @@ package enum DefinitionRules {
 }
 
 extension CharacteristicProperties {
-    /// Every way to write.
+    /// All properties for writing.
     package static let anyWrite: CharacteristicProperties = [
         .write, .writeWithoutResponse, .authenticatedSignedWrites, .reliableWrite,
     ]
-    /// Both ways to send without being asked.
+    /// Both properties for sending values: notify and indicate.
     package static let anyUpdate: CharacteristicProperties = [.notify, .indicate]
 }

@@ -1,8 +1,8 @@
 package import MynahSupport
 
-/// A number for comparisons that keeps all digits of a whole one: a `Double` has 53 bits of them.
+/// A number for comparisons in which whole numbers are exact: a `Double` has only 53 bits for them.
 package enum ExactNumber: Hashable, Sendable, Comparable {
-    /// Any whole number of the program has at most 64 bits.
+    /// A whole number; any in the program has at most 64 bits.
     case whole(Int128)
     /// Every other number.
     case fraction(Double)
@@ -15,7 +15,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
     /// The exact value of a number.
     package init(_ number: some FixedWidthInteger) { self = .whole(Int128(number)) }
 
-    /// The number in a text, or `nil` if it has none, or none that is finite.
+    /// Parses a number, or returns `nil` if the text is not a finite number.
     package init?(_ text: some StringProtocol) {
         if let whole = Int128(text) {
             self = .whole(whole)
@@ -26,7 +26,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The number of JSON, or `nil` if the JSON is not a number.
+    /// The number in JSON, or `nil` if the JSON is not a number.
     package init?(_ json: JSON) {
         switch json {
         case .integer(let number): self.init(number)
@@ -36,7 +36,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The nearest number of its type.
+    /// The nearest `Double`.
     package var double: Double {
         switch self {
         case .whole(let number): Double(number)
@@ -56,7 +56,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         return one.double < other.double
     }
 
-    /// A value that is not a number is neither below nor above any number, nor equal to it, as with `Double`.
+    /// Compares two numbers; as with `Double`, NaN is neither below, nor above, nor equal to any number.
     package static func <= (one: ExactNumber, other: ExactNumber) -> Bool {
         if case (.whole(let one), .whole(let other)) = (one, other) { return one <= other }
         return one.double <= other.double

@@ -1,4 +1,4 @@
-/// The rules that depend on the major version of iOS, one row for each.
+/// The rules that depend on the major version of iOS.
 package struct IOSVersion: Hashable, Sendable {
     /// The major version.
     package let major: Int
@@ -8,7 +8,7 @@ package struct IOSVersion: Hashable, Sendable {
         self.major = major
     }
 
-    /// The first version that connects again by itself if the app wishes (`autoReconnect`).
+    /// The first version that can connect again by itself (`autoReconnect`).
     package static let autoReconnect = 17
 
     /// The first version that has connection events (`registerForConnectionEvents`).
@@ -20,8 +20,8 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version whose apps may use scenes.
     package static let scenes = 13
 
-    /// The first version that gives the background of an app with a Live Activity the foreground's
-    /// privileges.
+    /// The first version in which an app with a Live Activity scans and advertises in the background as in
+    /// the foreground.
     package static let liveActivityPrivileges = 26
 
     /// The first version that has AccessorySetupKit.
@@ -35,15 +35,16 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasPermission: Bool { major >= Self.permission }
     /// Whether an app may use scenes.
     package var hasScenes: Bool { major >= Self.scenes }
-    /// Whether an app with a Live Activity has the same rights in the background as in the foreground.
+    /// Whether an app with a Live Activity scans and advertises in the background as in the foreground.
     package var hasLiveActivityPrivileges: Bool { major >= Self.liveActivityPrivileges }
     /// Whether an app can use AccessorySetupKit.
     package var hasAccessorySetup: Bool { major >= Self.accessorySetup }
     /// Whether an app can register for connection events.
     package var hasConnectionEvents: Bool { major >= Self.connectionEvents }
-    /// Whether the system connects again by itself if the app wishes.
+    /// Whether the system can connect again by itself if the app requests it.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
-    /// The connection parameters that an iPhone accepts; which version began with them is an assumption.
+    /// The limits for connection parameters of an iPhone; the first version with each of them is an
+    /// assumption.
     package var parameterLimits: ConnectionParameterRules.Limits {
         switch major {
         case ...9:
@@ -66,7 +67,7 @@ package struct IOSVersion: Hashable, Sendable {
                 longestSilence: .seconds(6))
         }
     }
-    /// The largest ATT_MTU that an iPhone offers, as measured; with iOS 10, on older phones.
+    /// The largest ATT_MTU that an iPhone offers, as measured; the value for iOS 10 is that of older phones.
     package var largestMTU: Int {
         switch major {
         case ...9: 158

@@ -2,24 +2,24 @@ import MynahSupport
 
 /// Apple's Nearby Info, which iPhones advertise for one another.
 ///
-/// On the air it is Apple's manufacturer data of type 0x10, with its length and five or six bytes: status and
-/// action, data flags and an authentication tag, as reverse engineered (furiousMAC, continuity). Apple does
-/// not document it.
+/// Nearby Info is manufacturer-specific data of Apple with the type 0x10, a length, and five or six bytes:
+/// status and action, data flags and an authentication tag, as reverse engineered (furiousMAC, continuity).
+/// Apple does not document it.
 package struct NearbyInfo: Hashable, Sendable {
-    /// The type of Apple's data that the length follows.
+    /// The type in Apple's data, which precedes the length.
     package static let type: UInt8 = 0x10
-    /// How many bytes were captured.
+    /// The numbers of bytes that were captured.
     package static let lengths = 5...6
 
     /// The bytes, without type and length.
     package let bytes: [UInt8]
 
-    /// Nearby Info with these bytes.
+    /// Makes Nearby Info with these bytes.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The Nearby Info in a structure of advertising data, alone; `nil` if it holds something else.
+    /// Parses a structure of advertising data; `nil` if it contains something else than Nearby Info.
     package init?(_ structure: ADStructure) {
         var reader = ByteReader(structure.data)
         guard structure.type == .manufacturerSpecificData, reader.readUInt16() == OverflowArea.company,
@@ -29,7 +29,7 @@ package struct NearbyInfo: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The 11 or 12 bytes on the air.
+    /// The structure on the air, of 11 or 12 bytes.
     package var structure: ADStructure {
         var writer = ByteWriter(capacity: 4 + bytes.count)
         writer.write(OverflowArea.company)

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A value that is given once and taken once, in either order.
+/// A value that is given once and received once, in either order.
 struct OneShot<Value: Sendable>: Sendable {
     private enum State {
         case waiting
@@ -11,9 +11,9 @@ struct OneShot<Value: Sendable>: Sendable {
 
     private let state = Lock<State>(.waiting)
 
-    /// Calls `continuation` with the value when it is given, on the thread that gives it.
+    /// Calls `continuation` with the value once it is given, on the thread that gives it.
     ///
-    /// A second call gets `fallback` at once: the value belongs to the first.
+    /// A second call gets `fallback` at once, because the first one gets the value.
     func whenGiven(otherwise fallback: Value, _ continuation: @escaping @Sendable (Value) -> Void) {
         let early: Value? = state.withLock { state in
             switch state {

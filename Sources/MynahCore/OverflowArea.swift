@@ -1,23 +1,25 @@
 import MynahSupport
 
-/// The overflow area of an iPhone's advertising: 128 bits, one of which each service UUID sets.
+/// The overflow area in an iPhone's advertising: 128 bits, one of which is set for each service UUID.
 ///
-/// On the air it is Apple's manufacturer data of type 0x01, whose mask has no length before it: `14 FF 4C 00
-/// 01` and 16 bytes. Apple does not document it. That a UUID's bit is the low seven bits of a CRC-8
-/// (polynomial x⁸+x³+1, nothing reflected, initial value 0) over its 16 bytes as written was worked out from
-/// 271 published observations, all of which it explains; that 32-bit UUIDs are expanded as 16-bit ones are is
-/// an assumption.
+/// The overflow area is manufacturer-specific data of Apple with the type 0x01 and without a length: `14 FF
+/// 4C 00 01` and 16 bytes. Apple does not document it. The number of a UUID's bit is the low seven bits of a
+/// CRC-8 (polynomial x⁸+x³+1, not reflected, initial value 0) over its 16 bytes as written. This was derived
+/// from 271 published observations, and agrees with all of them. It is an assumption that 32-bit UUIDs are
+/// expanded like 16-bit ones.
 package struct OverflowArea: Hashable, Sendable {
     /// Apple's company number.
     package static let company: UInt16 = 0x004C
-    /// The type of Apple's data that the mask follows.
+    /// The type in Apple's data, which precedes the mask.
     package static let type: UInt8 = 0x01
-    /// The bit on which iPhones within centimetres offer to set up an Apple Watch.
+    /// The bit with which iPhones at a distance of centimetres offer to set up an Apple Watch.
     package static let watchSetupIndex = 66
-    /// How many bytes the mask has.
+    /// The number of bytes of the mask.
     package static let byteCount = 16
 
-    /// The 16 bytes of the mask, in the air's order: bit `i` is bit `i & 7`, lowest first, of byte `i >> 3`.
+    /// The 16 bytes of the mask, in their order on the air.
+    ///
+    /// Bit `i` of the area is bit `i & 7`, lowest first, of byte `i >> 3`.
     package private(set) var mask: [UInt8]
 
     /// An empty area.
@@ -25,13 +27,13 @@ package struct OverflowArea: Hashable, Sendable {
         mask = Array(repeating: 0, count: Self.byteCount)
     }
 
-    /// The area that these UUIDs set together.
+    /// Makes the area in which the bits of these UUIDs are set.
     package init(_ uuids: some Sequence<BluetoothUUID>) {
         self.init()
         for uuid in uuids { insert(uuid) }
     }
 
-    /// The area in a structure of advertising data; `nil` if it holds none.
+    /// Parses a structure of advertising data; `nil` if it does not contain an overflow area.
     package init?(_ structure: ADStructure) {
         var reader = ByteReader(structure.data)
         guard structure.type == .manufacturerSpecificData, reader.readUInt16() == Self.company,
@@ -40,7 +42,7 @@ package struct OverflowArea: Hashable, Sendable {
         self.mask = mask
     }
 
-    /// The bit of a UUID, 0 to 127.
+    /// The number of a UUID's bit, 0 to 127.
     package static func index(of uuid: BluetoothUUID) -> Int {
         var register: UInt8 = 0
         for byte in uuid.bigEndianBytes {
@@ -52,19 +54,19 @@ package struct OverflowArea: Hashable, Sendable {
         return Int(register & 0x7F)
     }
 
-    /// Sets a UUID's bit.
+    /// Sets the bit of a UUID.
     package mutating func insert(_ uuid: BluetoothUUID) {
         let index = Self.index(of: uuid)
         mask[index >> 3] |= 1 << (index & 7)
     }
 
-    /// Whether a UUID's bit is set, by this UUID or by another one that shares it.
+    /// Whether the bit of a UUID is set, which another UUID may share.
     package func contains(_ uuid: BluetoothUUID) -> Bool {
         let index = Self.index(of: uuid)
         return mask[index >> 3] & 1 << (index & 7) != 0
     }
 
-    /// Whether iPhones within centimetres offer to set up an Apple Watch on seeing it.
+    /// Whether iPhones at a distance of centimetres would offer to set up an Apple Watch.
     package var setsOffWatchSetup: Bool {
         mask[Self.watchSetupIndex >> 3] & 1 << (Self.watchSetupIndex & 7) != 0
     }
@@ -72,7 +74,7 @@ package struct OverflowArea: Hashable, Sendable {
     /// Whether no bit is set.
     package var isEmpty: Bool { mask.allSatisfy { $0 == 0 } }
 
-    /// The 21 bytes on the air.
+    /// The structure on the air, of 21 bytes.
     package var structure: ADStructure {
         var writer = ByteWriter(capacity: 19)
         writer.write(Self.company)

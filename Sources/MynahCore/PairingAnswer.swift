@@ -1,28 +1,29 @@
 /// A question that pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
 public enum PairingStep: Hashable, Sendable {
-    /// Show this passkey, 0 to 999,999, which is entered on the other device; no answer is needed.
+    /// Show this passkey, 0 to 999,999, which the user enters on the other device; no answer is needed.
     case display(UInt32)
-    /// Compare this number with the other device's: `agreed` or `declined`; with no answer, it is agreed.
+    /// Compare this number with the one on the other device; the answer is `agreed` or `declined`, by default
+    /// `agreed`.
     case compare(UInt32)
-    /// Enter the passkey that the other device shows: `passkey` or `declined`; with no answer, it is
-    /// declined.
+    /// Enter the passkey that the other device shows; the answer is `passkey` or `declined`, by default
+    /// `declined`.
     case enter
-    /// Consent to pairing without a number: `agreed` or `declined`; with no answer, it is agreed.
+    /// Consent to pairing without a number; the answer is `agreed` or `declined`, by default `agreed`.
     case agree
 }
 
 /// The answer to a step of a pairing.
 public enum PairingAnswer: Hashable, Sendable {
-    /// Consent, or equal numbers.
+    /// The user consents, or the numbers are equal.
     case agreed
-    /// A refusal, which fails the pairing.
+    /// The user declines, which fails the pairing.
     case declined
     /// The passkey that was entered, 0 to 999,999; any other number fails the pairing.
     case passkey(UInt32)
 }
 
 extension PairingStep {
-    /// Returns the answer if it fits this step, or else an answer that declines.
+    /// Returns the answer if it is possible for this step, or else an answer that declines.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)
@@ -32,15 +33,15 @@ extension PairingStep {
     }
 }
 
-/// The answer to a step of a pairing, to be given after the handler has returned.
+/// The answer to a step of a pairing that is given after the handler has returned.
 ///
-/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Each step needs a reply of its
-/// own. If the reply is dropped unanswered, the step is declined.
+/// A handler makes a reply, stores it and returns `.pairingLater(reply.pending)`. Each step needs a reply of
+/// its own. If a reply is dropped unanswered, the step is declined.
 public final class PendingPairingReply: Sendable {
-    /// The radio's end, which the handler returns in `.pairingLater`.
+    /// The part for the radio, which the handler returns in `.pairingLater`.
     public let pending = PendingPairingAnswer()
 
-    /// Makes a reply that has not been given.
+    /// Makes a reply that is not answered yet.
     public init() {}
 
     deinit {
@@ -49,20 +50,20 @@ public final class PendingPairingReply: Sendable {
 
     /// Answers the step, from any thread.
     ///
-    /// The first answer counts. Returns `false`, and does nothing, if an answer was given before.
+    /// Only the first answer counts. Returns `false`, and does nothing, if an answer was given before.
     @discardableResult
     public func answer(_ answer: PairingAnswer) -> Bool {
         pending.reply.give(answer)
     }
 }
 
-/// The radio's end of a `PendingPairingReply`, which it does not keep alive.
+/// The radio's part of a `PendingPairingReply`, which does not keep the reply alive.
 public final class PendingPairingAnswer: Sendable {
     fileprivate let reply = OneShot<PairingAnswer>()
 
     fileprivate init() {}
 
-    /// Calls `continuation` with the answer when it is given, on the thread that gives it.
+    /// Calls `continuation` with the answer once it is given, on the thread that gives it.
     ///
     /// If a handler returned this for a second step, that step is declined.
     package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {

@@ -15,13 +15,13 @@ public struct DeviceAddress: Hashable, Sendable {
     /// The address type.
     public let kind: Kind
 
-    /// An address from a number, of which only 48 bits are used.
+    /// Makes an address from a number, of which only 48 bits are used.
     public init(value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         self.kind = kind
     }
 
-    /// Parses `AA:BB:CC:DD:EE:FF`; `nil` for anything else.
+    /// Parses `AA:BB:CC:DD:EE:FF`; `nil` for any other text.
     public init?(_ text: some StringProtocol, kind: Kind) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }),
@@ -31,7 +31,8 @@ public struct DeviceAddress: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// An address as packets have it, six bytes with the lowest first; `nil` for another number of them.
+    /// Makes an address from six bytes as in packets, least significant first; `nil` for another number of
+    /// bytes.
     package init?(littleEndian bytes: [UInt8], kind: Kind) {
         guard bytes.count == 6 else { return nil }
         value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -68,7 +69,7 @@ public struct Peer: Hashable, Sendable {
         /// The number that the radio assigned.
         public let rawValue: UInt32
 
-        /// The identifier with this number.
+        /// Makes the identifier with this number.
         package init(_ rawValue: UInt32) {
             self.rawValue = rawValue
         }
@@ -78,7 +79,7 @@ public struct Peer: Hashable, Sendable {
     package var id: ID
     /// The peer's address, or `nil` if the radio does not report it.
     package var address: DeviceAddress?
-    /// The peer's name, or `nil` if it gave none.
+    /// The peer's name, or `nil` if it has not told its name.
     package var name: String?
     /// `true` if the peer is paired.
     package var isPaired: Bool

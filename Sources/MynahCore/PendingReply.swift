@@ -1,15 +1,15 @@
-/// The answer to a read or a write, to be given after the handler has returned.
+/// The answer to a read or a write that is given after the handler has returned.
 ///
-/// A handler makes one, keeps it and returns `.later(reply.pending)`. Each request needs a reply of its own.
-/// If the reply is dropped unanswered, the request fails with `unlikelyError`.
+/// A handler makes a reply, stores it and returns `.later(reply.pending)`. Each request needs a reply of its
+/// own. If a reply is dropped unanswered, the request fails with `unlikelyError`.
 public final class PendingReply: Sendable {
     /// The result of a request: the bytes that were read, no bytes for a write, or an ATT error.
     public typealias Outcome = Result<[UInt8], ATTError>
 
-    /// The radio's end, which the handler returns in `.later`.
+    /// The part for the radio, which the handler returns in `.later`.
     public let pending = PendingAnswer()
 
-    /// Makes a reply that has not been given.
+    /// Makes a reply that is not answered yet.
     public init() {}
 
     deinit {
@@ -18,22 +18,22 @@ public final class PendingReply: Sendable {
 
     /// Answers the request, from any thread.
     ///
-    /// The first answer counts. Returns `false`, and sends nothing, if an answer was given before.
+    /// Only the first answer counts. Returns `false`, and sends nothing, if an answer was given before.
     @discardableResult
     public func answer(_ outcome: Outcome) -> Bool {
         pending.reply.give(outcome)
     }
 }
 
-/// The radio's end of a `PendingReply`.
+/// The radio's part of a `PendingReply`.
 ///
-/// The answer is a separate object, so that a radio that holds it does not keep the reply alive.
+/// This is a separate object, so that a radio that holds it does not keep the reply alive.
 public final class PendingAnswer: Sendable {
     fileprivate let reply = OneShot<PendingReply.Outcome>()
 
     fileprivate init() {}
 
-    /// Calls `continuation` with the answer when it is given, on the thread that gives it.
+    /// Calls `continuation` with the answer once it is given, on the thread that gives it.
     ///
     /// If a handler returned this for a second request, that request fails with `unlikelyError`.
     package func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {

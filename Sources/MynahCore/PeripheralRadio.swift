@@ -2,30 +2,30 @@
 public struct DeviceIdentity: Hashable, Sendable {
     /// The GAP device name.
     public var name: String
-    /// The GAP appearance, or `nil` for the radio's own.
+    /// The GAP appearance, or `nil` to use the radio's own.
     public var appearance: UInt16?
-    /// The IO capability that it reports in pairing.
+    /// The IO capability that the device reports in pairing.
     public var ioCapability: IOCapability
-    /// The largest ATT_MTU that it offers: 517 bytes carry a value of 512 with the longest header.
+    /// The largest ATT_MTU that the device offers: 517 bytes fit a value of 512 with the longest header.
     package var largestMTU = 517
-    /// How many centrals it takes, with which it leaves the air; `nil` if it takes any number and stays.
+    /// The number of connected centrals at which the device stops advertising, or `nil` if it never stops.
     package var largestCentralCount: Int?
-    /// The largest encryption key that it takes part in, 7 to 16 octets (Core Specification, Vol 3, Part H,
-    /// 2.3.4).
+    /// The largest size of an encryption key that the device accepts, 7 to 16 bytes (Core Specification, Vol
+    /// 3, Part H, 2.3.4).
     package var largestKeySize = 16
-    /// `false` if it confirms no indication as a central.
+    /// `false` if the device, as a central, does not confirm indications.
     package var confirmsIndications = true
-    /// `true` if the GATT server has Service Changed.
+    /// `true` if the GATT server has the characteristic Service Changed.
     ///
     /// Without it, clients are not informed of changed services.
     package var hasServiceChanged = true
-    /// The rules by which it accepts connection parameters as a central.
+    /// The rules by which the device, as a central, accepts connection parameters.
     package var parameterRules = ConnectionParameterRules.specification
 
-    /// The most bytes of a name (Core Specification, Vol 3, Part C, 12.1).
+    /// The largest length of a name, in bytes (Core Specification, Vol 3, Part C, 12.1).
     package static let longestName = 248
 
-    /// A device with a name, and without display or keyboard by default.
+    /// Makes the identity of a device with a name, by default without display and keyboard.
     public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
         self.name = name
         self.appearance = appearance
@@ -37,11 +37,11 @@ public struct DeviceIdentity: Hashable, Sendable {
 public enum IOCapability: String, Hashable, Sendable, CaseIterable {
     /// A display.
     case displayOnly
-    /// A display, and keys for yes and no.
+    /// A display, and buttons for yes and no.
     case displayYesNo
     /// A keyboard.
     case keyboardOnly
-    /// Neither display nor keyboard; pairing is Just Works.
+    /// Neither a display nor a keyboard; pairing uses Just Works.
     case noInputNoOutput
     /// A keyboard and a display.
     case keyboardDisplay
@@ -51,10 +51,10 @@ public enum IOCapability: String, Hashable, Sendable, CaseIterable {
 public struct PublishedServices: Hashable, Sendable {
     /// The identifier of the batch.
     public struct ID: Hashable, Sendable {
-        /// The number, given out by the radio.
+        /// The number, which the radio assigned.
         package let rawValue: UInt32
 
-        /// The identifier with this number.
+        /// Makes the identifier with this number.
         package init(_ rawValue: UInt32) {
             self.rawValue = rawValue
         }
@@ -74,7 +74,7 @@ public struct PublishedServices: Hashable, Sendable {
 
 /// The result of sending a value.
 public enum SendResult: Hashable, Sendable {
-    /// The value was queued for this many centrals; `nil` if the radio cannot count them.
+    /// The value was queued for this number of centrals, or `nil` if the radio cannot count them.
     case sent(Int?)
     /// The queue is full; `.readyToSend` follows.
     case full
@@ -82,39 +82,41 @@ public enum SendResult: Hashable, Sendable {
 
 /// A radio in the peripheral role: it advertises, and serves attributes.
 ///
-/// Requests are passed to the sink synchronously on its executor, and events keep one order.
+/// Requests and events are passed to the sink synchronously on the radio's executor, in order.
 public protocol PeripheralRadio: Radio {
-    /// Starts the radio as this device. Its abilities are known only now.
+    /// Starts the radio as this device, and returns its capabilities, which were not known before.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
 
-    /// Withdraws services and advertising, and restores the settings that it found.
+    /// Withdraws services and advertising, and restores the settings of the adapter.
     func stop() async
 
-    /// Removes everything from the air at once, from any thread, and then stops: its phone is gone.
+    /// Removes everything from the air at once, from any thread, and then stops the radio, because its phone
+    /// was released.
     nonisolated func close()
 
     /// Turns Bluetooth off or on, as a user does. Links end; services and the advertisement are kept.
     ///
-    /// Throws `unsupported` if the radio's adapter is not its own.
+    /// Throws `unsupported` if other programs share the radio's adapter.
     func setPower(_ isOn: Bool) async throws(RadioError)
 
-    /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not
-    /// disturbed.
+    /// Publishes a batch of services in one registration.
+    ///
+    /// Services can include only services of the same batch, and other batches are not affected.
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
 
     /// Withdraws a batch.
     func withdraw(_ services: PublishedServices.ID) async
 
-    /// Sets the value that the radio answers by itself, or `nil` to ask the sink.
+    /// Sets the value with which the radio answers reads by itself, or `nil` to ask the sink.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
 
-    /// Starts advertising, or changes the advertisement, and returns the data that is really on the air.
+    /// Starts advertising, or changes the advertisement; returns the data that the radio actually sends.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
 
     /// Stops advertising.
     func stopAdvertising() async
 
-    /// Sends a value to these subscribed centrals, or to all of them if `centrals` is `nil`.
+    /// Sends a value to these subscribed centrals, or to all of them with `nil`.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult
@@ -125,26 +127,26 @@ public protocol PeripheralRadio: Radio {
     /// The airtime and packets used since the radio was created, or `nil` if they are not known.
     var used: RadioUse? { get }
 
-    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings
-    /// each.
+    /// Publishes a PSM, to which centrals can open L2CAP channels, and returns it; `.channelOpened` reports
+    /// each channel.
     ///
-    /// `isEncrypted` means that the link must be encrypted first. Throws `unsupported` if the radio has no
+    /// With `isEncrypted`, the link must be encrypted first. Throws `unsupported` if the radio has no L2CAP
     /// channels.
     func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16
 
     /// Unpublishes a PSM, and closes the channels that were opened to it.
     func unpublishL2CAPChannel(_ psm: UInt16)
 
-    /// Asks a central for other connection parameters; returns `false` if it refuses.
+    /// Requests connection parameters from a central; returns `false` if the central refuses.
     ///
-    /// Throws `unsupported` if the radio cannot ask.
+    /// Throws `unsupported` if the radio cannot request them.
     func requestConnectionParameters(
         _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool
 }
 
 extension PeripheralRadio {
-    /// Stops as soon as its executor is free.
+    /// Stops the radio as soon as its executor is free.
     public nonisolated func close() {
         Task(executorPreference: preferredExecutor) { await self.stop() }
     }
@@ -156,7 +158,7 @@ extension PeripheralRadio {
             remedy: "use Mynah's own host, with a controller of its own")
     }
 
-    /// Returns `nil`: the use is unknown.
+    /// Returns `nil`, because the use is not known.
     public var used: RadioUse? { nil }
 
     /// Throws `unsupported`.

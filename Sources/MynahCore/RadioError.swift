@@ -5,7 +5,7 @@ public struct RadioError: Error, Hashable, Sendable {
         /// The name.
         public let rawValue: String
 
-        /// A code with this name.
+        /// Makes a code with this name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -16,13 +16,13 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let noAdapter = Code(rawValue: "noAdapter")
         /// The adapter is blocked by rfkill.
         public static let blocked = Code(rawValue: "blocked")
-        /// This user has no permission.
+        /// The user has no permission to use the radio.
         public static let notPermitted = Code(rawValue: "notPermitted")
         /// The adapter is off.
         public static let poweredOff = Code(rawValue: "poweredOff")
         /// bluetoothd or the host refused the services.
         public static let servicesRefused = Code(rawValue: "servicesRefused")
-        /// An app may not publish a service of this UUID; the code of the CBError is 8.
+        /// An app may not publish a service with this UUID; the code of the CBError is 8.
         package static let uuidNotAllowed = Code(rawValue: "uuidNotAllowed")
         /// The radio refused the advertisement.
         public static let advertisementRefused = Code(rawValue: "advertisementRefused")
@@ -30,9 +30,9 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let noAdvertisingSet = Code(rawValue: "noAdvertisingSet")
         /// The value is longer than the link or the attribute allows.
         public static let valueTooLong = Code(rawValue: "valueTooLong")
-        /// The attribute is not published, or neither notifies nor indicates.
+        /// The attribute is not published, or has neither notifications nor indications.
         public static let unknownAttribute = Code(rawValue: "unknownAttribute")
-        /// The radio does not support this.
+        /// The radio does not support the request.
         public static let unsupported = Code(rawValue: "unsupported")
         /// The radio's daemon or controller disappeared.
         public static let lost = Code(rawValue: "lost")

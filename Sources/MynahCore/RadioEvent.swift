@@ -2,9 +2,9 @@
 public struct ReadRequest: Hashable, Sendable {
     /// The central that reads.
     public var central: Peer.ID
-    /// The attribute that it reads.
+    /// The attribute that the central reads.
     public var attribute: AttributeKey
-    /// The offset in bytes; the answer begins there.
+    /// The offset in bytes at which the answer must begin.
     public var offset: Int
 
     /// A request.
@@ -19,14 +19,14 @@ public struct ReadRequest: Hashable, Sendable {
 public struct WriteRequest: Hashable, Sendable {
     /// One part of a write.
     public struct Part: Hashable, Sendable {
-        /// The attribute that it writes.
+        /// The attribute that the part is written to.
         public var attribute: AttributeKey
         /// The offset in bytes.
         public var offset: Int
         /// The bytes to write.
         public var value: [UInt8]
 
-        /// A part of a write.
+        /// Makes a part of a write.
         public init(attribute: AttributeKey, offset: Int = 0, value: [UInt8]) {
             self.attribute = attribute
             self.offset = offset
@@ -36,9 +36,10 @@ public struct WriteRequest: Hashable, Sendable {
 
     /// The central that writes.
     public var central: Peer.ID
-    /// The parts, which are executed together or not at all.
+    /// The parts, all or none of which are executed.
     public var parts: [Part]
-    /// Whether the central gets a response; `false` for a command, or if the radio cannot refuse the write.
+    /// Whether the central waits for a response; `false` for a command, or if the radio cannot refuse the
+    /// write.
     public var wantsResponse: Bool
 
     /// A request.
@@ -55,7 +56,7 @@ public enum Delivery: String, Hashable, Sendable {
     case notification
     /// An indication, which the central confirms.
     case indication
-    /// The way that each central subscribed for.
+    /// Notifications or indications, as each central has subscribed.
     case asSubscribed
 }
 
@@ -67,7 +68,7 @@ public enum RadioState: String, Hashable, Sendable {
     case resetting
     /// There is no adapter.
     case unsupported
-    /// This user has no permission.
+    /// The user has no permission.
     case unauthorized
     /// The adapter is off.
     case poweredOff
@@ -75,7 +76,7 @@ public enum RadioState: String, Hashable, Sendable {
     case poweredOn
 }
 
-/// A warning that does not stop the radio and that the user should know; reported once.
+/// A warning for the user that does not stop the radio, and that is reported once.
 public struct RadioWarning: Hashable, Sendable {
     /// A short name for programs, such as `intervalIgnored`.
     public var code: String
@@ -107,7 +108,7 @@ public enum RadioEvent: Sendable {
     case disconnected(Peer.ID)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
-    /// The connection parameters of a link changed, or others were requested.
+    /// The connection parameters of a link changed, or other parameters were requested.
     case parameters(Peer.ID, ConnectionParameterReport)
     /// A central paired.
     case paired(Peer.ID)
@@ -141,7 +142,8 @@ public enum RadioEvent: Sendable {
 public enum RadioAnswer: Sendable {
     /// No answer, because the event needs none.
     case none
-    /// The answer to a read, with the bytes from the request's offset on; or to a write, without bytes.
+    /// The answer to a read, with the bytes from the request's offset on, or the answer to a write, without
+    /// bytes.
     case answer(PendingReply.Outcome)
     /// The answer to a request is given later, once.
     case later(PendingAnswer)

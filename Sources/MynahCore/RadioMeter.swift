@@ -1,67 +1,68 @@
-/// How long packets take on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
+/// The time that packets take on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
 package enum PacketTime {
     /// The time from the end of a packet to the beginning of the next one of the same event (4.1.1).
     static let interFrameSpace = 150
-    /// Preamble, access address, header and CRC, at 8 µs a byte: a data PDU without payload is no more.
+    /// An empty data PDU with preamble, access address, header and CRC, at 8 µs a byte.
     static let emptyPDU = 8 * (1 + 4 + 2 + 3)
-    /// The message integrity check of an encrypted PDU that is not empty (Vol 6, Part E, 1).
+    /// The message integrity check of an encrypted PDU with data (Vol 6, Part E, 1).
     static let messageIntegrityCheck = 8 * 4
 
-    /// An advertising event: the PDU and the T_IFS in which a request may come, on three channels.
+    /// An advertising event: on each of three channels, the PDU and the T_IFS in which a request may come.
     ///
-    /// Requests and scan responses are not known to a host.
+    /// A host does not know of requests and scan responses.
     static func advertisingEvent(dataLength: Int) -> Int {
         // The advertiser's address is before the data (2.3.1).
         3 * (emptyPDU + 8 * (6 + dataLength) + interFrameSpace)
     }
 }
 
-/// Measures one link: data PDUs are counted, connection events follow from the interval and the time.
+/// Measures one link: data PDUs are counted, and connection events are computed from the interval and the
+/// time.
 ///
-/// A machine without I/O; times count from any fixed moment. In each connection event the central and the
-/// peripheral send a PDU each at least, which is empty unless there is data (Vol 6, Part B, 4.5.1). The PDUs
-/// are taken to fill as few such pairs as they fit into. A peripheral is taken to miss as many events as its
-/// latency allows.
+/// A state machine without I/O; times are measured from any fixed time. In each connection event, the central
+/// and the peripheral each send at least one PDU, which is empty if there is no data (Vol 6, Part B, 4.5.1).
+/// The PDUs are assumed to fill as few such pairs as possible. A peripheral is assumed to skip as many events
+/// as its latency allows.
 package struct LinkMeter: Hashable, Sendable {
     /// Whether data PDUs have a message integrity check.
     package var isEncrypted = false
-    /// The longest data PDUs, in bytes (4.5.10).
+    /// The largest length of sent data PDUs, in bytes (4.5.10).
     private var sentLength = 27
     private var receivedLength = 27
-    /// The time between two connection events that it takes part in; `nil` if it is not known.
+    /// The time between two connection events that the device attends, or `nil` if it is not known.
     private var interval: Duration?
-    /// The time at which the link, or this interval, began.
+    /// The time at which the link, or its current interval, began.
     private var since: Duration
-    /// The events before that.
+    /// The number of connection events before `since`.
     private var events = 0.0
-    /// The time before that.
+    /// The duration of the link before `since`.
     private var linked = Duration.zero
     private var packetsSent = 0
     private var packetsReceived = 0
-    /// The airtime of data PDUs, in microseconds.
+    /// The airtime of data PDUs so far, in microseconds.
     private var dataAirtime = 0
 
-    /// A link that begins.
+    /// Makes the meter of a link that begins.
     package init(interval: Duration? = nil, at now: Duration = .zero) {
         self.interval = Self.known(interval)
         since = now
     }
 
-    /// A controller that reports an interval of 0 has not reported any.
+    /// The interval, or `nil` for an interval of 0, which a controller reports if it does not know it.
     private static func known(_ interval: Duration?) -> Duration? {
         interval.flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// Notes that another interval is in force.
+    /// Notes a new connection interval.
     ///
-    /// An unknown one leaves the previous interval.
+    /// If the interval is not known, the previous one is kept.
     package mutating func change(interval new: Duration, at now: Duration) {
         guard let new = Self.known(new) else { return }
         (events, linked) = (events(at: now), linked(at: now))
         (interval, since) = (new, now)
     }
 
-    /// Other lengths of data PDUs are in force.
+    /// Notes new largest lengths of data PDUs.
     package mutating func change(sentLength: Int, receivedLength: Int) {
         (self.sentLength, self.receivedLength) = (max(27, sentLength), max(27, receivedLength))
     }
@@ -91,7 +92,7 @@ package struct LinkMeter: Hashable, Sendable {
 
     private func linked(at now: Duration) -> Duration { linked + now - since }
 
-    /// The use so far; the airtime is unknown until a connection interval is known.
+    /// The use so far; the airtime is not known before a connection interval is.
     package func use(at now: Duration) -> AirUse {
         var use = AirUse()
         use.linked = linked(at: now)
@@ -111,7 +112,7 @@ package struct LinkMeter: Hashable, Sendable {
 
 /// Measures a controller's advertising and scanning, and collects the use of its links.
 ///
-/// A machine without I/O; times count from any fixed moment.
+/// A state machine without I/O; times are measured from any fixed time.
 package struct RadioMeter: Sendable {
     /// A controller's advertising and scanning.
     package struct Activity: Hashable, Sendable {
@@ -119,7 +120,7 @@ package struct RadioMeter: Sendable {
         package struct Advertising: Hashable, Sendable {
             /// The advertising interval, without the random delay.
             package var interval: Duration
-            /// The bytes of the advertising data.
+            /// The number of bytes of the advertising data.
             package var dataLength: Int
 
             /// Advertising.
@@ -129,20 +130,22 @@ package struct RadioMeter: Sendable {
             }
         }
 
-        /// The sets that are advertised now, without those whose interval is not known.
+        /// The sets that are being advertised, without those whose interval is not known.
         package var advertising: [Advertising] = []
-        /// The part of the time that a scan listens: its window over its interval.
+        /// The fraction of the time in which a scan listens: its window divided by its interval.
         package var scanning = 0.0
-        /// The part of the time in which the radio listens as an initiator.
+        /// The fraction of the time in which the radio listens as an initiator.
         package var initiating = 0.0
 
         /// No activity.
         package init() {}
     }
 
-    /// 0 to 10 ms are added to each advertising interval (Vol 6, Part B, 4.4.2.2).
+    /// The mean of the random delay of 0 to 10 ms that is added to each advertising interval (Vol 6, Part B,
+    /// 4.4.2.2).
     private static let meanDelay = Duration.milliseconds(5)
-    /// How many links are kept one by one after their end: an app that held one is told of the end later.
+    /// The number of ended links that are kept separately, because the end of a link is reported to its app a
+    /// little later.
     private static let endedLimit = 64
 
     private var activity = Activity()
@@ -150,17 +153,17 @@ package struct RadioMeter: Sendable {
     private var total = RadioUse()
     private var ended: [(link: Peer.ID, use: AirUse)] = []
 
-    /// A meter that has measured nothing yet.
+    /// Makes a meter that has not measured anything yet.
     package init() {}
 
-    /// Sets the activity of the controller from now on.
+    /// Sets the activity of the controller for the time from `now` on.
     package mutating func setActivity(_ new: Activity, at now: Duration) {
         guard new != activity else { return }
         total = beside(at: now)
         (activity, since) = (new, now)
     }
 
-    /// A link ended, which had used this.
+    /// Adds the total use of a link that has ended.
     package mutating func ended(_ link: Peer.ID, _ use: AirUse) {
         if ended.count == Self.endedLimit { total.formerLinks = total.formerLinks + ended.removeFirst().use }
         ended.append((link, use))
@@ -168,7 +171,7 @@ package struct RadioMeter: Sendable {
 
     /// The totals, including the use of the current links.
     ///
-    /// A peer that comes back may have the identifier of its former link.
+    /// A peer that connects again may have the identifier of its former link.
     package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
         var use = beside(at: now)
         for (link, own) in ended + links {

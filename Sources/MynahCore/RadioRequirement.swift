@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// A capability that a device needs of its radio, and the place of its declaration.
+/// A capability that a device needs of its radio, and the location of the declaration that needs it.
 ///
 /// `Location` is the caller's type: a line of a profile, or a line of a program.
 package struct RadioRequirement<Location: Sendable>: Sendable {
     /// The capability that the device needs.
     package var need: RadioNeed
-    /// The part of the device that needs it, for messages: `the characteristic 2A39`.
+    /// The part of the device that needs the capability, for messages, as in `the characteristic 2A39`.
     package var subject: String
-    /// The place of the declaration.
+    /// The location of the declaration.
     package var location: Location
 
     /// A requirement.
@@ -21,53 +21,55 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
 
 /// A capability that a device can need and that some radios lack.
 package enum RadioNeed: Hashable, Sendable {
-    /// To answer a read with this error.
+    /// Answer a read with this error.
     case readError(ATTError)
-    /// To answer a write with this error.
+    /// Answer a write with this error.
     case writeError(ATTError)
-    /// To answer a write with this error, which a behavior does if its control point is not subscribed to.
+    /// Answer a write with this error; a behavior does so if its control point is written without a
+    /// subscription.
     case behaviorError(ATTError)
-    /// To answer write requests with an error although commands are accepted too.
+    /// Answer write requests with an error on a characteristic that also accepts commands.
     case refusalBesideCommands
-    /// To wait for an answer to write requests although commands are accepted too.
+    /// Wait for an answer to write requests on a characteristic that also accepts commands.
     case answersBesideCommands
-    /// To answer longer write requests than this with 0x0D although commands are accepted too, in bytes.
+    /// Answer write requests of more than this number of bytes with 0x0D on a characteristic that also
+    /// accepts commands.
     case lengthLimitBesideCommands(Int)
-    /// To take writes of up to this many bytes.
+    /// Accept writes of up to this many bytes.
     case writes(Int)
-    /// To take long writes, in prepared parts, of up to this many bytes.
+    /// Accept long writes, in prepared parts, of up to this many bytes.
     case longWrites(Int)
-    /// To protect commands without also taking write requests.
+    /// Require security for commands without also accepting write requests.
     case protectedCommands
-    /// To ask for the device's consent before a central subscribes.
+    /// Ask for the device's consent before a central subscribes.
     case authorizedSubscriptions
-    /// To advertise at this interval.
+    /// Advertise at this interval.
     case advertisingInterval(Duration)
-    /// To advertise a UUID in the width in which it is written, even if it has a shorter form.
+    /// Advertise a UUID in the width in which it is written, even if it has a shorter form.
     case advertisedWidth(BluetoothUUID)
-    /// To advertise a company or a service with no data after its identifier.
+    /// Advertise a company or a service without data after its identifier.
     case emptyAdvertisingData
-    /// To advertise something that only a radio can that sends exactly the given bytes.
+    /// Advertise the given content, which only a radio can that sends exactly the given bytes.
     case exactAdvertising(String)
-    /// To put fields besides the name into the scan response.
+    /// Put fields other than the name into the scan response.
     case scanResponseFields
-    /// To have the services of an iPhone itself in its GATT server.
+    /// Have an iPhone's own services in the GATT server.
     case phoneServices
-    /// To publish L2CAP channels.
+    /// Publish L2CAP channels.
     case channels
-    /// To have no characteristic Service Changed in its GATT server.
+    /// Have a GATT server without the characteristic Service Changed.
     case noServiceChanged
-    /// To request connection parameters from centrals.
+    /// Request connection parameters from centrals.
     case connectionParameters
-    /// To leave the air with as many centrals as it takes.
+    /// Stop advertising at a number of connected centrals.
     case limitedCentrals
-    /// To offer a smaller ATT_MTU than the radio's.
+    /// Offer a smaller ATT_MTU than the radio's.
     case limitedMTU
-    /// To limit the size of encryption keys.
+    /// Limit the size of encryption keys.
     case limitedKeySize
-    /// To send values to centrals that have not subscribed.
+    /// Send values to centrals that have not subscribed.
     case unaskedValues
-    /// To send a value that is longer than a link carries in pieces.
+    /// Send a value that is too long for a link in pieces.
     case valuesInPieces
 }
 
@@ -75,16 +77,16 @@ package enum RadioNeed: Hashable, Sendable {
 package struct RadioShortcoming<Location: Sendable>: Sendable {
     /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
-    /// `true` if the device would do something other than requested.
+    /// `true` if the device would behave differently than requested.
     ///
-    /// Otherwise it does a little less, and reports that.
+    /// Otherwise, a part of the requested behavior is missing, which is reported.
     package var isFatal: Bool
-    /// A sentence that says what the radio cannot do and what to do about it, without its full stop.
+    /// A sentence about the missing capability with advice, without its full stop.
     package var message: String
 }
 
 extension RadioCapabilities {
-    /// The requirements that the radio does not meet, in their order.
+    /// The requirements that the radio does not meet, in order.
     package func shortcomings<Location>(
         _ requirements: some Sequence<RadioRequirement<Location>>
     ) -> [RadioShortcoming<Location>] {
@@ -227,7 +229,7 @@ extension RadioCapabilities {
 }
 
 extension RadioCapabilities.ErrorCodes: CustomStringConvertible {
-    /// The codes, runs of them as ranges: `0x06 to 0x08 and 0x80 to 0x9F`.
+    /// The codes, with ranges of codes combined: `0x06 to 0x08 and 0x80 to 0x9F`.
     package var description: String {
         var runs: [ClosedRange<UInt8>] = []
         for code in UInt8.min...UInt8.max where contains(ATTError(code: code)) {

@@ -1,16 +1,16 @@
-/// A use of the air, in the quantities that drain a battery.
+/// A use of the air, in the quantities that determine the energy that it takes.
 package struct AirUse: Hashable, Sendable {
-    /// How many advertising events were sent; a fraction is one that is due.
+    /// The number of advertising events; a fraction belongs to an event that is not due yet.
     package var advertisingEvents = 0.0
-    /// How long the receiver listened for advertising.
+    /// The time in which the receiver listened for advertising.
     package var scanning = Duration.zero
-    /// How long links lasted.
+    /// The total duration of links.
     package var linked = Duration.zero
-    /// The data PDUs that links sent, without empty ones.
+    /// The number of data PDUs sent on links, without empty ones.
     package var packetsSent = 0
-    /// The data PDUs that links received, without empty ones.
+    /// The number of data PDUs received on links, without empty ones.
     package var packetsReceived = 0
-    /// How long packets and the T_IFS between them took on the air.
+    /// The airtime of packets, including the T_IFS between them.
     package var airtime = Duration.zero
 
     /// No use.
@@ -28,7 +28,7 @@ package struct AirUse: Hashable, Sendable {
         return sum
     }
 
-    /// The use since an earlier total.
+    /// The difference of two totals.
     package static func - (left: AirUse, right: AirUse) -> AirUse {
         var rest = left
         rest.advertisingEvents -= right.advertisingEvents
@@ -41,28 +41,29 @@ package struct AirUse: Hashable, Sendable {
     }
 }
 
-/// The airtime and packets that a radio has used so far, as totals that only grow.
+/// The airtime and packets that a radio has used so far; the totals only increase.
 public struct RadioUse: Hashable, Sendable {
-    /// The airtime of advertising.
+    /// The use for advertising.
     package var advertising = AirUse()
-    /// The airtime of the scan.
+    /// The use for scanning.
     package var scanning = AirUse()
-    /// The airtime of listening for devices that the radio is about to connect to.
+    /// The use for listening for devices to connect to.
     package var initiating = AirUse()
-    /// Each link that lasts, and those of the last 64 ends: an app that held one is told of the end later.
+    /// The use of each current link, and of the last 64 that ended, because the end of a link is reported to
+    /// its app a little later.
     package var links: [Peer.ID: AirUse] = [:]
-    /// The links that ended before those, together.
+    /// The total use of the links that ended before those.
     package var formerLinks = AirUse()
-    /// `true` if the numbers are estimates, because the controller is real.
+    /// `true` if the numbers are estimates, because the controller is not simulated.
     package var isEstimated = false
-    /// `true` if the radio knows the packets on its links.
+    /// `true` if the radio counts the packets on its links.
     ///
-    /// If not, packets and airtime are missing.
+    /// Otherwise, packets and airtime are missing.
     package var knowsPackets = true
 
     /// No use.
     package init() {}
 
-    /// All links that there have been, together.
+    /// The total use of all links so far.
     package var allLinks: AirUse { links.values.reduce(formerLinks, +) }
 }

@@ -1,9 +1,11 @@
-/// A way back to a device (Core Bluetooth Programming Guide, "Reconnecting to Peripherals").
+/// A way to connect to a known device again (Core Bluetooth Programming Guide, "Reconnecting to
+/// Peripherals").
 package enum ReconnectWay: String, Hashable, Sendable, CaseIterable {
-    /// A device whose identifier the app has saved (retrievePeripherals(withIdentifiers:)).
+    /// The app retrieves the device by its saved identifier (retrievePeripherals(withIdentifiers:)).
     case known
-    /// A device that the phone is connected to already (retrieveConnectedPeripherals(withServices:)).
+    /// The app retrieves the device because the phone is connected to it already
+    /// (retrieveConnectedPeripherals(withServices:)).
     case connected
-    /// A device that a scan discovers.
+    /// The app scans for the device.
     case scan
 }

@@ -1,4 +1,4 @@
-/// A request that got an error before it reached the program.
+/// A request that was answered with an error before it reached the program.
 public struct RefusedRequest: Hashable, Sendable {
     /// The kind of request.
     public enum Access: String, Hashable, Sendable {
@@ -12,13 +12,13 @@ public struct RefusedRequest: Hashable, Sendable {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The app is suspended, and the request does not wake it.
         case suspended
-        /// The app is in the background, and has no background mode.
+        /// The app is in the background without the background mode.
         case background
         /// The app is not running.
         case notRunning
         /// The app ended before it answered.
         case ended
-        /// The permissions forbid it, or require a link with more security.
+        /// The permissions do not allow the access, or require a link with more security.
         case permission
         /// The value is longer than the attribute allows.
         case length
@@ -29,7 +29,8 @@ public struct RefusedRequest: Hashable, Sendable {
         /// Another reason, which the error describes.
         case other
 
-        /// Why a radio refuses a request with an error (Core Specification, Vol 3, Part F, 3.4.1.1).
+        /// Finds the reason for an error with which a radio refuses a request (Core Specification, Vol 3,
+        /// Part F, 3.4.1.1).
         package init(_ error: ATTError) {
             self =
                 switch error {
@@ -47,16 +48,16 @@ public struct RefusedRequest: Hashable, Sendable {
 
     /// The central that sent the request.
     public var central: Peer.ID
-    /// The attribute that it named.
+    /// The attribute that the request accesses.
     public var attribute: AttributeKey
     /// The kind of request.
     public var access: Access
-    /// The ATT error that it got.
+    /// The ATT error of the answer.
     public var error: ATTError
     /// The reason.
     public var reason: Reason
 
-    /// A refusal; a radio's reason follows from the error.
+    /// Makes a refusal; by default, the reason follows from the error.
     package init(
         central: Peer.ID, attribute: AttributeKey, access: Access, error: ATTError, reason: Reason? = nil
     ) {

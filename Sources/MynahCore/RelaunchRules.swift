@@ -1,6 +1,6 @@
-/// The reason why an app does not run, or why its phone's Bluetooth was off.
+/// The reason that an app does not run, or that its phone's Bluetooth was off.
 ///
-/// The raw value is the word for it on the command line.
+/// The raw value is the word on the command line.
 package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
     /// The system terminated the app.
     case terminated
@@ -12,7 +12,7 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
     case settingsOff
     /// The user turned Bluetooth off in Control Center, and on again.
     case controlCenterOff
-    /// Airplane Mode turned Bluetooth off; it is on again.
+    /// Airplane Mode turned Bluetooth off, and Bluetooth is on again.
     case airplaneMode
     /// The phone restarted.
     case restart
@@ -20,18 +20,19 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
 
 /// Whether the system relaunches an app for a Bluetooth event.
 ///
-/// The raw value is the cell of the article's table.
+/// The raw value is the text in the article's table.
 package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     case yes
     case afterUnlock = "after the first unlock"
-    /// Only an app that set up its accessories with AccessorySetupKit.
+    /// Relaunched only if the app set up its accessories with AccessorySetupKit.
     case accessorySetupKit = "only with AccessorySetupKit"
     case no
 
-    /// Whether an app that does not use AccessorySetupKit is relaunched, at the latest after an unlock.
+    /// Whether an app that does not use AccessorySetupKit is relaunched, at least after the phone is
+    /// unlocked.
     package var allowsRelaunch: Bool { self == .yes || self == .afterUnlock }
 
-    /// Whether an app is relaunched, at the latest after an unlock; `usesIt` says whether it uses
+    /// Whether an app is relaunched, at least after the phone is unlocked; `usesIt` tells whether it uses
     /// AccessorySetupKit.
     package func allowsRelaunch(withAccessorySetup usesIt: Bool) -> Bool {
         allowsRelaunch || usesIt && self == .accessorySetupKit
@@ -39,14 +40,15 @@ package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
 }
 
 extension IOSVersion {
-    /// The first versions with other rules for relaunching.
+    /// The versions of iOS that changed the rules for relaunching.
     package static let relaunchVersions = [7, 11, 26]
 
-    /// Whether the system relaunches a terminated app with state restoration after this.
+    /// Whether the system relaunches an app with state restoration that was terminated for this reason.
     ///
-    /// The columns up to iOS 10 and from iOS 11 on are those of Technical Q&A QA1962, and the rules of today
-    /// those of technote TN3115, whose note 5 says what changed with iOS 26. QA1962 does not name Control
-    /// Center, whose button turned Bluetooth off up to iOS 10 as Settings do: that column is an assumption.
+    /// The rules up to iOS 10 and from iOS 11 on are those of Technical Q&A QA1962. The current rules are
+    /// those of technote TN3115, whose note 5 describes the changes of iOS 26. QA1962 does not mention
+    /// Control Center, whose button turned Bluetooth off like Settings up to iOS 10. Its rules are an
+    /// assumption.
     package func relaunch(after cause: RelaunchCause) -> RelaunchRule {
         let rules: [RelaunchRule] =
             switch cause {

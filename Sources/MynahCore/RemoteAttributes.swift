@@ -1,4 +1,4 @@
-/// A service of a peripheral, as its server declares it.
+/// A service of a peripheral, as declared by the peripheral's server.
 public struct RemoteService: Hashable, Sendable {
     /// The service's type.
     public var uuid: BluetoothUUID
@@ -15,15 +15,15 @@ public struct RemoteService: Hashable, Sendable {
     }
 }
 
-/// A characteristic of a peripheral, as its server declares it.
+/// A characteristic of a peripheral, as declared by the peripheral's server.
 public struct RemoteCharacteristic: Hashable, Sendable {
     /// The characteristic's type.
     public var uuid: BluetoothUUID
-    /// The properties in its declaration.
+    /// The properties in the declaration.
     public var properties: CharacteristicProperties
-    /// The handle of its declaration.
+    /// The handle of the declaration.
     public var declaration: AttributeHandle
-    /// The handle of its value.
+    /// The handle of the value.
     public var handle: AttributeHandle
     /// The last handle of the characteristic.
     public var end: AttributeHandle
@@ -41,13 +41,13 @@ public struct RemoteCharacteristic: Hashable, Sendable {
         self.end = end
     }
 
-    /// The handles that its descriptors may have, or `nil` if there is no room for any.
+    /// The possible handles of the descriptors, or `nil` if there is no room for a descriptor.
     package var descriptorHandles: ClosedRange<AttributeHandle>? {
         handle < end ? (handle + 1)...end : nil
     }
 }
 
-/// A descriptor of a peripheral, as its server reports it.
+/// A descriptor of a peripheral, as reported by the peripheral's server.
 public struct RemoteDescriptor: Hashable, Sendable {
     /// The descriptor's type.
     public var uuid: BluetoothUUID

@@ -1,4 +1,4 @@
-/// The failure of a request to a peripheral: its ATT error, or the radio's.
+/// The error of a request to a peripheral: an ATT error, or an error of the radio.
 public enum RequestError: Error, Hashable, Sendable {
     /// The peripheral answered with this error.
     case refused(ATTError)
@@ -15,8 +15,8 @@ extension RequestError: CustomStringConvertible {
         }
     }
 
-    /// Whether a pairing may help: 0x05, 0x0F, or 0x0C (Core Specification, Vol 3, Part C, 10.3.2), or a
-    /// channel that requires security.
+    /// Whether pairing may help: the error is 0x05, 0x0F or 0x0C (Core Specification, Vol 3, Part C, 10.3.2),
+    /// or a channel requires security.
     package var asksForSecurity: Bool {
         switch self {
         case .refused(.insufficientAuthentication), .refused(.insufficientEncryption),

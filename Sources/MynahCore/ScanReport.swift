@@ -10,10 +10,10 @@ public struct ScanOptions: Hashable, Sendable {
     public var window: Duration
     /// Solicited services: a device that advertises one of them matches too.
     ///
-    /// A manager uses them if it scans for services; a radio reports every device.
+    /// A manager uses these if it scans for services; a radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
 
-    /// An active, continuous scan that reports each device once by default.
+    /// Makes the options of a scan, by default active, continuous, and reporting each device once.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, interval: Duration = .milliseconds(60),
         window: Duration = .milliseconds(60), solicitedServiceUUIDs: [BluetoothUUID] = []
@@ -26,13 +26,13 @@ public struct ScanOptions: Hashable, Sendable {
     }
 }
 
-/// One received advertising PDU, or all fragments of an extended one.
+/// A received advertising PDU, or the joined fragments of an extended one.
 public struct ScanReport: Hashable, Sendable {
     /// The kind of an advertising event (Core Specification, Vol 6, Part B, 2.3.1).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Connectable and scannable.
         case connectable
-        /// Connectable by one device.
+        /// Connectable by one device only.
         case directed
         /// Scannable.
         case scannable
@@ -42,23 +42,23 @@ public struct ScanReport: Hashable, Sendable {
         case scanResponse
     }
 
-    /// The advertiser's address; its identity address if the radio resolved it.
+    /// The advertiser's address, which is the identity address if the radio resolved it.
     public var address: DeviceAddress
-    /// The private address that was resolved, or `nil` if none was.
+    /// The private address on the air, or `nil` if the radio did not resolve it.
     public var resolvedAddress: DeviceAddress?
-    /// The kind of advertising event, which says if the device is connectable and scannable.
+    /// The kind of advertising event, which determines whether the device is connectable and scannable.
     public var kind: Kind
     /// The AD structures.
     public var data: [UInt8]
     /// The RSSI in dBm, or `nil` if it is unknown.
     public var rssi: Int8?
-    /// `true` if the report came by extended advertising, which carries up to 1650 bytes.
+    /// `true` for extended advertising, which carries up to 1650 bytes.
     public var isExtended: Bool
     /// The identifier of the advertising set, 0 to 15, or `nil` for legacy advertising.
     package var set: UInt8?
-    /// The PHY that announced the set, or `nil` for legacy advertising.
+    /// The primary PHY of the advertising set, or `nil` for legacy advertising.
     package var primaryPHY: AdvertisingPHY?
-    /// The PHY of the data, or `nil` if there is none, or for legacy advertising.
+    /// The PHY of the data, or `nil` if there is no data, or for legacy advertising.
     package var secondaryPHY: AdvertisingPHY?
 
     /// A report.

@@ -1,9 +1,9 @@
 import MynahSupport
 
-/// Work for an actor, which starts in the order in which it was added.
+/// A queue of work for an actor, which starts in the order in which it was added.
 ///
-/// Each piece of work has a task of its own, so one that waits holds up no other. Swift promises no order
-/// between tasks: whichever comes to the actor first starts what was added first.
+/// Each piece of work has a task of its own, so one that waits does not delay the others. Swift guarantees no
+/// order between tasks, so each task starts the oldest work in the queue when it reaches the actor.
 package final class WorkQueue<Owner: Actor>: Sendable {
     /// A piece of work.
     package typealias Work = @Sendable (isolated Owner) async -> Void

@@ -6,32 +6,32 @@ package import MynahValues
 
 // Users, who do things to apps and their phone.
 extension Emulator {
-    /// Moves apps in their life.
+    /// Carries out a transition of apps.
     package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
         await carryOut(.transition(transition), on: target)
     }
 
-    /// Does this to apps, or to their phone.
+    /// Carries out a user's action on apps, or on their phone.
     package func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         await control.actions.carryOut(action, on: target)
     }
 
-    /// Does this to the app that plays a device, or to its phone; `peripheral` names that of the action.
+    /// Carries out a user's action on the app that plays a device, or on its phone; `peripheral` names the
+    /// peripheral of the action.
     package func carryOut(
         _ action: UserAction, of label: String, peripheral: String? = nil
     ) async throws(ControlRefusal) {
         try await control.actions.carryOut(action, of: label, peripheral: peripheral)
     }
 
-    /// Does this to apps, or to their phone, after a time from now on.
+    /// Carries out a user's action on apps, or on their phone, after a delay.
     package func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         control.actions.plan(action, on: target, after: delay)
     }
 
-    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of
-    /// an app names.
+    /// Finds, after a delay, a peripheral of an app's profile, and calls `move` with its address on the air.
     ///
-    /// If no device was found for it by then, that is a warning.
+    /// If no device was found for the peripheral by then, a warning is reported.
     public func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void
@@ -39,21 +39,21 @@ extension Emulator {
         control.actions.find(peripheral, of: label, after: delay, move)
     }
 
-    /// Has the user pick an accessory for an app, or remove one.
+    /// Picks or removes an accessory of an app, as the user does.
     package func setAccessory(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
         try await control.accessories.set(isWanted, peripheral: name, in: label)
     }
 
-    /// Types the number that the pairing with a peer asks for.
+    /// Enters the passkey that the pairing with a peer asks for.
     package func enter(
         passkey number: UInt32, for peer: String, in label: String
     ) async throws(ControlRefusal) {
         try await control.pairings.enter(passkey: number, for: peer, in: label)
     }
 
-    /// Shows a notification on the phone, or changes the one with the UID; returns its UID.
+    /// Shows a notification on the phone, or changes the one with the UID `replaced`; returns the UID.
     package func alert(
         _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
     ) throws(ControlRefusal) -> UInt32 {
@@ -66,10 +66,10 @@ extension Emulator {
 
 // Apps that come and go.
 extension Emulator {
-    /// Installs one more app on the phone, and opens it as its user does.
+    /// Installs one more app on the phone, and opens it as its user would.
     ///
-    /// `check` may refuse the radio's capabilities. Throws `invalidState` unless the run is under way, or if
-    /// it plays an accessory.
+    /// `check` may refuse the radio's capabilities. Throws `invalidState` if the run has not started or is
+    /// over, or if it plays an accessory.
     package func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -77,10 +77,10 @@ extension Emulator {
         try await control.apps.add(device, check: check)
     }
 
-    /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
+    /// Quits an app of the phone, as its user would, and removes it; the other apps continue.
     package func remove(_ label: String) async throws(RadioError) { try await control.apps.remove(label) }
 
-    /// Removes its only device, and stops; also while it starts, which fails then.
+    /// Removes the only device, and stops the emulator; if it is starting, `start` fails.
     package func removeLast(_ label: String) async {
         control.scenarios.player.end(of: label, "the device was removed")
         devices.player(called: label)?.asks.endForGood()
@@ -93,7 +93,7 @@ extension Emulator {
 
 // The state of devices, which a test reads and sets.
 extension Emulator {
-    /// The state of a device now, by its name in events; `nil` if there is none.
+    /// The state of a device now, by its name in events, or `nil` if there is none.
     package func snapshot(of label: String) async -> DeviceSnapshot? {
         await control.reader.snapshot(of: label)
     }
@@ -113,7 +113,7 @@ extension Emulator {
         try control.reader.attributeLayouts(of: label)
     }
 
-    /// Sets the value of a device's attribute until the device is reset, and may notify it.
+    /// Sets the value of a device's attribute until the device is reset, and may notify the value.
     package func setValue(
         _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
@@ -121,23 +121,24 @@ extension Emulator {
         try await control.values.setValue(written, of: name, in: label, notify: notify, to: central)
     }
 
-    /// Sets a variable of a device until it is reset; values that read it change.
+    /// Sets a variable of a device until the device is reset; values that read the variable change.
     package func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {
         try control.values.setVariable(name, to: value, in: label)
     }
 
-    /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
+    /// Resets devices to their state at the start of a run, and returns when they are on the air again.
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
         try await control.reset.reset(parts, of: label)
     }
 
-    /// Answers a request of one of its devices; returns `false` if none of this number waits.
+    /// Answers a request of one of the devices; returns `false` if no request with this number waits.
     ///
-    /// If the answer is refused, the request goes on waiting, except for a write that does not fit any more.
+    /// If the answer is refused, the request continues to wait, except for a write that is no longer
+    /// possible.
     package func answer(_ id: Int, _ answer: RequestAnswer) async throws(ControlRefusal) -> Bool {
         let capabilities = await phone.capabilities
         for player in devices.players where try player.asks.answer(id, answer, capabilities) { return true }
@@ -147,13 +148,13 @@ extension Emulator {
 
 // Advertising and links, which a test changes.
 extension Emulator {
-    /// Changes what a device advertises, as a profile writes it.
+    /// Changes a device's advertising by JSON as in a profile.
     package func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport
     {
         try await control.advertising.advertise(json, for: label)
     }
 
-    /// Changes what a device advertises until it is reset, and returns what it advertises then.
+    /// Changes a device's advertising until the device is reset, and returns the resulting report.
     package func advertise(
         _ change: AdvertisingChange, for label: String
     ) async throws(ControlRefusal) -> AdvertisingReport {
@@ -172,7 +173,7 @@ extension Emulator {
         try await control.links.forget(central: name, in: label)
     }
 
-    /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link.
+    /// Deletes the phone's bond with a peripheral of an app's profile, and ends their link.
     package func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
         try await control.links.forget(peripheral: name, in: label)
     }
@@ -185,7 +186,7 @@ extension Emulator {
         try await control.faults.faults(of: label)
     }
 
-    /// Adds a fault, which is written as in a profile.
+    /// Adds a fault, written as in a profile, to a device.
     package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         try await control.faults.add(json, to: label)
     }
@@ -197,31 +198,31 @@ extension Emulator {
         try await control.faults.turn(name, isOn: isOn, of: label)
     }
 
-    /// Removes a fault of a device, until a reset if it is in the profile, and ends what it did.
+    /// Removes a fault of a device, and ends its effect; a fault of the profile comes back with a reset.
     package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
         try await control.faults.remove(name, of: label)
     }
 
-    /// Plays a scenario of a device from the moment when every device of the emulator is ready.
+    /// Plays a scenario of a device once every device of the emulator is ready.
     package func playWhenReady(_ name: String, of label: String) {
         control.scenarios.playWhenReady(name, of: label)
     }
 
-    /// Plays a scenario of a device, after a reset that is under way.
+    /// Plays a scenario of a device, after a running reset.
     package func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
         try await control.scenarios.playInTurn(name, of: label)
     }
 
-    /// Plays a scenario of a device at once; throws what `playInTurn` does.
+    /// Plays a scenario of a device at once; throws the errors of `playInTurn`.
     func play(_ name: String, of label: String) throws(ControlRefusal) {
         try control.scenarios.play(name, of: label)
     }
 
-    /// Throws what `playInTurn` would if it were called now.
+    /// Throws the error that `playInTurn` would throw now.
     package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         try control.scenarios.checkPlay(name, of: label)
     }
 
-    /// Ends all scenarios, which have failed for this reason.
+    /// Ends all scenarios as failed, with this reason.
     package func endScenarios(_ reason: String) { control.scenarios.player.end(reason) }
 }

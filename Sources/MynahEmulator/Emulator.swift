@@ -15,28 +15,28 @@ public actor Emulator {
 
     let clock: RunClock
     let phone: Phone
-    /// The faults that its radio can carry out; without a layer there are none to carry out.
+    /// The faults that the radio can carry out; none without a layer of faults around the radio.
     package nonisolated let faultSupport: FaultSupport
-    /// Whether apps play its devices.
+    /// Whether apps play the devices.
     public nonisolated let playsApps: Bool
     nonisolated let passkey = PasskeyEntry()
     let link = EmulatorLink()
     nonisolated let queue = WorkQueue<Emulator>()
     let devices: PlayedDevices
     let control: EmulatorParts
-    /// Whether the phone advertises, as it was reported last.
+    /// Whether the phone advertises, as last reported.
     private var isOnAir = false
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
 
-    /// The executor that tasks about it have to prefer, or `nil`.
+    /// The executor that tasks about the emulator must prefer, or `nil` if they need not.
     package nonisolated var preferredExecutor: (any TaskExecutor)? { phone.preferredExecutor }
 
-    /// The names of its devices in events.
+    /// The names of the devices in events.
     package var labels: [String] { devices.labels }
 
-    /// Whether the run is under way.
+    /// Whether the run has started and is not over.
     package var isRunning: Bool { devices.isRunning }
 
     private var players: [DevicePlayer] { devices.players }
@@ -44,8 +44,8 @@ public actor Emulator {
     /// An emulator of one accessory, or of the devices that the apps of one phone play, on a radio that has
     /// not been started.
     ///
-    /// The phone has the name and the settings of the first device. `seed` makes its identifiers of
-    /// peripherals repeatable. Without an observer no events are made, which is fastest.
+    /// The phone has the name and the settings of the first device. `seed` makes the identifiers of
+    /// peripherals reproducible. Without an observer no events are made, which is fastest.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: some Clock<Duration>,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -57,7 +57,7 @@ public actor Emulator {
             wallTime: wallTime, observer: observer)
     }
 
-    /// `phone` is what the phone of apps has in its GATT server by itself.
+    /// Makes the emulator; `own` has the services of the phone itself, in the GATT server of the apps' phone.
     package init(
         _ devices: [EmulatedDevice], phone own: EmulatedDevice?, on radio: any PeripheralRadio,
         clock: some Clock<Duration>, stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -88,7 +88,7 @@ public actor Emulator {
             passkey: passkey, isPlaying: isPlaying)
     }
 
-    /// How the phone advertises: an app's profile may leave out what another's says of their phone.
+    /// The advertising settings of the phone, combined from the profiles of its apps.
     private static func advertising(of devices: [EmulatedDevice]) -> PhoneAdvertising {
         var advertising = devices[0].app?.advertising ?? PhoneAdvertising()
         advertising.txPower = devices.compactMap { $0.app?.advertising.txPower }.first
@@ -96,11 +96,11 @@ public actor Emulator {
         return advertising
     }
 
-    /// Starts the radio, publishes and advertises.
+    /// Starts the radio, publishes services and advertises.
     ///
     /// `check` may refuse the radio's capabilities.
     ///
-    /// If it fails, nothing remains on the radio.
+    /// If the start fails, nothing remains on the radio.
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) {
@@ -148,9 +148,9 @@ public actor Emulator {
         }
     }
 
-    /// Opens the apps one after the other, as their user does; each publishes while it is on the screen.
+    /// Opens the apps one after the other, as their user would; each publishes while it is in the foreground.
     ///
-    /// The first that starts in the foreground is there in the end.
+    /// At the end, the first app whose initial state is the foreground is there.
     private func open() async throws(RadioError) {
         let front = players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         for player in players {
@@ -183,10 +183,11 @@ public actor Emulator {
         devices.events.report(.ready, .ready(ready))
     }
 
-    /// Keeps the state of the phone's apps as it is now, also if others of the run stop before it.
+    /// Preserves the state of the phone's apps as it is now, even if others of the run stop before this
+    /// emulator.
     package func keepState() async { await PhoneControl.keepState(of: phone) }
 
-    /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
+    /// Withdraws everything and stops the radio; with `forgetting`, also deletes the preserved state.
     public func stop(forgetting: Bool = false) async {
         if devices.stage == .stopped { return }
         let wasRunning = isRunning
@@ -206,13 +207,13 @@ public actor Emulator {
         control.changes.signal.signal()
     }
 
-    /// Answers pairing with the number that it asked for; returns `false` if it did not ask.
+    /// Answers a pairing with the passkey that it asked for; returns `false` if none asked.
     public func enter(passkey number: UInt32) -> Bool { passkey.enter(number) }
 
-    /// Whether a pairing waits for a number that its user types.
+    /// Whether a pairing waits for a passkey that the user enters.
     public nonisolated var asksForPasskey: Bool { passkey.isAsked }
 
-    /// An app of a player has taken a step of its life.
+    /// Handles a change in the life cycle of a player's app.
     func appChanged(_ change: AppChange, of index: Int) {
         if case .enteredForeground = change { devices.lastInFront = index }
         if let player = player(index) {

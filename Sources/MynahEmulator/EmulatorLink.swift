@@ -2,17 +2,18 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// The way to the emulator from its phone, its managers and its tasks, from its start until it is stopped.
+/// The reference to the emulator from its phone, its managers and its tasks, from its start until it is
+/// stopped.
 final class EmulatorLink: PhoneSink {
     private let slot = Lock<Emulator?>(nil)
 
-    /// The emulator, which stays for as long as it runs.
+    /// The emulator, which is kept alive while it runs.
     var emulator: Emulator? {
         get { slot.withLock { $0 } }
         set { slot.withLock { $0 = newValue } }
     }
 
-    /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was
+    /// Runs `body` at once, for a caller that already runs on the executor; returns `nil` if the emulator was
     /// stopped.
     @discardableResult
     func run<Value: Sendable>(_ body: @Sendable (isolated Emulator) -> Value) -> Value? {
@@ -25,7 +26,7 @@ final class EmulatorLink: PhoneSink {
 
     /// Queues work, which starts in the order of the calls.
     ///
-    /// Work is dropped if the emulator was stopped by then.
+    /// The work is dropped if the emulator was stopped before its turn.
     func enqueue(_ work: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard let emulator else { return }
         emulator.queue.add(work)
@@ -57,13 +58,13 @@ extension Emulator {
     /// Returns the player of an app's central manager, or `nil` after the end of the run.
     func central(_ index: Int, _ number: Int) -> CentralPlayer? { player(index)?.centrals[number] }
 
-    /// A task may be cancelled on its way to the executor, after its sleep has ended.
+    /// Runs work unless its task was cancelled after its sleep, on the way to the executor.
     fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator) async -> Void) async {
         if !Task.isCancelled { await work(self) }
     }
 }
 
-/// The sink of a player's central manager: it names the player and leads to it.
+/// The sink of a player's central manager, which holds the player's number.
 final class CentralLink: CentralManagerSink {
     private let link: PlayerLink
     /// The manager's index among the central managers of the app.
@@ -82,7 +83,7 @@ final class CentralLink: CentralManagerSink {
         return .none
     }
 
-    /// Queues work of its player, which is dropped after the end of the run.
+    /// Queues work of the manager's player; the work is dropped after the end of the run.
     func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
         link.emulator.enqueue { [index = link.index, number] emulator in
             guard let player = emulator.player(index) else { return }
@@ -105,7 +106,7 @@ final class CentralLink: CentralManagerSink {
     }
 }
 
-/// The sink of a player's manager and app: it names the player and leads to it.
+/// The sink of a player's manager and app, which holds the player's number.
 final class PlayerLink: PeripheralSink, AppDelegate {
     let emulator: EmulatorLink
     /// The player's number in the run.

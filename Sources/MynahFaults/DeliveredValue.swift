@@ -1,16 +1,17 @@
 package import MynahCore
 
-/// A value as faults have it on its way to a subscriber.
+/// A value for a subscriber, as changed by faults.
 package struct DeliveredValue: Hashable, Sendable {
-    /// The subscriber, or `nil` for all that the radio does not name.
+    /// The subscriber, or `nil` for all that the radio cannot identify.
     package let central: Peer.ID?
-    /// The bytes that it gets, or `nil` if it gets none: a fault drops the value, or makes it unsendable.
+    /// The bytes for the subscriber, or `nil` if it gets none, because a fault drops the value or makes it
+    /// too long.
     package let bytes: [UInt8]?
 }
 
 extension DeliveredValue {
-    /// A value as its subscribers get it, whose parts are on their way, but for those that could not be sent;
-    /// empty if all of them get it as it is.
+    /// The values for all subscribers, without parts that could not be sent; empty if all of them get the
+    /// unchanged value.
     static func all(
         of value: [UInt8], _ parts: [HeldValues.Part], unsent: [HeldValues.Value]
     ) -> [DeliveredValue] {

@@ -2,29 +2,28 @@ package import MynahCore
 
 /// A fault of a device: a named rule that makes the radio misbehave on purpose.
 package struct Fault: Hashable, Sendable {
-    /// The name, which no other fault of the device has.
+    /// The name, which is unique among the faults of the device.
     package var name: String
     /// The trigger: an operation, or a time.
     package var trigger: FaultTrigger
-    /// The characteristic or descriptor that is read, written, notified or subscribed to; `nil` for every
-    /// one.
+    /// The characteristic or descriptor that is read, written, notified or subscribed to, or `nil` for all.
     package var attribute: AttributeKey?
-    /// `true` if the attribute is the Client Characteristic Configuration of a characteristic.
+    /// `true` if `attribute` is the Client Characteristic Configuration of a characteristic.
     package var isOfConfiguration = false
-    /// Which of the operations it applies to.
+    /// The selection of operations to which the fault applies.
     package var selection: FaultSelection
     /// The delay of the operation and of the effect.
     package var delay: Duration
-    /// The effect, or `nil` if the operation is only held up.
+    /// The effect, or `nil` if the operation is only delayed.
     package var effect: FaultEffect?
-    /// `true` if its lasting effect ends when the central disconnects that it applied to.
+    /// `true` if a lasting effect ends when the central disconnects that caused it.
     package var endsWithLink: Bool
     /// `true` if the fault is off at the start and after a reset.
     package var isOff: Bool
-    /// The seed of its random numbers, or `nil` if the radio has it.
+    /// The seed of the fault's random numbers, or `nil` to derive it from the radio's.
     package var seed: UInt64?
 
-    /// A fault, which is on by default.
+    /// Makes a fault, which is on by default.
     package init(
         name: String, trigger: FaultTrigger, of attribute: AttributeKey? = nil,
         selection: FaultSelection = FaultSelection(), delay: Duration = .zero, effect: FaultEffect? = nil,
@@ -41,35 +40,35 @@ package struct Fault: Hashable, Sendable {
     }
 }
 
-/// When a fault applies: at an operation, or once after a time.
+/// The trigger of a fault: an operation, or the end of a time.
 package enum FaultTrigger: Hashable, Sendable {
     /// At an operation of a central or of the device.
     case on(Operation)
-    /// Once, when the fault has been on for this time.
+    /// Once, after the fault has been on for this time.
     case after(Duration)
 
-    /// The operations, by their names in a profile.
+    /// The operations; the raw values are their names in a profile.
     package enum Operation: String, CaseIterable, Hashable, Sendable {
-        /// A read of a value, with all the parts of a long one.
+        /// A read of a value, including all parts of a long read.
         case read
         /// A write that is executed, or a write command.
         case write
         /// A value that is notified or indicated.
         case notify
-        /// A write of the Client Characteristic Configuration that subscribes.
+        /// A write of the Client Characteristic Configuration that makes a subscription.
         case subscribe
-        /// A connection that begins.
+        /// A new connection.
         case connect
-        /// A pairing that has succeeded.
+        /// A successful pairing.
         case pair
         /// A request that discovers services, characteristics or descriptors.
         case discover
         /// An Exchange MTU Request.
         case mtu
-        /// Advertising that starts or changes.
+        /// Starting or changing advertising.
         case advertise
 
-        /// `true` if the operation is a request, which gets an answer.
+        /// `true` if the operation is a request, which has a response.
         var isRequest: Bool { FaultTrigger.Kind(self).isRequest }
     }
 
@@ -77,7 +76,7 @@ package enum FaultTrigger: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case read, write, notify, subscribe, connect, pair, discover, mtu, advertise, after
 
-        /// `true` if the operation is a request, which gets an answer.
+        /// `true` if the operation is a request, which has a response.
         var isRequest: Bool { [.read, .write, .subscribe, .discover, .mtu].contains(self) }
     }
 
@@ -91,7 +90,7 @@ package enum FaultTrigger: Hashable, Sendable {
 }
 
 extension FaultTrigger.Kind {
-    /// The trigger at an operation.
+    /// The kind of trigger for an operation.
     package init(_ operation: FaultTrigger.Operation) {
         self =
             switch operation {
@@ -109,12 +108,12 @@ extension FaultTrigger.Kind {
 }
 
 extension Fault {
-    /// The seed of a fault's random numbers in a run with a seed.
+    /// Derives the seed of a fault's random numbers from a run's seed.
     package static func seed(of name: String, _ seed: UInt64) -> UInt64 {
         ValueSeed.of(seed, "fault \(name)")
     }
 
-    /// The attributes that it names have other keys.
+    /// Replaces the keys of the attributes in the fault.
     mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         if let attribute { self.attribute = mapping[attribute] ?? attribute }
         if case .changeServices(let key) = effect { effect = .changeServices(removing: mapping[key] ?? key) }

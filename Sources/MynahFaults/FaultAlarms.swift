@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The steps that a layer of faults takes at a time, and the timer that waits for the first.
+/// The steps that `FaultyRadio` carries out at a time, and the timer for the first of them.
 struct FaultAlarms: Sendable {
     /// Called with the number of the timer that has woken.
     typealias Wake = @Sendable (UInt64) async -> Void
@@ -19,7 +19,7 @@ struct FaultAlarms: Sendable {
         timer = DeadlineTimer(clock)
     }
 
-    /// Has a step taken at a time.
+    /// Adds a step that is carried out at a time.
     mutating func add(_ step: FaultStep, at due: Duration, wake: @escaping Wake) {
         // Those that are due together keep their order.
         let index = alarms.firstIndex { $0.due > due } ?? alarms.endIndex
@@ -27,10 +27,10 @@ struct FaultAlarms: Sendable {
         timer.arm(alarms.first?.due, wake: wake)
     }
 
-    /// Notes that the timer has woken; returns whether it is the one that was armed last.
+    /// Notes that a timer has woken; returns whether it is the current one.
     mutating func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns the next step that is due; with `nil`, the timer waits for the next time.
+    /// Removes and returns the next step that is due; if it returns `nil`, the timer waits for the next step.
     mutating func takeDue(wake: @escaping Wake) -> FaultStep? {
         guard let first = alarms.first, first.due <= clock.now.offset else {
             timer.arm(alarms.first?.due, wake: wake)

@@ -10,13 +10,13 @@ package enum FaultEffect: Hashable, Sendable {
     case corrupt(Corruption)
     /// These bytes are sent instead of the value.
     case value([UInt8])
-    /// The server answers the Exchange MTU Request with this MTU, in bytes.
+    /// The server answers Exchange MTU Requests with this MTU, in bytes.
     case mtu(Int)
-    /// A value is not notified; a write is answered and does not reach the device.
+    /// A value is not sent to the subscriber; a write is answered, but does not reach the device.
     case drop
-    /// A value is notified twice.
+    /// A value is sent twice.
     case duplicate
-    /// A value is notified after the next one of the same attribute.
+    /// A value is sent after the next one of the same attribute.
     case reorder
     /// The request is never answered, so that the central's transaction times out after 30 s (Core
     /// Specification, Vol 3, Part F, 3.3.3).
@@ -25,19 +25,19 @@ package enum FaultEffect: Hashable, Sendable {
     case disconnect(reason: UInt8)
     /// The write of the Client Characteristic Configuration is answered with 0x03, Write Not Permitted.
     case refuseSubscription
-    /// The device does not let a central connect.
+    /// The device refuses connections.
     case refuseConnection
     /// The device deletes the central's bond; after a time, the bonds of all centrals.
     case loseBond(LostBond)
     /// A service or a characteristic disappears until the fault is turned off, and Service Changed is sent.
     case changeServices(removing: AttributeKey)
-    /// The device advertises something else for a time, or until the fault is turned off.
+    /// The device advertises something else, for a time or until the fault is turned off.
     case advertise(AdvertisementChange, for: Duration?)
-    /// The device falls silent for a time, or until the fault is turned off, so that links end with the
+    /// The device disappears from the air, for a time or until the fault is turned off; links end by
     /// supervision timeout.
     case vanish(for: Duration?)
 
-    /// `true` if the effect changes or loses a value, so that it does nothing to a request without a value.
+    /// `true` if the effect changes or drops a value, so that it does not apply to a request without a value.
     var isOnValue: Bool {
         switch self {
         case .truncate, .corrupt, .value, .drop: true
@@ -45,10 +45,10 @@ package enum FaultEffect: Hashable, Sendable {
         }
     }
 
-    /// The reason of a `disconnect` without one: 0x13, Remote User Terminated Connection.
+    /// The default reason of `disconnect`: 0x13, Remote User Terminated Connection.
     package static let usualReason: UInt8 = 0x13
 
-    /// The outcome for a central that encrypts the link with the key of a lost bond.
+    /// The reaction to a central that encrypts the link with the key of a lost bond.
     package enum LostBond: String, CaseIterable, Hashable, Sendable {
         /// HCI LE Long Term Key Request Negative Reply: encryption fails with 0x06, PIN or Key Missing.
         case reject
@@ -56,20 +56,20 @@ package enum FaultEffect: Hashable, Sendable {
         case disconnect
     }
 
-    /// Bytes of a value that are changed: `xor FF@2`.
+    /// A change of bytes in a value: `xor FF@2`.
     package struct Corruption: Hashable, Sendable {
-        /// The bytes that the value's bytes are combined with by exclusive or.
+        /// The bytes that are combined with the value's bytes by exclusive or.
         package var mask: [UInt8]
-        /// The offset of the first byte; bytes past the end of the value are left out.
+        /// The index of the first changed byte; bytes beyond the end of the value are ignored.
         package var offset: Int
 
-        /// A mask from an offset on.
+        /// Makes a change by a mask, from an offset on.
         package init(xor mask: [UInt8], at offset: Int) {
             self.mask = mask
             self.offset = offset
         }
 
-        /// A value with its bytes changed.
+        /// The changed value.
         package func applied(to value: [UInt8]) -> [UInt8] {
             guard value.indices.contains(offset) else { return value }
             var value = value
@@ -108,7 +108,7 @@ package enum FaultEffect: Hashable, Sendable {
         }
     }
 
-    /// The value as the fault changes it, or `nil` if the effect does not change values.
+    /// The value as changed by the fault, or `nil` if the effect does not change values.
     package func changed(_ value: [UInt8]) -> [UInt8]? {
         switch self {
         case .truncate(let length): Array(value.prefix(max(0, length)))
@@ -120,6 +120,6 @@ package enum FaultEffect: Hashable, Sendable {
 }
 
 extension Fault {
-    /// The effect without its parameters; `delay` if it has no other.
+    /// The kind of the effect, or `delay` if the fault has none.
     package var kind: FaultEffect.Kind { effect?.kind ?? .delay }
 }

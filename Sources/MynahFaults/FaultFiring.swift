@@ -1,12 +1,12 @@
 package import MynahCore
 
-/// A fault that was applied.
+/// A report that a fault was applied.
 package struct FaultFiring: Hashable, Sendable {
     /// The name of the fault.
     package var fault: String
-    /// The kind of its trigger.
+    /// The kind of trigger.
     package var trigger: FaultTrigger.Kind
-    /// The central, or `nil` if it was none or several.
+    /// The central, or `nil` if there is none or several.
     package var central: Peer.ID?
 
     /// A firing.

@@ -1,11 +1,11 @@
 import MynahCore
 
-/// The centrals that a layer of faults knows: their addresses, order, subscriptions and long reads.
+/// The connected centrals, as `FaultyRadio` knows them: their addresses, order, subscriptions and long reads.
 struct FaultLinks: Sendable {
-    /// A long read that is under way.
+    /// A long read of a central.
     struct Reading: Sendable {
         var attribute: AttributeKey
-        /// The whole value that the central is to read, or `nil` if the sink is asked for each part.
+        /// The whole value that the central is reading, or `nil` if the sink is asked for each part.
         var value: [UInt8]?
     }
 
@@ -14,9 +14,9 @@ struct FaultLinks: Sendable {
         var peer: Peer
         /// The unique number of the connection.
         let number: Int
-        /// The number of the connection in the order of connecting, from 1, since the last reset.
+        /// The number of the connection in the order of connecting, counted from 1 since the last reset.
         var order: Int
-        /// The read that it began last, or `nil` if it has read nothing.
+        /// The last read of the central, or `nil` if it has read nothing.
         var reading: Reading?
     }
 
@@ -24,10 +24,10 @@ struct FaultLinks: Sendable {
     private var lastNumber = 0
     private var lastOrder = 0
     private var subscribers: [AttributeKey: [Peer.ID]] = [:]
-    /// The attributes with subscribers that the radio does not name.
+    /// The attributes with subscribers that the radio cannot identify.
     private var unnamed: Set<AttributeKey> = []
 
-    /// Notes an event of the radio.
+    /// Updates the links after an event of the radio.
     mutating func note(_ event: RadioEvent) {
         switch event {
         case .connected(let peer):
@@ -50,7 +50,7 @@ struct FaultLinks: Sendable {
         }
     }
 
-    /// Numbers the existing connections from 1, in their order; later ones follow.
+    /// Numbers the existing connections from 1, in their order; later ones continue the numbers.
     mutating func countAnew() {
         for (index, id) in ids(for: nil).enumerated() { links[id]?.order = index + 1 }
         lastOrder = links.count
@@ -61,12 +61,12 @@ struct FaultLinks: Sendable {
         if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
     }
 
-    /// A central as the rules know it.
+    /// A central in the form that the rules need.
     func central(_ id: Peer.ID) -> FaultRules.Central {
         FaultRules.Central(id, address: links[id]?.peer.address, order: links[id]?.order ?? 0)
     }
 
-    /// The connected centrals that a fault is for, in the order of connecting.
+    /// The connected centrals to which a fault applies, in the order of connecting.
     func ids(for wanted: FaultCentral?) -> [Peer.ID] {
         links.values.sorted { $0.order < $1.order }.map(\.peer.id)
             .filter { wanted?.matches(central($0)) ?? true }
@@ -74,13 +74,13 @@ struct FaultLinks: Sendable {
 
     /// The subscribers of an attribute among `centrals`, or among all.
     ///
-    /// Returns one element that is `nil` if the radio does not name them.
+    /// Returns one element that is `nil` if the radio cannot identify them.
     func targets(of attribute: AttributeKey, among centrals: [Peer.ID]?) -> [Peer.ID?] {
         if unnamed.contains(attribute) { return [nil] }
         return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }
     }
 
-    /// The events of the subscriptions to an attribute that end because the attribute is removed.
+    /// The events for the end of an attribute's subscriptions, because the attribute is removed.
     func ends(of attribute: AttributeKey) -> [RadioEvent] {
         if unnamed.contains(attribute) { return [.unsubscribed(attribute, nil)] }
         return (subscribers[attribute] ?? []).map { .unsubscribed(attribute, $0) }
@@ -88,7 +88,7 @@ struct FaultLinks: Sendable {
 
     // MARK: Reads
 
-    /// The long read that a request continues, or `nil` if the request begins one.
+    /// The long read that a request continues, or `nil` if the request begins a read.
     func reading(_ request: ReadRequest) -> Reading? {
         guard request.offset > 0, let reading = links[request.central]?.reading,
             reading.attribute == request.attribute

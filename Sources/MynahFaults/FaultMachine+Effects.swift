@@ -2,7 +2,7 @@ import MynahCore
 
 // The effects of faults other than a changed answer or value.
 extension FaultMachine {
-    /// Carries out the effect of faults that apply to an operation, after their delay.
+    /// Carries out the effect of the faults that apply to an operation, after their delay.
     mutating func carryOut(
         _ decision: FaultRules.Decision, of central: Peer.ID?, at now: Duration
     ) -> [FaultAction] {
@@ -17,7 +17,7 @@ extension FaultMachine {
         return [.wait(until: now + decision.delay, step)]
     }
 
-    /// Carries out an effect while the link of its central has this number.
+    /// Carries out an effect, if the central's link still has this number.
     mutating func carryOut(
         _ effect: FaultEffect, by name: String, of central: Peer.ID?, link: Int?, at now: Duration
     ) -> [FaultAction] {
@@ -30,7 +30,7 @@ extension FaultMachine {
         return actions
     }
 
-    /// The number of a central's link, which no other has.
+    /// The unique number of a central's link.
     func number(of central: Peer.ID?) -> Int? { central.flatMap { links.links[$0]?.number } }
 
     mutating func carryOut(
@@ -63,7 +63,7 @@ extension FaultMachine {
         (central.map { [$0] } ?? links.ids(for: nil)).map { .work(.disconnect($0, reason: reason)) }
     }
 
-    /// Ends the effect of a fault, unless it was restarted after `number`.
+    /// Ends the effect of a fault, unless the effect was restarted after `number`.
     mutating func end(_ name: String, number: Int? = nil) -> [FaultAction] {
         let ended = advertising.end(name, number: number)
         return (ended.isSilence ? [.work(.reappear)] : []) + (ended.isChange ? [.work(.advertiseAgain)] : [])
@@ -72,12 +72,12 @@ extension FaultMachine {
 
     // MARK: Services and advertisements
 
-    /// The services that faults leave, with the values that the radio answers by itself.
+    /// The services without those that faults have removed, with the values that the radio answers by itself.
     func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
         services.shown(definitions) { rules.concerns(.read, of: $0) }
     }
 
-    /// The value with which the radio answers reads by itself, or `nil` if a fault may change it.
+    /// The value with which the radio answers reads by itself, or `nil` if a fault could change it.
     func shownValue(of key: AttributeKey) -> [UInt8]? {
         rules.concerns(.read, of: key) ? nil : services.values[key]
     }
@@ -87,7 +87,7 @@ extension FaultMachine {
         advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
     }
 
-    /// The requested advertisement with the changes of the faults, or `nil` if it is on the air already, or
+    /// The requested advertisement with the changes of the faults, or `nil` if that is already on the air, or
     /// if the radio does not work.
     var nextAdvertisement: Advertisement? {
         guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else {
@@ -97,9 +97,9 @@ extension FaultMachine {
         return changed == advertising.onAir ? nil : changed
     }
 
-    /// Notes that an advertisement goes on the air.
+    /// Notes that an advertisement is about to be advertised.
     ///
-    /// From then on it may refuse connections.
+    /// After that, it may refuse connections.
     mutating func advertises(_ changed: Advertisement) -> [FaultAction] {
         defer { advertising.onAir = changed }
         guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return [] }
@@ -108,7 +108,7 @@ extension FaultMachine {
         return names.map { .report(FaultFiring(fault: $0, trigger: .connect)) }
     }
 
-    /// The faults that keep the device from being connectable.
+    /// The faults that make the advertising not connectable.
     private var refusals: [FaultRules.Entry] {
         guard isRunning, support.refusesByAdvertising else { return [] }
         return rules.entries.filter {
@@ -118,7 +118,7 @@ extension FaultMachine {
 }
 
 extension FaultEffect {
-    /// `true` if the effect concerns a single central.
+    /// `true` if the effect applies to a single central.
     var concernsCentral: Bool {
         switch self {
         case .disconnect, .loseBond: true
@@ -126,7 +126,7 @@ extension FaultEffect {
         }
     }
 
-    /// `true` if the effect is carried out beside the request that it applies to, and not by the answer.
+    /// `true` if the effect is carried out separately, and not through the answer to the request.
     var isBesideRequests: Bool {
         switch self {
         case .disconnect, .refuseConnection, .loseBond, .changeServices, .advertise, .vanish: true

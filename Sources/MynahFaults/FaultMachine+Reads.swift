@@ -2,12 +2,12 @@ import MynahCore
 
 // Reads of values that the radio would answer by itself, and reads in parts.
 extension FaultMachine {
-    /// The answer to a part of a long read whose value is known, or `nil`.
+    /// The answer to a later part of a long read whose value is known, or `nil`.
     func rest(_ request: ReadRequest) -> PendingReply.Outcome? {
         links.reading(request)?.value.map { request.part(of: $0) }
     }
 
-    /// The answer to a read of a value that the radio would answer with, and the event that reports it.
+    /// The answer to a read of a static value, and the event that reports it.
     ///
     /// Returns `nil` if the sink is asked for the value.
     func ownAnswer(to request: ReadRequest) -> (outcome: PendingReply.Outcome, event: RadioEvent)? {
@@ -22,7 +22,7 @@ extension FaultMachine {
         }
     }
 
-    /// Keeps the value for the rest of a long read, and returns the part that was asked for.
+    /// Keeps the value for the later parts of a long read, and returns the requested part.
     mutating func snapshot(_ outcome: PendingReply.Outcome, _ request: ReadRequest) -> PendingReply.Outcome {
         guard case .success(let value) = outcome else { return outcome }
         links.noteRead(request, value: value)
@@ -31,7 +31,7 @@ extension FaultMachine {
 }
 
 extension ReadRequest {
-    /// The rest of a value, which a central reads from an offset on.
+    /// The bytes of a value from the read's offset on.
     fileprivate func part(of value: [UInt8]) -> PendingReply.Outcome {
         offset <= value.count ? .success(Array(value[offset...])) : .failure(.invalidOffset)
     }

@@ -1,11 +1,11 @@
 import MynahCore
 
-/// The faults of a device as a machine: it decides about operations, and returns the actions that follow from
-/// each decision, event and time.
+/// The faults of a device as a state machine: it decides about operations, and returns the actions that
+/// follow from each decision, event and time.
 ///
-/// The machine does no I/O and knows no clock: times are measured from any moment.
+/// This type does no I/O and has no clock: times are measured from any fixed time.
 struct FaultMachine: Sendable {
-    /// Returns whether a condition of the fault with a name holds.
+    /// Returns whether the condition of a fault holds.
     typealias Holds = @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
 
     /// The faults that the radio can carry out.
@@ -21,10 +21,11 @@ struct FaultMachine: Sendable {
     var services = FaultedServices()
     var advertising = FaultedAdvertising()
     var linked = LinkedEffects()
-    /// When a step is due that applies the next fault after its time, or `nil` if there is none.
+    /// The time of the scheduled step that applies the next fault with a time, or `nil` if there is none.
     private var nextDue: Duration?
 
-    /// The faults of a device that does not run yet; random numbers follow from `seed` and the faults' names.
+    /// Makes the faults of a device that does not run yet; random numbers are derived from `seed` and the
+    /// faults' names.
     init(
         _ faults: [Fault], seed: UInt64, support: FaultSupport, asksBelow: Bool, holds: @escaping Holds
     ) {
@@ -36,7 +37,7 @@ struct FaultMachine: Sendable {
 
     // MARK: Life
 
-    /// The radio has started; throws `unsupported` if a fault is on that it cannot carry out.
+    /// Handles the start of the radio; throws `unsupported` if a fault is on that the radio cannot carry out.
     mutating func start(_ found: RadioCapabilities) throws(RadioError) {
         capabilities = found
         for entry in rules.entries where entry.isOn { try check(entry.fault, nil) }
@@ -48,10 +49,10 @@ struct FaultMachine: Sendable {
         return changed()
     }
 
-    /// Nothing is due any more: the radio is about to stop.
+    /// Cancels everything that is scheduled, because the radio is about to stop.
     mutating func stopWaiting() { nextDue = nil }
 
-    /// The radio has stopped.
+    /// Handles the end of the radio.
     mutating func stop() {
         capabilities = nil
         links = FaultLinks()
@@ -61,7 +62,7 @@ struct FaultMachine: Sendable {
 
     // MARK: Faults
 
-    /// Adds a fault, or replaces the one with its name.
+    /// Adds a fault, or replaces the one with the same name.
     ///
     /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
     mutating func add(_ fault: Fault, at now: Duration) throws(RadioError) -> [FaultAction] {
@@ -72,7 +73,7 @@ struct FaultMachine: Sendable {
         return ended + changed([fault] + (replaced.map { [$0] } ?? []))
     }
 
-    /// Turns a fault on or off; returns `nil` if it is already, or if there is none with that name.
+    /// Turns a fault on or off; returns `nil` if it is so already, or if there is no fault with that name.
     ///
     /// Throws `unsupported` if the fault is turned on and the radio cannot carry it out.
     mutating func turn(_ name: String, isOn: Bool, at now: Duration) throws(RadioError) -> [FaultAction]? {
@@ -84,7 +85,7 @@ struct FaultMachine: Sendable {
 
     /// Removes a fault, and ends its effects.
     ///
-    /// Returns `nil` if no fault has the name.
+    /// Returns `nil` if there is no fault with that name.
     mutating func remove(_ name: String) -> (fault: Fault, actions: [FaultAction])? {
         guard let fault = rules.remove(name) else { return nil }
         return (fault, end(name) + changed([fault]))
@@ -118,11 +119,11 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Lets the radio ask for the values that a fault may change, and applies the faults that need no
-    /// operation.
+    /// Makes the radio ask for the values that a fault could change, and applies the faults that do not need
+    /// an operation.
     ///
-    /// `faults` are those that have changed; `nil` if any of them may have. Values and advertisements that
-    /// they do not concern are left as they are, so that the thousandth fault costs no more than the first.
+    /// `faults` are the changed faults, or `nil` if any may have changed. Values and advertisements that they
+    /// do not affect are not updated, so that adding the thousandth fault takes no longer than the first.
     private mutating func changed(_ faults: [Fault]? = nil) -> [FaultAction] {
         guard isRunning else { return [] }
         var actions = [FaultAction.arm(rules.isArmed)] + services.keys(readBy: faults).map { .show($0) }
@@ -131,14 +132,14 @@ struct FaultMachine: Sendable {
         return actions + waitForDue()
     }
 
-    /// Waits for the next fault that applies after a time, unless a step is set for it already.
+    /// Schedules a step for the next fault with a time, unless one is scheduled already.
     private mutating func waitForDue() -> [FaultAction] {
         guard let due = rules.nextDue, nextDue.map({ due < $0 }) ?? true else { return [] }
         nextDue = due
         return [.wait(until: due, .applyDue(due))]
     }
 
-    /// Applies the faults whose time has come, and waits for the next.
+    /// Applies the faults that are due, and schedules the next ones.
     mutating func applyDue(_ due: Duration, at now: Duration) -> [FaultAction] {
         if nextDue == due { nextDue = nil }
         var actions: [FaultAction] = []
@@ -154,7 +155,7 @@ struct FaultMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Decides about an operation of one central, or of none that is known.
+    /// Decides about an operation of one central, or of an unknown one.
     mutating func decide(_ operation: FaultRules.Operation, by id: Peer.ID?) -> FaultRules.Decision {
         var decision = rules.decide(operation, of: id.map(links.central), holds: holds)
         // The delays of several faults may add up to more than the radio can hold up an answer for.
@@ -169,7 +170,7 @@ struct FaultMachine: Sendable {
         rules.isArmed && rules.concerns(.notify, of: attribute)
     }
 
-    /// Puts a value on its way to its subscribers as faults have it, after those that wait.
+    /// Passes a value on to its subscribers, as changed by faults and after the values that wait.
     mutating func send(_ value: HeldValues.Value, _ held: inout HeldValues) -> HeldValues.Fate {
         guard held.isUsed || concernsValues(of: value.attribute) else { return .unchanged }
         let targets = links.targets(of: value.attribute, among: value.centrals)
@@ -197,7 +198,8 @@ struct FaultMachine: Sendable {
             isFaulty: decisions.contains { !$0.isNothing }, actions)
     }
 
-    /// The faults that decided about a value: each once, or for each subscriber if it is for one.
+    /// The reports for a decided value: one for each fault, or one for each subscriber if the fault is for
+    /// certain centrals.
     private func firings(_ decisions: [FaultRules.Decision], _ targets: [Peer.ID?]) -> [FaultAction] {
         var (reported, actions): (Set<String>, [FaultAction]) = ([], [])
         for (target, decision) in zip(targets, decisions) {
@@ -211,7 +213,7 @@ struct FaultMachine: Sendable {
         return actions
     }
 
-    /// Decides about a request that the radio answers by itself.
+    /// Decides about a request that the radio would answer by itself.
     mutating func verdict(
         on request: LowerRequest, of central: Peer.ID, at now: Duration
     ) -> (verdict: LowerVerdict, actions: [FaultAction]) {
@@ -238,7 +240,8 @@ struct FaultMachine: Sendable {
 
     // MARK: Events
 
-    /// Notes an event before the device has it; returns `false` if a device that is gone misses it.
+    /// Notes an event before it is passed to the device; returns `false` if the device must not get it,
+    /// because a fault has made it disappear.
     mutating func note(_ event: RadioEvent) -> Bool {
         switch event {
         case .stateChanged, .lost, .recovered: return advertising.hasReported(event)
@@ -248,7 +251,7 @@ struct FaultMachine: Sendable {
         return true
     }
 
-    /// The actions that follow an event that the device has had.
+    /// The actions after an event was passed to the device.
     mutating func follow(_ event: RadioEvent, at now: Duration) -> [FaultAction] {
         switch event {
         case .connected(let peer): return happened(.connect, to: peer.id, at: now)
@@ -266,7 +269,7 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Applies the faults of something that has happened and has no answer.
+    /// Applies the faults for an operation that is over and has no response.
     mutating func happened(
         _ kind: FaultTrigger.Operation, to id: Peer.ID?, of key: AttributeKey? = nil, at now: Duration
     ) -> [FaultAction] {
@@ -277,7 +280,7 @@ struct FaultMachine: Sendable {
 }
 
 extension FaultRules.Decision {
-    /// The faults that apply.
+    /// The actions that report the faults that were applied.
     func firings(_ trigger: FaultTrigger.Kind, _ central: Peer.ID?) -> [FaultAction] {
         applied.map { .report(FaultFiring(fault: $0, trigger: trigger, central: central)) }
     }

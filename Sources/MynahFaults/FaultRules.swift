@@ -1,23 +1,24 @@
 package import MynahCore
 import MynahSupport
 
-/// The faults of a device, and which of them apply to an operation.
+/// The faults of a device, and the decision which of them apply to an operation.
 ///
 /// For each fault, the rules count the operations on its attribute and of its central, and have a random
-/// number generator. They do no I/O and know no clock: times are measured from any moment.
+/// number generator. They do no I/O and have no clock: times are measured from any fixed time.
 package struct FaultRules: Sendable {
-    /// Returns whether a condition of the fault with a name holds.
+    /// Returns whether the condition of a fault holds.
     package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
 
     /// An operation that can trigger faults.
     package struct Operation: Hashable, Sendable {
         /// The kind of operation.
         package var kind: FaultTrigger.Operation
-        /// The attributes that it concerns; empty if it concerns none.
+        /// The attributes of the operation; empty if it has none.
         package var attributes: [AttributeKey]
-        /// Whether the link's protection denies it, so that it reaches no value.
+        /// Whether the link's security does not allow the operation, so that it reaches no value.
         package var isDenied: Bool
-        /// `true` if only the faults that name its attribute are for it: the radio itself owns that.
+        /// `true` if only faults that name the attribute apply, because the attribute belongs to the radio
+        /// itself.
         package var isNamedAlone: Bool
 
         /// An operation.
@@ -32,13 +33,13 @@ package struct FaultRules: Sendable {
         }
     }
 
-    /// A central at an operation.
+    /// The central of an operation.
     package struct Central: Hashable, Sendable {
         /// The radio's identifier of the central.
         package var id: Peer.ID
-        /// The central's identity address, or its address, or `nil` if the radio does not report it.
+        /// The central's identity address, or else its address, or `nil` if the radio does not report it.
         package var address: DeviceAddress?
-        /// The number of the central in the order of connecting, from 1, or 0 if it is not known.
+        /// The number of the central in the order of connecting, counted from 1, or 0 if it is not known.
         package var order: Int
 
         /// A central.
@@ -51,22 +52,23 @@ package struct FaultRules: Sendable {
 
     /// The delay and the effect of the faults that apply to an operation.
     package struct Decision: Hashable, Sendable {
-        /// How long it is held up: the delays of all faults that apply.
+        /// The total delay: the sum of the delays of all faults that apply.
         package var delay = Duration.zero
-        /// The first effect of the faults that apply, or `nil` if none has one.
+        /// The first effect among the faults that apply, or `nil` if none has an effect.
         package var effect: FaultEffect?
         /// The name of the fault with that effect, or `nil` if there is none.
         package var cause: String?
-        /// The names of the faults that apply, in their order, without those whose effect came second.
+        /// The names of the faults that apply, in order, without those whose effect was not the first.
         package var applied: [String] = []
 
-        /// A decision without an effect.
+        /// Makes a decision without an effect.
         package init() {}
 
         /// Whether no fault applies to the operation.
         package var isNothing: Bool { applied.isEmpty }
 
-        /// Adds a fault that was selected; returns `false` if it has only an effect, and not the first one.
+        /// Adds a selected fault; returns `false` if it has only an effect, and another fault's effect was
+        /// first.
         fileprivate mutating func add(_ fault: Fault) -> Bool {
             guard effect == nil || fault.effect == nil || fault.delay > .zero else { return false }
             applied.append(fault.name)
@@ -80,38 +82,38 @@ package struct FaultRules: Sendable {
     package struct Entry: Sendable {
         /// The fault.
         package fileprivate(set) var fault: Fault
-        /// The number of the fault in the order of addition.
+        /// The number of the fault, in the order of addition.
         fileprivate var number: UInt64
         /// `true` if the fault is on.
         package fileprivate(set) var isOn: Bool
-        /// The operations that it counted since it was turned on.
+        /// The number of counted operations since the fault was turned on.
         package fileprivate(set) var count = 0
-        /// How often it applied since it was turned on.
+        /// The number of times that the fault applied since it was turned on.
         package fileprivate(set) var timesApplied = 0
         /// The time at which the fault will apply, if its trigger is a time.
         fileprivate var due: Duration?
         fileprivate var random: SeededRandom
 
-        /// `true` if the fault can apply: it is on, and its chance is not 0.
+        /// `true` if the fault can apply: it is on, and its probability is not 0.
         package var isArmed: Bool { isOn && fault.selection.chance > 0 }
     }
 
-    /// The faults, in the order of the file and then of their addition.
+    /// The faults, in the order of the file, and then of their addition.
     package private(set) var entries: [Entry] = []
     private let seed: UInt64
-    /// The numbers of the faults by name; `entries` is in the order of the numbers.
+    /// The numbers of the faults, by name; `entries` is sorted by number.
     private var numbers: [String: UInt64] = [:]
     private var lastNumber: UInt64 = 0
-    /// How many armed faults there are for each operation, so that no operation walks through all of them.
+    /// The numbers of armed faults for each operation, so that an operation need not check all faults.
     private var armed: [FaultTrigger.Operation: ArmedFaults] = [:]
-    /// When the next fault applies after its time, or `nil` if none does.
+    /// The time of the next fault with a time, or `nil` if there is none.
     package private(set) var nextDue: Duration?
-    /// How many faults are armed.
+    /// The number of armed faults.
     private var armedCount = 0
 
-    /// Rules with these faults.
+    /// Makes rules with these faults.
     ///
-    /// The random numbers of faults without a seed follow from `seed` and their names.
+    /// The random numbers of faults without a seed are derived from `seed` and their names.
     package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
         self.seed = seed
         for fault in faults { add(fault, at: now) }
@@ -119,12 +121,12 @@ package struct FaultRules: Sendable {
 
     // MARK: Faults
 
-    /// Whether a fault can apply.
+    /// Whether any fault can apply.
     package var isArmed: Bool { armedCount > 0 }
 
-    /// Adds a fault, or replaces the one with its name; its counts start at zero.
+    /// Adds a fault, or replaces the one with the same name; its counters start at zero.
     ///
-    /// A new one takes as long with a thousand others as alone.
+    /// Adding a fault takes the same time whether there are a thousand others or none.
     package mutating func add(_ fault: Fault, at now: Duration) {
         var entry = Entry(fault: fault, number: 0, isOn: false, random: random(of: fault))
         if !fault.isOff { entry.turnOn(at: now) }
@@ -141,7 +143,7 @@ package struct FaultRules: Sendable {
         if entry.isArmed, let due = entry.due { nextDue = nextDue.map { min($0, due) } ?? due }
     }
 
-    /// Removes a fault; returns it, or `nil` if there is none with that name.
+    /// Removes a fault; returns it, or `nil` if there is no fault with that name.
     @discardableResult
     package mutating func remove(_ name: String) -> Fault? {
         guard let index = index(of: name) else { return nil }
@@ -152,10 +154,10 @@ package struct FaultRules: Sendable {
         return entry.fault
     }
 
-    /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is none with that
-    /// name.
+    /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is no fault with
+    /// that name.
     ///
-    /// Turning a fault on resets its counters to zero; its random numbers go on.
+    /// Turning a fault on resets its counters, but not its random numbers.
     package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
         guard let index = index(of: name) else { return nil }
         guard entries[index].isOn != isOn else { return false }
@@ -163,7 +165,7 @@ package struct FaultRules: Sendable {
         return true
     }
 
-    /// Attributes have other keys.
+    /// Replaces the keys of attributes.
     package mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         armed = [:]
         armedCount = 0
@@ -173,13 +175,13 @@ package struct FaultRules: Sendable {
         }
     }
 
-    /// The device starts: the faults that are on count from now on.
+    /// Starts the device: the counters and times of the faults that are on begin.
     package mutating func start(at now: Duration) {
         for index in entries.indices where entries[index].isOn { entries[index].turnOn(at: now) }
         findNextDue()
     }
 
-    /// The fault with a name, or `nil` if there is none.
+    /// The fault with a name, or `nil` if there is no fault with that name.
     package subscript(name: String) -> Entry? { index(of: name).map { entries[$0] } }
 
     private func index(of name: String) -> Int? {
@@ -192,7 +194,7 @@ package struct FaultRules: Sendable {
         return low
     }
 
-    /// Changes a fault or its state.
+    /// Changes a fault or its state, and updates the counters of armed faults.
     private mutating func change(_ index: Int, _ body: (inout Entry) -> Void) {
         count(entries[index], -1)
         body(&entries[index])
@@ -200,7 +202,7 @@ package struct FaultRules: Sendable {
         findNextDue()
     }
 
-    /// Counts a fault for its operation if it is armed.
+    /// Adds a number to the counter of armed faults, if the fault is armed.
     private mutating func count(_ entry: Entry, _ difference: Int) {
         guard entry.isArmed else { return }
         armedCount += difference
@@ -218,22 +220,22 @@ package struct FaultRules: Sendable {
 
     // MARK: Operations
 
-    /// Whether a fault may apply to an operation of any central.
+    /// Whether a fault could apply to an operation of any central.
     package func concerns(_ kind: FaultTrigger.Operation, of attribute: AttributeKey? = nil) -> Bool {
         armed[kind]?.concern(attribute) == true
     }
 
-    /// Decides about an operation of one central, or of none that is known.
+    /// Decides about an operation of one central, or of an unknown one.
     package mutating func decide(
         _ operation: Operation, of central: Central? = nil, holds: Holds
     ) -> Decision {
         decide(operation, of: [central], holds: holds)[0]
     }
 
-    /// Decides about an operation that concerns several centrals, such as a value that is notified; there is
-    /// one decision for each.
+    /// Decides about an operation with several centrals, such as sending a value; there is one decision for
+    /// each central.
     ///
-    /// A fault without `central` counts it once, and applies to all of them or to none.
+    /// A fault without `central` counts the operation once, and applies to all of the centrals or to none.
     package mutating func decide(
         _ operation: Operation, of centrals: [Central?], holds: Holds
     ) -> [Decision] {
@@ -255,14 +257,14 @@ package struct FaultRules: Sendable {
         return decisions
     }
 
-    /// Faults were applied without an operation.
+    /// Counts faults that were applied without an operation.
     mutating func countApplied(_ names: [String]) {
         for index in names.compactMap(index) { entries[index].timesApplied += 1 }
     }
 
     // MARK: Times
 
-    /// Removes and returns the faults whose time has come, each once, in their order.
+    /// Removes and returns the faults that are due, each once, in order.
     package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
         var due: [Fault] = []
         for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {
@@ -276,10 +278,10 @@ package struct FaultRules: Sendable {
     }
 }
 
-/// How many armed faults there are for an operation.
+/// The numbers of armed faults for an operation.
 private struct ArmedFaults {
     private var total = 0
-    /// The number of faults for every attribute.
+    /// The number of faults that apply to all attributes.
     private var ofAll = 0
     private var ofOne: [AttributeKey: Int] = [:]
 
@@ -293,7 +295,7 @@ private struct ArmedFaults {
         ofOne[attribute] = count == 0 ? nil : count
     }
 
-    /// `true` if there is a fault for this attribute, or any fault if it is `nil`.
+    /// `true` if there is a fault for this attribute, or with `nil` any fault.
     func concern(_ attribute: AttributeKey?) -> Bool {
         guard let attribute else { return total > 0 }
         return ofAll > 0 || ofOne[attribute] != nil
@@ -319,7 +321,7 @@ extension FaultRules.Entry {
         return fault.attribute.map(operation.attributes.contains) ?? !operation.isNamedAlone
     }
 
-    /// Counts an operation, and decides whether the fault is for it.
+    /// Counts an operation, and decides whether the fault applies to it.
     fileprivate mutating func selects(_ holds: FaultRules.Holds) -> Bool {
         count += 1
         let selection = fault.selection
@@ -332,7 +334,7 @@ extension FaultRules.Entry {
 }
 
 extension FaultCentral {
-    /// Whether a fault applies to a central; an unknown central never matches.
+    /// Whether a fault applies to a central; an unknown central does not match a fault for a certain one.
     package func matches(_ central: FaultRules.Central?) -> Bool {
         switch self {
         case .address(let address): central?.address?.value == address.value

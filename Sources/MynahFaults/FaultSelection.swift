@@ -2,19 +2,19 @@ package import MynahCore
 
 /// The operations to which a fault applies, of those that trigger it.
 ///
-/// The fault counts the operations at its attribute, of its central. `nth` selects by that number. Of those,
-/// the condition, then the chance, then the limit of `times` decide.
+/// The fault counts the operations on its attribute by its central. `nth` selects by that number. For the
+/// selected ones, the condition, then `chance`, and then `times` decide.
 package struct FaultSelection: Hashable, Sendable {
-    /// The numbers of the operations, from 1.
+    /// The numbers of the selected operations, counted from 1.
     package enum Ordinals: Hashable, Sendable {
         /// All.
         case all
-        /// The numbers of a range: `3`, `1..2`.
+        /// A range of numbers: `3`, `1..2`.
         case range(ClosedRange<Int>)
-        /// Each whose number is a multiple of this: `every 4`.
+        /// All multiples of a number: `every 4`.
         case every(Int)
 
-        /// `true` if this number is selected.
+        /// `true` if the number is selected.
         package func contains(_ number: Int) -> Bool {
             switch self {
             case .all: true
@@ -24,18 +24,18 @@ package struct FaultSelection: Hashable, Sendable {
         }
     }
 
-    /// The numbers of the operations.
+    /// The numbers of the selected operations.
     package var nth: Ordinals
-    /// How often it applies at most, or `nil` for any number of times.
+    /// The largest number of times that the fault applies, or `nil` for no limit.
     package var times: Int?
-    /// The probability with which it applies, from 0 to 1.
+    /// The probability with which the fault applies, from 0 to 1.
     package var chance: Double
-    /// The central whose operations it applies to, or `nil` for every central.
+    /// The central whose operations are selected, or `nil` for all centrals.
     package var central: FaultCentral?
-    /// The condition under which it applies, or `nil` if there is none.
+    /// The condition for the fault, or `nil` if there is none.
     package var condition: FaultCondition?
 
-    /// Every operation by default.
+    /// Makes a selection, by default of every operation.
     package init(
         nth: Ordinals = .all, times: Int? = nil, chance: Double = 1, central: FaultCentral? = nil,
         when condition: FaultCondition? = nil
@@ -50,26 +50,26 @@ package struct FaultSelection: Hashable, Sendable {
 
 /// The central whose operations a fault applies to.
 package enum FaultCentral: Hashable, Sendable {
-    /// The central with this address, or with this identity address; the type of the address is ignored.
+    /// The central with this address or identity address; the type of the address is ignored.
     case address(DeviceAddress)
-    /// The central that connected as this one, from 1; each connection counts.
+    /// The central with this number in the order of connecting, counted from 1; each connection has a number.
     case order(Int)
 }
 
-/// A condition under which a fault applies, which the device's owner evaluates.
+/// A condition for a fault, which the device's owner evaluates.
 package enum FaultCondition: Hashable, Sendable {
     /// A variable of the device, compared with a constant.
     case variable(String, Comparison, Constant)
     /// The app is in this state, by its name in `AppState`.
     case appState(String)
-    /// Several comparisons, each of which must hold.
+    /// Several comparisons, all of which must hold.
     case all([FaultCondition])
 
     /// A constant.
     package enum Constant: Hashable, Sendable {
         /// A number.
         case number(ExactNumber)
-        /// Text, which is equal or not; it is not ordered.
+        /// A text, which can be compared only for equality.
         case text(String)
     }
 }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The way from a radio back to its layer of faults, which it does not keep alive.
+/// The reference from a radio to its `FaultyRadio`, which it does not keep alive.
 final class FaultSink: RadioSink, LowerFaults {
     private weak let target: FaultyRadio?
 

@@ -2,8 +2,8 @@ package import MynahCore
 import MynahSupport
 
 extension Fault {
-    /// The reason why the fault has no meaning on any radio, as a sentence without its full stop, or `nil` if
-    /// it has one.
+    /// The reason that the fault has no effect on any radio, as a sentence without its full stop, or `nil` if
+    /// it can have one.
     package var mistake: String? {
         let meaningful = FaultSupport.meaningful[kind] ?? []
         guard meaningful.contains(trigger.kind) else {
@@ -85,7 +85,7 @@ extension Fault {
         }
     }
 
-    /// Names in the order of the cases.
+    /// The names of triggers, in the order of the cases.
     fileprivate static func list(_ triggers: Set<FaultTrigger.Kind>) -> String {
         let names = FaultTrigger.Kind.allCases.filter(triggers.contains).map(\.rawValue)
         guard names.count > 1, let last = names.last else { return names.first ?? "nothing" }
@@ -104,15 +104,16 @@ extension FaultEffect.Kind: CustomStringConvertible {
 }
 
 extension RadioCapabilities {
-    /// The longest delay of an answer with which the central still gets it.
+    /// The longest delay after which the central still accepts an answer.
     package var longestFaultDelay: Duration {
         answerDeadline.map { $0 - .milliseconds(500) } ?? .seconds(29)
     }
 
-    /// Why the radio cannot carry out a fault, as a sentence without its full stop; `nil` if it can.
+    /// The reason that the radio cannot carry out a fault, as a sentence without its full stop, or `nil` if
+    /// it can.
     ///
-    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. `faults` is what
-    /// the radio supports. A fault that means nothing on any radio has its `mistake` here too.
+    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. `faults` are the
+    /// faults that the radio supports. For a fault without effect on any radio, the result is its `mistake`.
     package func shortcoming(
         of fault: Fault, properties: CharacteristicProperties? = nil, with faults: FaultSupport
     ) -> String? {
@@ -185,7 +186,7 @@ extension RadioCapabilities {
 }
 
 extension Fault {
-    /// `true` if the fault applies to some connections and not to others.
+    /// `true` if the fault applies only to some connections.
     var selectsConnections: Bool {
         selection.nth != .all || selection.times != nil || selection.chance < 1
             || selection.condition != nil

@@ -1,26 +1,25 @@
 /// The faults that a radio can carry out: the table of triggers and effects, and the limits of each.
 ///
-/// `check`, the documentation and the tests read it. Limits that are among the radio's other capabilities,
-/// such as its ATT errors and the time limit of its answers, are read from there: see
+/// `check`, the documentation and the tests use this table. Further limits, such as the radio's ATT errors
+/// and the time limit for its answers, are in its other capabilities: see
 /// `RadioCapabilities.shortcoming(of:properties:with:)`.
 package struct FaultSupport: Hashable, Sendable {
     /// The triggers that the radio supports with each effect; an effect that is missing is not supported.
     package var triggers: [FaultEffect.Kind: Set<FaultTrigger.Kind>]
-    /// The reasons for which the radio can end a link.
+    /// The reasons with which the radio can end a link.
     package var disconnectReasons: [UInt8]
-    /// The ways in which it can lose a bond.
+    /// The ways in which the radio can lose a bond.
     package var lostBonds: Set<FaultEffect.LostBond>
     /// `true` if the radio refuses connections by advertising as not connectable.
     ///
-    /// If `false`, or if the fault is for some connections only, the radio ends a connection at once.
+    /// If `false`, or if the fault applies only to some connections, the radio ends a new connection at once.
     package var refusesByAdvertising: Bool
-    /// The ways in which the radio carries out effects that other radios carry out otherwise, as phrases for
-    /// people.
+    /// Descriptions for users of effects that the radio carries out differently from other radios.
     package var ways: [FaultEffect.Kind: String]
-    /// `true` if the radio has requests for Client Characteristic Configurations decided about.
+    /// `true` if faults can apply to requests for Client Characteristic Configurations.
     package var reachesConfigurations = true
 
-    /// The combinations that mean something on any radio.
+    /// The combinations that can have an effect on some radio.
     package static let meaningful: [FaultEffect.Kind: Set<FaultTrigger.Kind>] = {
         let requests: Set<FaultTrigger.Kind> = [.read, .write, .subscribe, .discover, .mtu]
         let links = requests.union([.notify, .connect, .pair])
@@ -57,7 +56,7 @@ package struct FaultSupport: Hashable, Sendable {
             .vanish: "the controller is reset and advertises nothing",
         ])
 
-    /// bluetoothd, which does discovery, the MTU and subscriptions by itself.
+    /// The support of bluetoothd, which handles discovery, the MTU and subscriptions by itself.
     package static let bluez: FaultSupport = {
         let unseen: Set<FaultTrigger.Kind> = [.discover, .mtu]
         var triggers = meaningful.mapValues { $0.subtracting(unseen) }
@@ -78,7 +77,7 @@ package struct FaultSupport: Hashable, Sendable {
         return support
     }()
 
-    /// Whether the radio can carry out an effect at a trigger.
+    /// Whether the radio can carry out an effect for a trigger.
     package func allows(_ effect: FaultEffect.Kind, at trigger: FaultTrigger.Kind) -> Bool {
         triggers[effect]?.contains(trigger) == true
     }

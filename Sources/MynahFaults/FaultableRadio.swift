@@ -1,69 +1,70 @@
 package import MynahCore
 
-/// A radio with a layer of faults around it, which a fault can make vanish from the air.
+/// A radio whose device a fault can make disappear from the air.
 package protocol VanishingRadio: ControllableRadio {
-    /// The faults that it can carry out.
+    /// The faults that the radio can carry out.
     nonisolated var faultSupport: FaultSupport { get }
 
-    /// Falls silent: every link ends, and nothing is advertised.
+    /// Makes the device disappear: every link ends, and nothing is advertised.
     func vanish() async throws(RadioError)
 
-    /// Advertises again as before it fell silent.
+    /// Advertises again as before the device disappeared.
     func reappear() async throws(RadioError)
 }
 
-/// A radio whose layers below the sink can misbehave: our own host.
+/// A radio in which faults can also apply below the sink: Mynah's own host.
 package protocol FaultableRadio: VanishingRadio {
-    /// Has requests that the radio answers by itself decided about; with `nil` they are answered as usual.
+    /// Sets the faults that decide about requests which the radio answers by itself; with `nil`, these are
+    /// answered as usual.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
-    /// Sets whether any fault may apply. If not, requests are answered as usual, without a verdict.
+    /// Sets whether any fault may apply. If not, requests are answered as usual, without calling `verdict`.
     func armLowerFaults(_ isArmed: Bool)
 
-    /// Decides about the request of a central that was held up; does nothing if none is.
+    /// Decides about the delayed request of a central; does nothing if there is none.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict)
 
-    /// The link of a central has ended.
+    /// Notes that the link of a central has ended.
     func ended(_ central: Peer.ID)
 
-    /// Deletes the bond of a central, or all bonds if it is `nil`, with the remembered subscriptions. The
-    /// bonds on disk are deleted too.
+    /// Deletes the bond of a central, or all bonds with `nil`, with the remembered subscriptions. The saved
+    /// bonds are deleted too.
     ///
-    /// `way` is the reaction to a peer that encrypts with the lost key, until it pairs again.
+    /// `way` is the reaction to a peer that encrypts with the lost key before it pairs again.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
 }
 
 /// Decides about the requests that a radio answers by itself.
 package protocol LowerFaults: Sendable {
-    /// Called on the radio's executor for each request.
+    /// Decides about a request; called on the radio's executor.
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict
 }
 
 /// A request that a radio answers by itself.
 package enum LowerRequest: Hashable, Sendable {
-    /// A read of a value that the link's protection does not allow.
+    /// A read of a value that the link's security does not allow.
     case read(AttributeKey)
-    /// A write of a value that the link's protection does not allow.
+    /// A write of a value that the link's security does not allow.
     case write(AttributeKey)
-    /// A write, or prepared writes, of a Client Characteristic Configuration that sets a bit.
+    /// A write, or prepared writes, that set a bit of a Client Characteristic Configuration.
     case subscribe(AttributeKey)
     /// A read of a Client Characteristic Configuration.
     case readConfiguration(ConfigurationKey)
-    /// A write of a Client Characteristic Configuration, which subscribes or not.
+    /// A write of a Client Characteristic Configuration; `subscribes` is `true` if it makes a subscription.
     case writeConfiguration(ConfigurationKey, subscribes: Bool)
-    /// A request that finds services, included services, characteristics or descriptors, and these Client
-    /// Characteristic Configurations.
+    /// A request that discovers services, included services, characteristics or descriptors, among them these
+    /// Client Characteristic Configurations.
     case discover([ConfigurationKey])
     /// An Exchange MTU Request.
     case mtu
 }
 
-/// The key of a Client Characteristic Configuration, and that of its characteristic.
+/// The keys of a Client Characteristic Configuration and of its characteristic.
 package struct ConfigurationKey: Hashable, Sendable {
     package var configuration: AttributeKey
     package var characteristic: AttributeKey
 
-    /// The configuration of a characteristic.
+    /// Makes the keys of a configuration and its characteristic.
     package init(_ configuration: AttributeKey, of characteristic: AttributeKey) {
         self.configuration = configuration
         self.characteristic = characteristic

@@ -1,25 +1,27 @@
 import MynahCore
 
-/// The advertisement that a device has requested, and the faults that change it or silence the device.
+/// The advertisement that a device has requested, and the faults that change it or make the device disappear.
 struct FaultedAdvertising: Sendable {
     /// The requested advertisement, or `nil` if there is none.
     var wanted: Advertisement?
-    /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
+    /// The last advertisement that the radio accepted, or `nil` if it has none or refused it.
     var onAir: Advertisement?
-    /// `true` from when the radio falls silent until it has come back.
+    /// `true` from the disappearance of the device until it is back.
     var isGone = false
-    /// `true` if the radio did not work when it came back, so that it has to advertise as soon as it works.
+    /// `true` if the radio did not work when the device came back, so that it must advertise once the radio
+    /// works.
     var isDue = false
-    /// The states that the radio has reported since.
+    /// The states that the radio has reported since the disappearance.
     var hidden = HiddenStates()
-    /// The state of the radio that was last reported to the device; a lost radio is not on.
+    /// The last state of the radio that was reported to the device; the state of a lost radio is not
+    /// `poweredOn`.
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
-    /// The faults for which it is silent.
+    /// The faults that make the device disappear, with their numbers.
     private(set) var silent: [String: Int] = [:]
 
-    /// The advertisement with the changes of the faults, which apply in the order in which they began.
+    /// The advertisement with the changes of the faults, in the order in which they began.
     func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
         var result = advertisement
         for change in changes { result = change.change.applied(to: result) }
@@ -29,20 +31,21 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
-    /// Notes that the device stops advertising.
+    /// Notes that the device has stopped advertising.
     mutating func stop() { (wanted, onAir) = (nil, nil) }
 
-    /// Notes that a fault silences the device.
+    /// Notes that a fault makes the device disappear.
     ///
-    /// Returns `false` if the device is silent already, or if the radio does not work: the end of the fault
-    /// must not turn it on.
+    /// Returns `false` if the device has disappeared already, or if the radio does not work, because then the
+    /// end of the fault must not turn it on.
     mutating func vanish() -> Bool {
         guard !silent.isEmpty, !isGone, told == .poweredOn else { return false }
         isGone = true
         return true
     }
 
-    /// Notes an event about the radio's state; returns `false` if the device is gone, which does not know it.
+    /// Notes an event of the radio's state; returns `false` if the device must not get it, because it has
+    /// disappeared.
     mutating func hasReported(_ event: RadioEvent) -> Bool {
         guard !isGone else {
             hidden.note(event)
@@ -52,13 +55,14 @@ struct FaultedAdvertising: Sendable {
         return true
     }
 
-    /// The radio works; returns whether the device has to advertise for the first time since it came back.
+    /// Handles that the radio works; returns whether the device has to advertise for the first time since it
+    /// came back.
     mutating func resume() -> Bool {
         defer { isDue = false }
         return isDue
     }
 
-    /// The device is on the air again; returns the radio's events of the time in between.
+    /// Handles that the device is back on the air; returns the radio's events in the meantime.
     mutating func isBack() -> [RadioEvent] {
         let events = hidden.events
         // A radio that does not work now advertises when it does.
@@ -84,24 +88,24 @@ struct FaultedAdvertising: Sendable {
         return lastNumber
     }
 
-    /// Falls silent, or stays silent.
+    /// Makes the device disappear, for one more fault.
     ///
-    /// Returns a number for `end`, and whether the device was not silent before.
+    /// Returns a number for `end`, and whether no other fault did so before.
     mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
         lastNumber += 1
         defer { silent[fault] = lastNumber }
         return (lastNumber, silent.isEmpty)
     }
 
-    /// The effects that have ended.
+    /// The effects that a call of `end` has ended.
     struct Ended {
-        /// A change has ended, so the advertisement must be composed again.
+        /// Whether a change has ended, so that the advertisement must be composed again.
         var isChange = false
-        /// The silence is over.
+        /// Whether the last disappearance has ended.
         var isSilence = false
     }
 
-    /// Ends the change of a fault, unless it was restarted after `number`; with `nil` in any case.
+    /// Ends the effect of a fault, unless it was restarted after `number`; with `nil`, in any case.
     mutating func end(_ fault: String, number: Int? = nil) -> Ended {
         var ended = Ended()
         let count = changes.count

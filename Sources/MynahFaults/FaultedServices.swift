@@ -1,37 +1,39 @@
 import MynahCore
 
-/// The services that a device has published, with the changes of the faults: some services are gone, and some
-/// reads go to the faults that the radio would answer by itself.
+/// The services that a device has published, with the changes of the faults.
+///
+/// Some services may be removed, and the radio asks about some values that it would otherwise answer by
+/// itself.
 struct FaultedServices: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
-        /// The services as the device defines them.
+        /// The services as defined by the device.
         var services: [ServiceDefinition]
-        /// The batch of the radio, or `nil` if none of the services is on the radio.
+        /// The radio's identifier of the batch, or `nil` if none of its services is published.
         var id: PublishedServices.ID?
-        /// The keys of the attributes that are on the radio.
+        /// The keys of the published attributes.
         var shown: [AttributeKey]
     }
 
     private(set) var batches: [PublishedServices.ID: Batch] = [:]
     private var lastID: UInt32 = 0
-    /// The values that the radio answers by itself, or that the layer answers for it.
+    /// The static values, which the radio, or `FaultyRadio` in its place, answers by itself.
     private(set) var values: [AttributeKey: [UInt8]] = [:]
-    /// The attributes that have such a value.
+    /// The attributes with a static value.
     var keysWithValue: [AttributeKey] { values.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The attributes whose reads faults are for, of those that have such a value; all of them for `nil`.
+    /// The attributes with a static value whose reads these faults apply to; with `nil`, all of them.
     func keys(readBy faults: [Fault]?) -> [AttributeKey] {
         guard let reads = faults?.filter({ $0.trigger == .on(.read) }) else { return keysWithValue }
         let keys = reads.compactMap(\.attribute)
         return keys.count < reads.count ? keysWithValue : keys.filter { values[$0] != nil }
     }
 
-    /// The services and characteristics that are gone, by the name of the fault.
+    /// The removed services and characteristics, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 
-    /// The services of a batch that are not gone, with the values of now; values of attributes that the sink
-    /// is asked for are left out.
+    /// The services of a batch without the removed ones, with current static values; without a value for
+    /// attributes about which the radio must ask.
     func shown(_ services: [ServiceDefinition], asks: (AttributeKey) -> Bool) -> [ServiceDefinition] {
         let gone = Set(removed.values)
         var result = services.filter { !gone.contains($0.key) }
@@ -65,7 +67,7 @@ struct FaultedServices: Sendable {
         }
     }
 
-    /// Notes a batch that the radio has published, and returns the device's identifier of it.
+    /// Adds a batch that the radio has published, and returns the device's identifier for it.
     mutating func published(
         _ services: [ServiceDefinition], shown: [ServiceDefinition], as id: PublishedServices.ID?
     ) -> PublishedServices.ID {
@@ -75,14 +77,14 @@ struct FaultedServices: Sendable {
         return outer
     }
 
-    /// Forgets a batch; returns the radio's identifier of it.
+    /// Removes a batch; returns the radio's identifier of it.
     mutating func withdraw(_ id: PublishedServices.ID) -> PublishedServices.ID? {
         guard let batch = batches.removeValue(forKey: id) else { return nil }
         for key in batch.services.attributeKeys { values[key] = nil }
         return batch.id
     }
 
-    /// Notes a value, or `nil` if there is none.
+    /// Sets a static value, or removes it with `nil`.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) { values[key] = value }
 
     /// The properties of a published characteristic, or `nil` if it is not published.
@@ -92,15 +94,16 @@ struct FaultedServices: Sendable {
 
     // MARK: Faults
 
-    /// Something is gone because of a fault; returns `false` if it is already.
+    /// Removes a service or characteristic for a fault; returns `false` if it is removed already.
     mutating func remove(_ key: AttributeKey, by fault: String) -> Bool {
         removed.updateValue(key, forKey: fault) != key
     }
 
-    /// Restores the service or characteristic that a fault removed; returns `false` if it removed none.
+    /// Restores the service or characteristic that a fault removed; returns `false` if the fault removed
+    /// none.
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
-    /// A batch that has to be changed on the radio, or `nil` if there is none.
+    /// A batch that must be published again, or `nil` if there is none.
     func nextChange(
         except refused: Set<PublishedServices.ID> = []
     ) -> (id: PublishedServices.ID, batch: Batch)? {
@@ -118,8 +121,8 @@ struct FaultedServices: Sendable {
         return inner
     }
 
-    /// The radio has published a batch anew, or failed to if `inner` is `nil`; returns `false` if the batch
-    /// was withdrawn meanwhile.
+    /// Notes that the radio has published a batch again, or with `nil` that this failed; returns `false` if
+    /// the batch was withdrawn in the meantime.
     mutating func changed(
         _ id: PublishedServices.ID, to inner: PublishedServices.ID?, shown: [ServiceDefinition]
     ) -> Bool {
@@ -129,14 +132,14 @@ struct FaultedServices: Sendable {
         return true
     }
 
-    /// The radio is stopped.
+    /// Forgets everything, because the radio was stopped.
     mutating func removeAll() {
         self = FaultedServices()
     }
 }
 
 extension [ServiceDefinition] {
-    /// The keys of the services and of everything in them, in order.
+    /// The keys of the services and of all their attributes, in order.
     fileprivate var attributeKeys: [AttributeKey] {
         flatMap { service in
             [service.key]

@@ -49,7 +49,7 @@ extension FaultyRadio {
         return changed(ask(whole), by: decision, request)
     }
 
-    /// Asks for a value: the layer itself, if it is one that the radio would answer with.
+    /// Gets the value for a read: from this layer if it is a static value, or else from the sink.
     private func ask(_ request: ReadRequest) -> RadioAnswer {
         guard let answer = machine.ownAnswer(to: request) else { return ask(.read(request)) }
         pass(answer.event)
@@ -68,7 +68,7 @@ extension FaultyRadio {
         return answer(decision, to: request.central, keys.first, .write) { ask(.write(request)) }
     }
 
-    /// Applies faults to a write that gets no response: it can be dropped, and nothing waits for it.
+    /// Applies faults to a write without a response, which can be dropped but not delayed.
     private func command(_ request: WriteRequest, _ decision: FaultRules.Decision) -> RadioAnswer {
         defer { carryOut(decision, of: request.central) }
         switch decision.effect {
@@ -77,7 +77,7 @@ extension FaultyRadio {
         }
     }
 
-    /// The answer to a request as the faults have it that apply; `ask` asks the sink.
+    /// The answer to a request as changed by the faults that apply; `ask` asks the sink.
     private func answer(
         _ decision: FaultRules.Decision, to central: Peer.ID, _ key: AttributeKey?,
         _ access: RefusedRequest.Access, ask: () -> RadioAnswer
@@ -100,7 +100,7 @@ extension FaultyRadio {
 
     // MARK: Answers
 
-    /// An answer that is given after a delay from now, or when the sink gives it if that is later.
+    /// An answer that is given after a delay, or when the sink gives it if that is later.
     private func held(_ answer: RadioAnswer, for delay: Duration) -> RadioAnswer {
         guard delay > .zero else { return answer }
         let held = HeldAnswer(answer)
@@ -108,7 +108,7 @@ extension FaultyRadio {
         return .later(held.pending)
     }
 
-    /// The answer to a read with the bytes that a fault makes of it, after its delay.
+    /// The answer to a read with the bytes as changed by a fault, after its delay.
     private func changed(
         _ answer: RadioAnswer, by decision: FaultRules.Decision, _ request: ReadRequest
     ) -> RadioAnswer {
@@ -134,7 +134,7 @@ extension FaultyRadio {
 
     // MARK: Below the sink
 
-    /// Decides about a request that the radio answers by itself.
+    /// Decides about a request that the radio would answer by itself.
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         let (verdict, actions) = machine.verdict(on: request, of: central, at: now)
         perform(actions)

@@ -5,7 +5,7 @@ import MynahSupport
 extension FaultyRadio {
     // MARK: Services
 
-    /// Publishes the services without those that faults hide.
+    /// Publishes the services without those that faults have removed.
     ///
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
     package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
@@ -32,7 +32,7 @@ extension FaultyRadio {
         showValue(of: attribute)
     }
 
-    /// Lets the radio answer reads of an attribute by itself if no fault may change them.
+    /// Makes the radio answer reads of an attribute by itself if no fault could change them.
     func showValue(of key: AttributeKey) {
         let value = machine.shownValue(of: key)
         inner { $0.setValue(value, of: key) }
@@ -40,7 +40,7 @@ extension FaultyRadio {
 
     /// Publishes again each batch that a fault has changed, or no longer changes.
     ///
-    /// One that the radio refuses is tried again when the radio has recovered, and with the next change.
+    /// A batch that the radio refuses is tried again after the radio has recovered, and at the next change.
     func changeServices() async {
         var refused: Set<PublishedServices.ID> = []
         while let (id, batch) = machine.services.nextChange(except: refused) {
@@ -79,8 +79,8 @@ extension FaultyRadio {
         await wrapped.stopAdvertising()
     }
 
-    /// Advertises the requested advertisement with the changes of the faults, unless it is on the air
-    /// already, or the radio does not work.
+    /// Advertises the requested advertisement with the changes of the faults, unless that is already on the
+    /// air, or the radio does not work.
     func advertiseAgain() async {
         guard let changed = machine.nextAdvertisement else { return }
         do throws(RadioError) {

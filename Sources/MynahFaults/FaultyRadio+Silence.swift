@@ -29,14 +29,14 @@ extension FaultyRadio {
         await advertiseAgain()
     }
 
-    /// The device is on the air again, and gets the radio's events of the time in between.
+    /// Passes the radio's events in the meantime to the device, which is back on the air.
     private func isBack() {
         for event in machine.advertising.isBack() { pass(event) }
     }
 
     /// Turns Bluetooth off or on.
     ///
-    /// A device that a fault has silenced stays silent, and is off when it is back.
+    /// A device that a fault has made disappear stays so, and is off when the fault ends.
     package func setPower(_ isOn: Bool) async throws(RadioError) {
         guard lower != nil, machine.advertising.isGone else { return try await wrapped.setPower(isOn) }
         guard machine.advertising.hidden.isTurnedOff == isOn else { return }
@@ -46,7 +46,7 @@ extension FaultyRadio {
         pass(event)
     }
 
-    /// Returns when everything has been done that faults began before, such as the end of a silence.
+    /// Waits until all earlier jobs of faults are done, such as bringing the device back.
     package func settle() async {
         await withCheckedContinuation { enqueue(.finish($0)) }
     }

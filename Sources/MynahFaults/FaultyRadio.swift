@@ -3,33 +3,33 @@ package import MynahSupport
 
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
-/// The layer runs on the executor of the radio that it wraps, and carries out the actions of its
-/// `FaultMachine`. While no fault can apply, requests bypass the layer. Make one only for a device that has
-/// faults or may get some.
+/// The layer runs on the executor of the wrapped radio, and carries out the actions of its `FaultMachine`.
+/// While no fault can apply, requests bypass the layer. Use it only for a device that has faults, or to which
+/// faults may be added.
 package actor FaultyRadio: RadioLayer {
-    /// The radio that it wraps.
+    /// The wrapped radio.
     package nonisolated let wrapped: any VanishingRadio
-    /// The wrapped radio, if its lower layers can misbehave too.
+    /// The wrapped radio, if faults can also apply below its sink, or else `nil`.
     nonisolated let lower: (any FaultableRadio)?
     private let owner: FaultyRadioOwner
     var machine: FaultMachine
     var values: ValueSender
     var unanswered = UnansweredReplies()
-    /// The value that was sent last, as each subscriber gets it; empty if faults left it as it was.
+    /// The last sent value, as each subscriber gets it; empty if faults did not change it.
     package nonisolated let faultedValues = Lock<[DeliveredValue]>([])
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
     private var work = FaultWork()
 
-    /// The executor of the radio that it wraps.
+    /// The executor of the wrapped radio.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { wrapped.unownedExecutor }
 
     /// The faults that the wrapped radio can carry out.
     package nonisolated var support: FaultSupport { wrapped.faultSupport }
 
-    /// A layer around a radio that has not been started.
+    /// Makes a layer around a radio that has not been started.
     ///
-    /// Random numbers follow from `seed` and the faults' names. `clock` measures delays.
+    /// Random numbers are derived from `seed` and the faults' names. `clock` measures delays.
     package init(
         _ wrapped: any VanishingRadio, faults: [Fault] = [], seed: UInt64,
         clock: some Clock<Duration> = ContinuousClock(), owner: FaultyRadioOwner = FaultyRadioOwner()
@@ -44,12 +44,12 @@ package actor FaultyRadio: RadioLayer {
         alarms = FaultAlarms(RunClock(clock))
     }
 
-    /// Calls the wrapped radio below its sink, if it has that.
+    /// Calls the wrapped radio if faults can apply below its sink.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {
         lower?.onOwnExecutor { body($0) }
     }
 
-    /// Passes on an event that has no answer.
+    /// Passes an event without an answer to the sink.
     func pass(_ event: RadioEvent) { _ = sink?.handle(event) }
 
     func warn(_ message: String) { perform([.warn(message)]) }
@@ -82,7 +82,7 @@ package actor FaultyRadio: RadioLayer {
         return found
     }
 
-    /// Stops the wrapped radio, and drops the values and answers that faults hold up.
+    /// Stops the wrapped radio, and drops all delayed values and answers.
     package func stop() async {
         alarms.removeAll()
         machine.stopWaiting()
@@ -95,7 +95,7 @@ package actor FaultyRadio: RadioLayer {
 
     // MARK: Faults
 
-    /// The faults with their states, in their order.
+    /// The faults with their states, in order.
     package var faults: [FaultRules.Entry] { machine.rules.entries }
 
     /// The existing faults with these names and their states, in the order of `names`.
@@ -103,15 +103,16 @@ package actor FaultyRadio: RadioLayer {
         names.compactMap { machine.rules[$0] }
     }
 
-    /// Adds a fault, or replaces the one with its name.
+    /// Adds a fault, or replaces the one with the same name.
     ///
     /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
     package func add(_ fault: Fault) throws(RadioError) { perform(try machine.add(fault, at: now)) }
 
-    /// Turns a fault on or off; returns `false` if it is already, or `nil` if there is none with that name.
+    /// Turns a fault on or off; returns `false` if it is so already, or `nil` if there is no fault with that
+    /// name.
     ///
-    /// Turning it off ends its lasting effects: services are there again, and the device advertises as
-    /// before. A request that was not answered stays so.
+    /// Turning a fault off ends its lasting effects: services are published again, and the device advertises
+    /// as before. A request that the fault left unanswered stays unanswered.
     ///
     /// Throws `unsupported` if the fault is turned on and the radio cannot carry it out.
     package func turn(_ name: String, isOn: Bool) throws(RadioError) -> Bool? {
@@ -123,7 +124,7 @@ package actor FaultyRadio: RadioLayer {
 
     /// Removes a fault, and ends its effects.
     ///
-    /// Returns the fault, or `nil` if no fault has the name.
+    /// Returns the fault, or `nil` if there is no fault with that name.
     @discardableResult
     package func remove(_ name: String) -> Fault? {
         guard let removed = machine.remove(name) else { return nil }
@@ -131,10 +132,10 @@ package actor FaultyRadio: RadioLayer {
         return removed.fault
     }
 
-    /// Attributes have other keys, as after a restoration.
+    /// Replaces the keys of attributes, for example after a restoration.
     package func rekey(_ mapping: [AttributeKey: AttributeKey]) { perform(machine.rekey(mapping)) }
 
-    /// Numbers connections from 1 again, existing ones first, as at the start of a run.
+    /// Numbers connections from 1 again, beginning with the existing ones, as at the start of a run.
     package func countConnectionsAnew() { machine.links.countAnew() }
 
     // MARK: Actions
@@ -165,12 +166,12 @@ package actor FaultyRadio: RadioLayer {
 
     var now: Duration { alarms.clock.now.offset }
 
-    /// Carries out a step at a time.
+    /// Schedules a step for a time.
     func schedule(_ step: FaultStep, at due: Duration) {
         alarms.add(step, at: due) { [weak self] in await self?.wake($0) }
     }
 
-    /// The timer with a number has woken.
+    /// Handles that the timer with a number has woken.
     private func wake(_ number: UInt64) {
         guard alarms.woke(number) else { return }
         while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { perform(step) }
@@ -195,7 +196,7 @@ package actor FaultyRadio: RadioLayer {
 
     // MARK: Work
 
-    /// Does a job after all that were added before.
+    /// Does a job after all jobs that were added before.
     func enqueue(_ job: FaultJob) {
         guard work.add(job) else { return }
         Task(executorPreference: preferredExecutor) { [weak self] in

@@ -1,11 +1,11 @@
-/// The owner of a layer of faults: its calls are made on the radio's executor.
+/// The callbacks of a `FaultyRadio` to its owner, made on the radio's executor.
 package struct FaultyRadioOwner: Sendable {
-    /// Whether a condition of a fault holds now.
+    /// Returns whether the condition of a fault holds now.
     package var holds: @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
     /// Notes a fault that was applied.
     package var applied: @Sendable (FaultFiring) -> Void
 
-    /// An owner; by default no condition holds, and firings are ignored.
+    /// Makes callbacks; by default, no condition holds, and applied faults are ignored.
     package init(
         holds: @escaping @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool = { _, _ in false },
         applied: @escaping @Sendable (FaultFiring) -> Void = { _ in }

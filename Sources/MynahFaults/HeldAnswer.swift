@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// An answer that is given when both have happened: the sink has it, and its delay is over.
+/// An answer that is given once the sink has given it and its delay is over.
 final class HeldAnswer: Sendable {
     private struct State {
         var outcome: PendingReply.Outcome?
@@ -13,7 +13,7 @@ final class HeldAnswer: Sendable {
 
     var pending: PendingAnswer { reply.pending }
 
-    /// The answer of a sink, which it may give later.
+    /// Begins with the answer of a sink, which may give it later.
     init(_ answer: RadioAnswer) {
         switch answer {
         case .answer(let outcome): give(outcome)
@@ -30,7 +30,7 @@ final class HeldAnswer: Sendable {
         if isReleased { reply.answer(outcome) }
     }
 
-    /// The delay is over.
+    /// Notes that the delay is over.
     func release() {
         let outcome = state.withLock { state in
             state.isReleased = true

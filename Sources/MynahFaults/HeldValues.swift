@@ -1,49 +1,48 @@
 import MynahCore
 
-/// Values that faults hold up on their way to subscribers: by a delay, or because the link has no room.
+/// The values that wait for a subscriber, because a fault delays them or because the link has no room.
 ///
-/// A value that waits holds up later ones to the same central, and to no other.
+/// A waiting value delays later values for the same central, but not those for others.
 struct HeldValues: Sendable {
-    /// A value on its way to centrals.
+    /// A value for one or more centrals.
     struct Value: Hashable, Sendable {
         var attribute: AttributeKey
         var bytes: [UInt8]
         var delivery: Delivery
         /// The receivers, or `nil` for all.
         var centrals: [Peer.ID]?
-        /// When it may be sent.
+        /// The time from which the value may be sent.
         var due: Duration
     }
 
-    /// The fate of a value that is to be sent.
+    /// The result of sending a value.
     enum Fate: Sendable {
-        /// The value goes to the radio as it is.
+        /// The value can be sent to the radio unchanged.
         case unchanged
         /// The value is refused, because too many values wait.
         case refused
-        /// The value is on its way to this number of centrals, or to an unknown number, to each as its part
-        /// says.
+        /// The value waits for this number of centrals, or for an unknown number, with a part for each.
         case held(Int?, [Part], isFaulty: Bool, [FaultAction])
     }
 
-    /// A value on its way to one central, or to all that the radio does not name.
+    /// A value for one central, or for all that the radio cannot identify.
     struct Part: Hashable, Sendable {
         var central: Peer.ID?
-        /// The value as faults have it, or `nil` if they drop it.
+        /// The value as changed by faults, or `nil` if they drop it.
         var value: Value?
     }
 
-    /// The attribute and the central whose values are reordered.
+    /// An attribute and a central whose values are reordered.
     fileprivate struct Place: Hashable {
         var attribute: AttributeKey
         var central: Peer.ID?
     }
 
     private struct Track: Sendable {
-        /// The time of the last value, and the time since the value before it.
+        /// The time of the last value, and the interval to the value before.
         var last: Duration
         var gap: Duration?
-        /// The value that waits for the next one.
+        /// The value that is kept until the next one.
         var waiting: Value?
 
         /// Notes that a value was sent.
@@ -55,22 +54,22 @@ struct HeldValues: Sendable {
         }
     }
 
-    /// How many values wait at most.
+    /// The largest number of waiting values.
     static let limit = 256
-    /// How long a value waits for the next one if no time between two values is known.
+    /// The time for which a value is kept for the next one if the interval between values is not known.
     static let usualGap = Duration.seconds(1)
 
     private(set) var values: [Value] = []
     private var tracks: [Place: Track] = [:]
-    /// Whether a value was refused because too many wait.
+    /// Whether a value was refused because too many are waiting.
     var isRefused = false
 
-    /// Whether a value to be sent has to pass here, because others wait.
+    /// Whether a new value has to be added here, because others are waiting.
     var isUsed: Bool { !values.isEmpty || tracks.values.contains { $0.waiting != nil } }
-    /// Whether another value may wait.
+    /// Whether another value can be added.
     var hasRoom: Bool { values.count < Self.limit }
 
-    /// Notes that there is room again.
+    /// Notes that the radio has room again.
     ///
     /// Returns whether a value was refused before.
     mutating func makeRoom() -> Bool {
@@ -79,7 +78,7 @@ struct HeldValues: Sendable {
         return true
     }
 
-    /// Puts a value on its way that the effect of a fault has changed.
+    /// Adds a value that the effect of a fault may change.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
         switch effect {
         case .reorder:
@@ -93,7 +92,7 @@ struct HeldValues: Sendable {
 
     /// Adds a value at the end.
     ///
-    /// A value that waited for this one follows it.
+    /// A value that was kept for this one is sent after it.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)
@@ -112,8 +111,8 @@ struct HeldValues: Sendable {
 
     /// Keeps a value until the next one of its attribute to its centrals.
     ///
-    /// Returns the time at which to send it if no next value comes, or `nil` if one is kept already. That
-    /// time is a little more than the time between the last two values.
+    /// Returns the time at which to send the value if no next one comes, or `nil` if one is kept already.
+    /// This is a little longer than the interval between the last two values.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)
         var track = tracks[place] ?? Track(last: now)
@@ -124,7 +123,7 @@ struct HeldValues: Sendable {
         return now + (track.gap ?? Self.usualGap) * 5 / 4
     }
 
-    /// Puts a value at the end that has waited too long for the next one.
+    /// Adds a kept value at the end, because no next value came in time.
     mutating func stopKeeping(_ value: Value, at now: Duration) {
         guard var late = tracks[Place(value)]?.waiting, late == value else { return }
         tracks[Place(value)]?.waiting = nil
@@ -158,7 +157,7 @@ struct HeldValues: Sendable {
 }
 
 extension HeldValues.Value {
-    /// The value as the effect of a fault has it, or `nil` if it is dropped.
+    /// The value as changed by the effect of a fault, or `nil` if it is dropped.
     func changed(by effect: FaultEffect?) -> HeldValues.Value? {
         var value = self
         switch effect {

@@ -1,17 +1,17 @@
 import MynahCore
 
-/// The lasting effects that end with the link of the central that they applied to.
+/// The lasting effects that end with the link of the central that caused them.
 struct LinkedEffects: Sendable {
     private var effects: [(fault: String, central: Peer.ID?)] = []
 
-    /// The effect of a fault began; `central` is `nil` if no central in particular caused it.
+    /// Notes that the effect of a fault began; `central` is `nil` if no single central caused it.
     mutating func begin(_ fault: Fault, of central: Peer.ID?) {
         effects.removeAll { $0.fault == fault.name }
         if fault.endsWithLink { effects.append((fault.name, central)) }
     }
 
-    /// Removes the effects that end because a central has disconnected; returns their faults, in the order in
-    /// which they began.
+    /// Removes and returns the faults whose effects end because a central has disconnected, in the order of
+    /// their beginning.
     mutating func takeEnded(by central: Peer.ID) -> [String] {
         let ended = effects.filter { $0.central == nil || $0.central == central }.map(\.fault)
         effects.removeAll { ended.contains($0.fault) }

@@ -1,7 +1,7 @@
 import MynahCore
 
 extension LowerRequest {
-    /// The operations that faults decide about: the first for which there is a fault.
+    /// The operations of the request; the first one for which there is a fault decides.
     var operations: [FaultRules.Operation] {
         switch self {
         // The radio asks about reads and writes only if the link's protection denies them.
@@ -17,7 +17,7 @@ extension LowerRequest {
         }
     }
 
-    /// The attribute whose request is refused, and how it was accessed; `nil` if the request is about none.
+    /// The refused attribute, and the kind of access, or `nil` if the request accesses no attribute.
     var refusable: (key: AttributeKey, access: RefusedRequest.Access)? {
         switch self {
         case .read(let key): (key, .read)
@@ -30,15 +30,15 @@ extension LowerRequest {
 }
 
 extension FaultRules.Decision {
-    /// `true` if the decision changes the value that is read.
+    /// `true` if the decision changes the read value.
     var changesValue: Bool { effect?.changed([]) != nil }
 
-    /// The answer to a read with the bytes that the effect makes of it.
+    /// The answer to a read, with the bytes as changed by the effect.
     func changed(_ outcome: PendingReply.Outcome) -> PendingReply.Outcome {
         outcome.map { effect?.changed($0) ?? $0 }
     }
 
-    /// The decision about a request that the radio answers by itself.
+    /// The verdict for a request that the radio would answer by itself.
     var verdict: LowerVerdict {
         switch effect {
         case .error(let error): .refuse(error)

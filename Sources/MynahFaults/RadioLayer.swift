@@ -2,21 +2,21 @@ package import MynahCore
 
 /// A layer around a radio, on its executor.
 ///
-/// Calls and events that it does not change pass through.
+/// Calls and events that the layer does not change are passed on.
 package protocol RadioLayer: ControllableRadio {
-    /// The radio that it wraps.
+    /// The wrapped radio.
     nonisolated var wrapped: any VanishingRadio { get }
 }
 
 extension RadioLayer {
-    /// Calls the wrapped radio, which is on the same executor.
+    /// Calls the wrapped radio, which runs on the same executor.
     func inner<Value: Sendable, Failure: Error>(
         _ body: @Sendable (isolated any VanishingRadio) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try wrapped.onOwnExecutor { radio throws(Failure) in try body(radio) }
     }
 
-    /// Sends an unchanged value to the wrapped radio.
+    /// Passes a value unchanged to the wrapped radio.
     func pass(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {

@@ -1,16 +1,16 @@
 import MynahCore
 
-/// Replies that are not given while the links of their centrals exist.
+/// The replies that are never given, kept until their link ends, because a dropped reply would be an error.
 struct UnansweredReplies: Sendable {
     private var replies: [Peer.ID: [PendingReply]] = [:]
 
-    /// The answer to a request of a central that gets none.
+    /// Returns an answer to a request of a central that is never given.
     mutating func add(_ central: Peer.ID) -> RadioAnswer {
         let reply = PendingReply()
         replies[central, default: []].append(reply)
         return .later(reply.pending)
     }
 
-    /// The link of a central has ended.
+    /// Drops the replies of a central whose link has ended.
     mutating func forget(_ central: Peer.ID) { replies[central] = nil }
 }

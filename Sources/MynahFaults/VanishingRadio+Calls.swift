@@ -2,7 +2,7 @@ import MynahCore
 
 // Calls that a layer of faults makes, whose failures are warnings.
 extension VanishingRadio {
-    /// Ends a central's link for a reason; returns an action for each failure.
+    /// Disconnects a central with a reason; returns an action for each failure.
     func end(_ central: Peer.ID, for reason: UInt8) async -> [FaultAction] {
         do throws(RadioError) {
             // The radio's own reason, which every radio can give.

@@ -4,11 +4,12 @@ import MynahSupport
 package struct ACLPacket: Hashable, Sendable {
     /// The Packet_Boundary_Flag.
     package enum Boundary: UInt16, Hashable, Sendable {
-        /// The first packet of a PDU, from a host; it is not flushed automatically.
+        /// The first packet of a PDU, from a host; the packet is not flushed automatically.
         case first = 0b00
         /// A continuing packet of a PDU.
         case continuing = 0b01
-        /// The first packet of a PDU, from a controller, or from a host if it may be flushed automatically.
+        /// The first packet of a PDU, from a controller, or from a host if the packet may be flushed
+        /// automatically.
         case firstFlushable = 0b10
         /// A complete PDU; not used on LE.
         case complete = 0b11
@@ -28,14 +29,14 @@ package struct ACLPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// The packet in a body, or `nil` if its lengths do not agree.
+    /// Parses a packet's body; `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         guard let (handle, boundary, data) = Self.parts(of: body) else { return nil }
         self.init(handle: handle, boundary: boundary, data: Array(data))
     }
 
-    /// The handle, boundary and range of the data of the packet in a body, or `nil` if its lengths do
-    /// not agree.
+    /// The handle, the boundary and the range of the data in a packet's body, or `nil` if its lengths do not
+    /// agree.
     package static func parts(
         of body: [UInt8]
     ) -> (handle: ConnectionHandle, boundary: Boundary, data: ArraySlice<UInt8>)? {
@@ -46,12 +47,12 @@ package struct ACLPacket: Hashable, Sendable {
         return (ConnectionHandle(rawValue: first), boundary, body[4...])
     }
 
-    /// Whether the packet in a body continues a PDU.
+    /// Whether a packet with this body continues a PDU.
     package static func continues(_ body: [UInt8]) -> Bool {
         body.count > 1 && UInt16(body[1]) >> 4 & 3 == Boundary.continuing.rawValue
     }
 
-    /// The packet on the transport.
+    /// The HCI packet on the transport.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 4 + data.count)
         writer.write(handle.rawValue | boundary.rawValue << 12)

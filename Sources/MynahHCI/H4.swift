@@ -1,7 +1,7 @@
 import MynahSupport
 
-/// The HCI packet indicator before each packet on a UART transport, or on a socket with the same framing
-/// (Core Specification, Vol 4, Part A, 2).
+/// The HCI packet indicator, which precedes each packet on a UART, or on a socket with the same framing (Core
+/// Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// HCI Command.
     case command = 0x01
@@ -15,7 +15,7 @@ public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     case isochronousData = 0x05
 }
 
-/// A packet between a host and a controller: its type, and the bytes after it.
+/// A packet between a host and a controller: its type, and the bytes after the type.
 public struct H4Packet: Hashable, Sendable {
     /// The packet's type.
     public var type: H4PacketType
@@ -28,18 +28,17 @@ public struct H4Packet: Hashable, Sendable {
         self.body = body
     }
 
-    /// The bytes on the transport.
+    /// The packet as bytes on the transport.
     package var bytes: [UInt8] { [type.rawValue] + body }
 }
 
-/// Cuts a stream of bytes into packets.
+/// Splits a stream of bytes into packets.
 ///
-/// A byte that is no packet type cannot be skipped: what follows it has no known length, and the stream is
-/// lost.
+/// After a byte that is no packet type, decoding fails, because the length of the following data is unknown.
 package struct H4Decoder: Sendable {
-    /// The stream is no H4, or not any more.
+    /// The stream is not H4, or a byte of it was lost.
     package struct Lost: Error, Hashable, Sendable {
-        /// The byte where a packet type was expected.
+        /// The byte that was received instead of a packet type.
         package var byte: UInt8
     }
 
@@ -49,10 +48,10 @@ package struct H4Decoder: Sendable {
     /// A decoder at the beginning of a stream.
     package init() {}
 
-    /// How many bytes of a packet that is not complete are held; never more than one packet has.
+    /// The number of bytes of an incomplete packet that are held.
     package var pending: Int { buffer.count - start }
 
-    /// Decodes received bytes, and returns the packets that are complete now.
+    /// Decodes received bytes, and returns the packets that they complete.
     package mutating func decode(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
         buffer += bytes
         var packets: [H4Packet] = []
@@ -90,7 +89,7 @@ package struct H4Decoder: Sendable {
 extension H4PacketType {
     /// The length of the header in bytes.
     ///
-    /// The last bytes of the header are the length of the data.
+    /// The length of the data is in the last bytes of the header.
     var headerLength: Int {
         switch self {
         case .command, .synchronousData: 3

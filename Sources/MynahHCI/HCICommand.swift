@@ -2,7 +2,7 @@ import MynahSupport
 
 /// A command of the host (Core Specification, Vol 4, Part E, 5.4.1).
 package struct HCICommand: Hashable, Sendable {
-    /// Which one.
+    /// The opcode of the command.
     package var opcode: HCIOpcode
     /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
@@ -13,7 +13,7 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The command in a packet's body, or `nil` if its lengths do not agree.
+    /// Parses a packet's body; `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),
@@ -24,7 +24,7 @@ package struct HCICommand: Hashable, Sendable {
 
     /// The packet of the command.
     ///
-    /// Parameters past 255 bytes are a mistake of the program, and are cut.
+    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 3 + parameters.count)
         writer.write(opcode.rawValue)

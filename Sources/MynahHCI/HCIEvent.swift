@@ -14,7 +14,7 @@ package struct HCIEvent: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The event in a packet's body, or `nil` if its lengths do not agree.
+    /// Parses a packet's body; `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = reader.readUInt8(), let length = reader.readUInt8(),
@@ -23,8 +23,8 @@ package struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
-    /// The links and numbers of packets in the body of a Number Of Completed Packets event, or `nil` if
-    /// it is another event or its lengths do not agree.
+    /// The links and numbers of packets in the body of a Number Of Completed Packets event, or `nil` for
+    /// another event or a wrong length.
     package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
@@ -35,7 +35,7 @@ package struct HCIEvent: Hashable, Sendable {
 
     /// The packet of the event.
     ///
-    /// Parameters past 255 bytes are a mistake of the program, and are cut.
+    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
     package var packet: H4Packet {
         let count = min(parameters.count, 255)
         var body: [UInt8] = []
@@ -67,7 +67,7 @@ package struct HCIEvent: Hashable, Sendable {
     /// LE Meta.
     package static let leMeta: UInt8 = 0x3E
 
-    /// The first parameter of an LE event (7.7.65).
+    /// The subevent codes, which are the first parameter of an LE event (7.7.65).
     package enum LESubevent {
         /// Connection Complete.
         package static let connectionComplete: UInt8 = 0x01
@@ -110,7 +110,7 @@ package enum HCIEventContent: Hashable, Sendable {
     case encryptionChange(HCIStatus, handle: ConnectionHandle, isOn: Bool)
     /// Encryption Key Refresh Complete.
     case encryptionKeyRefreshComplete(HCIStatus, handle: ConnectionHandle)
-    /// The number of completed packets of each link.
+    /// Number Of Completed Packets, for each link.
     case completedPackets([CompletedPackets])
     /// Hardware Error.
     case hardwareError(UInt8)
@@ -118,7 +118,7 @@ package enum HCIEventContent: Hashable, Sendable {
     case connectionComplete(HCIStatus, LEConnection)
     /// Connection Update Complete.
     case connectionUpdateComplete(HCIStatus, handle: ConnectionHandle, LEConnection.Parameters)
-    /// Remote Connection Parameter Request: the other side asks to meet more or less often.
+    /// Remote Connection Parameter Request: the peer requests other connection parameters.
     case remoteParameterRequest(
         handle: ConnectionHandle, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
     /// Long Term Key Request.
@@ -131,14 +131,14 @@ package enum HCIEventContent: Hashable, Sendable {
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
     /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
-    /// An event that the host need not know.
+    /// An event that the host does not use.
     case other(UInt8)
 
-    /// A link's share of a credit event.
+    /// The completed packets of one link in a Number Of Completed Packets event.
     package struct CompletedPackets: Hashable, Sendable {
         /// The link.
         package var handle: ConnectionHandle
-        /// How many are done.
+        /// The number of completed packets.
         package var count: Int
 
         /// A number of packets of a link.

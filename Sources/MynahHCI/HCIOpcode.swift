@@ -1,16 +1,17 @@
 import MynahSupport
 
-/// Which command, by its group and its number within it (Core Specification, Vol 4, Part E, 5.4.1).
+/// The opcode of a command: its group and its number within the group (Core Specification, Vol 4, Part E,
+/// 5.4.1).
 package struct HCIOpcode: Hashable, Sendable {
-    /// The 16 bits: the group in the upper six.
+    /// The 16 bits of the opcode: the group is in the upper six.
     package let rawValue: UInt16
 
-    /// The opcode with these bits.
+    /// Makes the opcode of these bits.
     package init(_ rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// A command of a group.
+    /// Makes the opcode of a command of a group.
     package init(group: UInt16, command: UInt16) {
         rawValue = group << 10 | command & 0x3FF
     }

@@ -1,4 +1,4 @@
-/// Why a controller refused, or why a link ended (Core Specification, Vol 1, Part F).
+/// The reason that a controller refused a command, or that a link ended (Core Specification, Vol 1, Part F).
 package struct HCIStatus: Error, Hashable, Sendable {
     /// The number.
     package let code: UInt8

@@ -10,7 +10,7 @@ public protocol HCITransport: Sendable {
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError)
 
-    /// Sends a packet; in order, and without waiting.
+    /// Sends a packet, after the packets that were sent before, and without waiting.
     func send(_ packet: H4Packet)
 
     /// Closes the transport.

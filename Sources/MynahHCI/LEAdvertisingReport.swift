@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A report of an advertising PDU (Core Specification, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
 package struct LEAdvertisingReport: Hashable, Sendable {
-    /// The Event_Type, as in legacy reports.
+    /// The kind of the PDU, numbered as the Event_Type of legacy reports.
     package enum Kind: UInt8, Hashable, Sendable {
         /// ADV_IND: connectable and scannable.
         case connectable = 0
@@ -17,13 +17,13 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         case scanResponse = 4
     }
 
-    /// How much of its data a report holds (7.7.65.13, Data_Status).
+    /// The completeness of a report's data (7.7.65.13, Data_Status).
     package enum Progress: UInt8, Hashable, Sendable {
         /// The data is complete, or this is the last part of it.
         case complete = 0
-        /// More comes in the next report of the same set.
+        /// More data follows in the next report of the same set.
         case more = 1
-        /// The rest is lost.
+        /// The data is incomplete, and the rest will not follow.
         case truncated = 2
     }
 
@@ -39,14 +39,14 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var isExtended: Bool
     /// The Advertising_SID, or `nil` if there is none.
     package var set: UInt8?
-    /// The PHY that announced it, or `nil` for a legacy PDU.
+    /// The PHY of the advertising PDU on the primary channel, or `nil` for a legacy PDU.
     package var primaryPHY: AdvertisingPHY?
     /// The PHY of the data, or `nil` if there is none.
     package var secondaryPHY: AdvertisingPHY?
-    /// Whether the report is complete.
+    /// The completeness of the data.
     package var progress: Progress
 
-    /// A report, by default of a legacy PDU and complete.
+    /// Makes a report, by default of a legacy PDU with complete data.
     package init(
         kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false,
         set: UInt8? = nil, progress: Progress = .complete
@@ -75,9 +75,10 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         return reports
     }
 
-    /// Reads extended reports.
+    /// Reads the reports of an extended advertising event.
     ///
-    /// Reports of legacy PDUs keep their kind; the kind of the others follows from their properties.
+    /// The reports of legacy PDUs have the kind of the PDU. For other reports, the kind follows from their
+    /// properties.
     static func extended(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
         guard let count = reader.readUInt8() else { return nil }
         var reports: [LEAdvertisingReport] = []

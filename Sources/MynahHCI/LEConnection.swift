@@ -20,7 +20,7 @@ package struct LEConnection: Hashable, Sendable {
         /// The supervision timeout, in units of 10 ms.
         package var timeout: UInt16
 
-        /// Connection parameters; the defaults are those that an iPhone was seen to use.
+        /// Makes connection parameters; the defaults are those that an iPhone was seen to use.
         package init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
             self.interval = interval
             self.latency = latency
@@ -76,7 +76,8 @@ package struct LEConnection: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Six bytes, the lowest first; an address kind's lowest bit says whether it was made up.
+    /// Reads an address of six bytes, least significant first; the lowest bit of `kind` marks a random
+    /// address.
     package mutating func readAddress(kind: UInt8) -> DeviceAddress? {
         guard let bytes = readBytes(6) else { return nil }
         return DeviceAddress(littleEndian: bytes, kind: kind & 1 == 0 ? .public : .random)
@@ -84,13 +85,13 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    /// Six bytes, the lowest first.
+    /// Appends an address of six bytes, least significant first.
     package mutating func write(_ address: DeviceAddress) {
         write((0..<6).map { UInt8(truncatingIfNeeded: address.value >> (8 * $0)) })
     }
 }
 
 extension DeviceAddress {
-    /// The number of its kind in commands and events.
+    /// The address type in commands and events.
     package var kindCode: UInt8 { kind == .public ? 0 : 1 }
 }

@@ -1,6 +1,6 @@
-/// The RSSI of LE events and answers.
+/// Decodes the RSSI in LE events and in results of commands.
 package enum SignalStrength {
-    /// The RSSI of an octet in dBm, or `nil` if the controller does not know it.
+    /// The RSSI in a byte, in dBm, or `nil` if the controller does not know it.
     ///
     /// An RSSI is -127 to 20, and 127 is "not available"; every other octet is reserved (Vol 4, Part E,
     /// 7.7.65.2).

@@ -1,29 +1,31 @@
 import MynahHCI
 import MynahSupport
 
-/// Data for the controller, which has room for a number of packets and reports when they are done (Core
-/// Specification, Vol 4, Part E, 4.1.1).
+/// The queue of ACL data to the controller, which has room for a limited number of packets and reports
+/// completed ones (Core Specification, Vol 4, Part E, 4.1.1).
 ///
-/// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps
-/// what it was sent until its link is given up, and the others do not wait for that. On one link,
-/// confirmations take turns with everything else, so that neither keeps the other waiting.
+/// Links take turns, and each has its share of the controller's buffers. A phone that no longer responds
+/// keeps its share until its link ends, and the other links go on. Within a link, confirmations and other
+/// PDUs take turns, so that neither delays the other.
 struct DataQueue: Sendable {
-    /// How many packets of one link wait before others are refused, and how many confirmations.
+    /// The largest number of queued packets of a link, and also of queued confirmations; beyond it, PDUs are
+    /// refused.
     static let limit = 1024
-    /// The number of packets that may wait beyond the limit, so that requests of this side are not dropped:
-    /// few of them can be under way at a time, and a dropped request would get no answer.
+    /// The number of packets beyond the limit that are reserved for this side's requests.
+    ///
+    /// Only few requests can wait at a time, and a dropped request would get no answer.
     static let reserve = 64
 
-    /// The queue of one link.
+    /// The queued data of one link.
     private struct LinkQueue {
-        /// The packets in order; those before `first` were sent.
+        /// The packets in order; those before the index `first` were sent.
         var waiting: [H4Packet] = []
         var first = 0
-        /// The number of packets that the controller has.
+        /// The number of this link's packets in the controller.
         var inFlight = 0
-        /// How many confirmations of indications wait, all of which are alike.
+        /// The number of queued confirmations of indications, which are all the same.
         var confirmations = 0
-        /// Whether the packet before was a confirmation.
+        /// Whether the last packet was a confirmation.
         private var hasConfirmed = false
 
         var count: Int { waiting.count - first }
@@ -55,17 +57,17 @@ struct DataQueue: Sendable {
         }
     }
 
-    /// How many bytes of a packet the controller takes.
+    /// The largest size of a packet for the controller, in bytes.
     private(set) var size = 27
-    /// How many packets it has room for altogether.
+    /// The number of packets that the controller has room for.
     private(set) var capacity = 1
     private var links = SortedMap<ConnectionHandle, LinkQueue>()
-    /// The place of the link whose turn it is.
+    /// The index of the link that sends next.
     private var turn = 0
     private var inFlight = 0
-    /// How many links have nothing in the controller.
+    /// The number of links that have no packets in the controller.
     private var idleLinks = 0
-    /// How many packets wait here, besides those the controller has.
+    /// The number of packets in this queue, without those in the controller.
     private(set) var count = 0
 
     mutating func configure(_ buffers: ControllerProfile.Buffers) {
@@ -73,7 +75,7 @@ struct DataQueue: Sendable {
         capacity = max(1, buffers.count)
     }
 
-    /// How many packets of a link wait here, besides confirmations.
+    /// The number of packets of a link in this queue, without confirmations.
     func count(of handle: ConnectionHandle) -> Int {
         links.index(of: handle).map { links[at: $0].count } ?? 0
     }
@@ -82,9 +84,9 @@ struct DataQueue: Sendable {
     ///
     /// Returns `false` if too many PDUs of its link are waiting already.
     ///
-    /// A peer that follows the protocols causes only a few. Without a limit, a peer that sends requests
-    /// through a controller that accepts no data would fill the memory with answers. Answers that fill the
-    /// queue leave room for this side's requests.
+    /// A peer that follows the protocols causes only a few PDUs. Without a limit, a peer that sends requests
+    /// while the controller accepts no data would fill the memory with answers. Answers that fill the queue
+    /// leave room for this side's requests.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {
@@ -112,7 +114,7 @@ struct DataQueue: Sendable {
         return true
     }
 
-    /// The next packet, where the controller has room for it now.
+    /// Removes and returns the next packet, or returns `nil` if the controller has no room.
     mutating func takeNext() -> H4Packet? {
         guard inFlight < capacity, count > 0 else { return nil }
         // A silent peer keeps what it was sent until its link is given up: it may hold its share of the
@@ -133,7 +135,7 @@ struct DataQueue: Sendable {
         return nil
     }
 
-    /// Notes that a number of a link's packets are done, at most as many as it has.
+    /// Notes that the controller has completed a number of a link's packets, which is cut to those it had.
     mutating func completed(_ handle: ConnectionHandle, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)
@@ -143,7 +145,7 @@ struct DataQueue: Sendable {
         if links[at: index].inFlight == 0 { idleLinks += 1 }
     }
 
-    /// Removes a link that has ended; its packets have left the controller with it.
+    /// Removes a link that has ended; the controller has dropped its packets.
     mutating func forget(_ handle: ConnectionHandle) {
         guard let link = links.removeValue(forKey: handle) else { return }
         count -= link.total

@@ -7,7 +7,7 @@ import MynahSupport
 struct Environment: Sendable {
     /// Runs the radio, its phone and its managers.
     let executor: RunExecutor
-    /// The executor for tasks that go on where the radio's answers come.
+    /// The executor for tasks that continue after answers of the radio.
     let tasks: RunTaskExecutor
     let transport: any HCITransport
     let options: HostRadioOptions
@@ -40,6 +40,6 @@ struct Environment: Sendable {
     /// Sleeps; returns `false` if the task was cancelled.
     func sleeps(for duration: Duration) async -> Bool { (try? await clock.sleep(for: duration)) != nil }
 
-    /// The time since the beginning of the clock.
+    /// The current time of the clock.
     func now() -> Duration { clock.now.offset }
 }

@@ -41,14 +41,14 @@ extension HostRadio {
         access.peers.current(of: identity(of: address))
     }
 
-    /// Exchanges the MTU; this side offers that of its identity.
+    /// Exchanges the MTU; this side offers the MTU of its identity.
     ///
     /// The radio exchanges the MTU of a new link by itself; this call waits for that exchange.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
         try await links.perform(MTUExchange(ownMTU: links.server.largestMTU), on: peer)
     }
 
-    /// Discovers primary services: all, or those of one type.
+    /// Discovers primary services: those of one type, or all with `nil`.
     public func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
@@ -112,25 +112,25 @@ extension HostRadio {
     /// Whether a link has room for a write command; if not, `readyToWrite` follows.
     public func hasRoomToWrite(to peer: Peer.ID) -> Bool { links.hasRoomToWrite(to: peer) }
 
-    /// Writes with a command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a command; returns `false` if the link has no room, and then `readyToWrite` follows.
     public func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         try links.write(value, to: handle, of: peer)
     }
 
-    /// Writes with a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a signed command; returns `false` if the link has no room, and then `readyToWrite`
+    /// follows.
     ///
-    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
-    /// Part C, 10.2.2).
+    /// On an encrypted link, the command is sent without a signature, because encryption gives the same
+    /// protection (Core Specification, Vol 3, Part C, 10.2.2).
     public func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         try links.writeSigned(value, to: handle, of: peer)
     }
 
-    /// Allows peripherals less time for the answers to requests from now on than the 30 s of ATT, or no less
-    /// with `nil`.
+    /// Limits the time for answers to later requests, or restores the 30 s of ATT with `nil`.
     package func limitAnswers(to limit: Duration?) { links.client.limitAnswers(to: limit) }
 
     // MARK: Both halves
@@ -158,26 +158,29 @@ extension HostRadio {
         try await security.pair(peer)
     }
 
-    /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
+    /// Deletes the bond with a peer, which gets new keys when it pairs again; returns whether there was a
+    /// bond.
     @discardableResult
     public func forgetBond(with address: DeviceAddress) -> Bool {
         sinks.faults?.forgetLostBond(with: address)
         return security.forgetBond(with: address)
     }
 
-    /// Ends a link, in either role.
+    /// Ends the link to a central or a peripheral.
     public func disconnect(_ peer: Peer.ID) async {
         await links.disconnect(peer)
     }
 
-    /// The RSSI of the link, in dBm.
+    /// Reads the RSSI of a link, in dBm.
     public func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
         try await links.readRSSI(of: peer)
     }
 
-    /// Has `handler` called when something is asked of a peripheral, and when the answer has come.
+    /// Sets a handler that is called when the radio sends a request to a peripheral, and when the answer has
+    /// come.
     ///
-    /// That is before later events are reported; the caller hears of the answer a little after them.
+    /// The handler is called before later events are reported. The call that made the request returns a
+    /// little later.
     package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
         sinks.asked = handler
     }

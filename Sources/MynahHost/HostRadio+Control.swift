@@ -9,7 +9,7 @@ extension HostRadio: ControllableRadio {
 
     package var bondedAddresses: [DeviceAddress] { security.bonds.bonds.map(\.identity) }
 
-    /// Ends a link for a reason.
+    /// Ends a link with a reason.
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
         await links.disconnect(central, HCIStatus(reason))
     }

@@ -23,7 +23,7 @@ extension HostRadio: FaultableRadio {
         sinks.faults?.loseBond(of: central, way, of: links)
     }
 
-    /// Resets the controller, which then neither advertises nor keeps its links.
+    /// Resets the controller, which then does not advertise and has no links.
     package func vanish() async {
         guard case .running = stage, controller.isRunning else { return }
         try? await turnOff(isSilent: true)

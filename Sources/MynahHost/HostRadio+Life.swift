@@ -4,12 +4,12 @@ import MynahSupport
 
 // The radio's life: started and stopped.
 extension HostRadio {
-    /// The radio's stage; its controller has its own.
+    /// The stage of the radio; the stage of its controller is separate.
     enum Stage {
         case stopped
         case starting
         case running
-        /// The radio is stopping; these calls wait for its end.
+        /// The radio is stopping; these calls wait until it has stopped.
         case stopping([CheckedContinuation<Void, Never>])
     }
 
@@ -41,7 +41,7 @@ extension HostRadio {
 
     private var state: RadioState { controller.isOff ? .poweredOff : .poweredOn }
 
-    /// Checks that a half may be started now: the radio is stopped, or the other half runs.
+    /// Checks that a role may be started now: the radio is stopped, or only the other role is started.
     private func checkMayStart(isStarted: Bool) throws(RadioError) {
         switch stage {
         case .stopped where !isStarted: return
@@ -56,7 +56,7 @@ extension HostRadio {
         }
     }
 
-    /// Opens the transport and brings the controller up; if that fails the radio is stopped again.
+    /// Opens the transport and brings the controller up; stops the radio again if that fails.
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         stage = .starting
         connectParts()
@@ -90,7 +90,7 @@ extension HostRadio {
         security.radio = self
     }
 
-    /// How the transport's threads get to the controller's driver.
+    /// The callbacks of the transport's threads to the controller's driver.
     private var inlet: ControllerInlet {
         let executor = environment.executor
         return ControllerInlet(
@@ -138,7 +138,7 @@ extension HostRadio {
         }
     }
 
-    /// Closes the transport at once, from any thread, and then stops.
+    /// Closes the transport at once, from any thread, and then stops the radio.
     public nonisolated func close() {
         environment.transport.close()
         Task(executorPreference: preferredExecutor) { await self.stopClosed() }

@@ -2,7 +2,7 @@ public import MynahCore
 public import MynahHCI
 
 extension PeripheralRadio where Self == HostRadio {
-    /// A radio on a virtual air: on `air`, or on the one that this user's processes share.
+    /// A radio on a virtual air: on `air`, or on the air that all processes of this user share.
     ///
     /// The radio has no public address, so it generates a static random address when it starts. Throws a
     /// `RadioError` if this process cannot join the shared air.
@@ -15,10 +15,10 @@ extension PeripheralRadio where Self == HostRadio {
 }
 
 extension HostRadio {
-    /// A radio on the controller at an address of the command line, such as `tcp-client:127.0.0.1:6402`.
+    /// A radio on the controller with a command-line address such as `tcp-client:127.0.0.1:6402`.
     ///
-    /// The radio connects to the controller when it starts. Throws a `RadioError` that names the possible
-    /// forms if the address has none of them.
+    /// The radio connects to the controller when it starts. Throws a `RadioError` that lists the valid forms
+    /// if the address is invalid.
     public init(controller address: String, options: Options = Options()) throws(RadioError) {
         self.init(transport: try HCITransportAddress(parsing: address).transport(), options: options)
     }

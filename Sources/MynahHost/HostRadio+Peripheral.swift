@@ -4,8 +4,8 @@ public import MynahCore
 extension HostRadio {
     /// Starts advertising, or changes the advertisement.
     ///
-    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
-    /// then.
+    /// Throws `advertisementRefused` if the advertisement is too long or the controller refuses it; nothing
+    /// is advertised then.
     @discardableResult
     public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         try await access.advertise(advertisement)
@@ -26,13 +26,13 @@ extension HostRadio {
         links.withdraw(services)
     }
 
-    /// Sets the value that the host answers with, or `nil` to ask the sink.
+    /// Sets the value with which the host answers by itself, or `nil` to ask the sink.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         links.server.setValue(value, of: attribute)
     }
 
-    /// Sends a value to each subscriber by notification or indication; returns `full` if one has no
-    /// room, and `readyToSend` follows.
+    /// Sends a value to each subscriber by notification or indication; returns `full` if one has no room, and
+    /// then `readyToSend` follows.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -54,7 +54,7 @@ extension HostRadio {
         channels.unpublish(psm)
     }
 
-    /// Requests connection parameters from a central; returns `false` if it refuses them.
+    /// Requests connection parameters from a central; returns `false` if the central refuses them.
     public func requestConnectionParameters(
         _ wanted: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {

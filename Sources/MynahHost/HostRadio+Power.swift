@@ -2,12 +2,12 @@ public import MynahCore
 
 // Bluetooth is turned off and on, as by the button in Control Center.
 extension HostRadio {
-    /// Turns Bluetooth off or on; does nothing if it is already.
+    /// Turns Bluetooth off or on; does nothing if it is in that state already.
     ///
-    /// Off: every link ends on the air, the controller is reset and kept, and both halves are told
-    /// `poweredOff`. Services stay published, and an advertisement and a scan go on when it is turned on;
-    /// connections that were waited for fail. A controller that is looked for is not looked for any more. If
-    /// it has gone when it is turned on, this throws why, and it is looked for.
+    /// When Bluetooth is turned off, every link ends on the air, the controller is reset, and `poweredOff` is
+    /// reported to both roles. Services stay published. Advertising and scanning continue when Bluetooth is
+    /// turned on; pending connections fail. The search for a lost controller ends. If the controller was lost
+    /// in the meantime, turning on throws the error, and the search begins.
     ///
     /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, `lost` if it
     /// is stopped meanwhile.
@@ -28,9 +28,9 @@ extension HostRadio {
 
     /// Ends every link on the air and resets the controller.
     ///
-    /// Requests are kept, except those for connections.
+    /// Requests for advertising and scanning are kept, and requests for connections fail.
     ///
-    /// With `isSilent` links end without a word, and no state is reported.
+    /// With `isSilent`, neither the end of the links nor the new state is reported.
     func turnOff(isSilent: Bool = false) async throws(RadioError) {
         guard controller.isRunning else { return controller.turnOffLost(isSilent: isSilent) }
         controller.startTurningOff()

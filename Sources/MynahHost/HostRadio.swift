@@ -5,12 +5,12 @@ import MynahSupport
 
 /// A radio with Mynah's own host stack, on any controller that the HCI transport reaches.
 ///
-/// The radio advertises exactly the bytes that it is given. It reports each subscriber, and a queue that is
-/// full. It plays a peripheral, a central, or both on one controller.
+/// The radio advertises exactly the bytes that it is given. It reports each subscriber, and each full
+/// queue. It plays a peripheral, a central, or both on one controller.
 ///
-/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor:
-/// one for the controller, one for advertising, scanning and connecting, one for ACL data, one for L2CAP
-/// channels, one for pairing and encryption, and one for the links.
+/// The actor is the radio's executor, and controls its start and stop. Its drivers do the work on that
+/// executor: one for the controller, one for advertising, scanning and connecting, one for ACL data, one for
+/// L2CAP channels, one for pairing and encryption, and one for the links.
 public actor HostRadio: PeripheralRadio, CentralRadio {
     /// The options of a radio.
     public typealias Options = HostRadioOptions
@@ -21,7 +21,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// Calls that wait until Bluetooth is turned on or off, or `nil` if no change is under way.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
-    /// A radio that is not started; `clock` measures its deadlines.
+    /// Makes a radio that is not started; `clock` measures its deadlines.
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"), clock: some Clock<Duration> = ContinuousClock()
@@ -44,20 +44,21 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     var security: SecurityDriver { drivers.security }
     var links: LinkDriver { drivers.links }
 
-    /// The radio's phone and managers run on it too.
+    /// The radio's executor, on which its phone and managers run too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         environment.executor.asUnownedSerialExecutor()
     }
-    /// An executor preference for a task that makes one call after the other: it continues on the executor of
-    /// the answer, without a hop.
+    /// The executor to prefer in a task that makes many calls to the radio: the task continues on the
+    /// executor of the answer, without a switch.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
     /// The executor of a run with virtual time, or `nil`.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
-    /// The name of the radio, for people.
+    /// The name of the radio in messages.
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }
 
-    /// Calls a closure with the links on the radio's executor: in this call, or soon.
+    /// Calls a closure with the driver of the links on the radio's executor: before this call returns, or
+    /// soon after.
     nonisolated func perform(_ body: @escaping @Sendable (LinkDriver) -> Void) {
         environment.executor.perform { self.assumeIsolated { body($0.links) } }
     }

@@ -8,13 +8,11 @@ public struct HostRadioOptions: Sendable {
     public var isSimulated = false
     /// The type of address to use.
     public var address = AddressPolicy.automatic
-    /// How long a controller may take to answer a command.
+    /// The time in which a controller must answer a command.
     package var commandTimeout: Duration = .seconds(5)
-    /// How long a peer may take to answer: a central to confirm an indication, a peripheral to answer a
-    /// request (Vol 3, Part F, 3.3.3), and either to answer on the signalling channel (Part A, 6.2.1).
+    /// The time in which a central must confirm an indication (Vol 3, Part F, 3.3.3).
     package var transactionTimeout: Duration = .seconds(30)
-    /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to
-    /// 5 s.
+    /// The pause before the radio searches for a lost controller; it doubles with each attempt, up to 5 s.
     package var recoveryPause: Duration = .milliseconds(250)
     /// The file for bonds, or `nil` to keep them in memory until the radio stops.
     public var bonds: BondFile?
@@ -22,7 +20,7 @@ public struct HostRadioOptions: Sendable {
     public var isPairable = true
     /// `true` to support LE Secure Connections, `false` to use LE legacy pairing only.
     public var hasSecureConnections = true
-    /// How many packets wait for the controller before a value is refused.
+    /// The number of packets that wait on a link above which a value is refused.
     package var queueLimit = 64
 
     /// The default options.

@@ -3,16 +3,16 @@ import MynahHCI
 
 /// A link to a central, or to a peripheral.
 struct Link {
-    /// The stages of a link for its users.
+    /// The stages of a link, from its request to its report.
     enum Stage: Hashable {
-        /// A request asked for the link, which is reported when the peripheral is heard on it.
+        /// The link was made for a request, and is reported once the peripheral has answered on it.
         case unheard(Connector.Request)
         case reported
-        /// The request was given up before the peripheral was heard, so the link is never reported.
+        /// The request was withdrawn before the peripheral answered, so the link is never reported.
         case givenUp
     }
 
-    /// The halves of a radio that use a link.
+    /// The roles of a radio that use a link.
     struct Halves: OptionSet {
         let rawValue: UInt8
 
@@ -21,7 +21,7 @@ struct Link {
     }
 
     var handle: ConnectionHandle
-    /// The halves that the link was reported to.
+    /// The roles that the link was reported to.
     ///
     /// One link serves both roles: there is never a second link between two devices (Core Specification, Vol
     /// 6, Part B, 4.5).

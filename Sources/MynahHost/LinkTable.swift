@@ -4,44 +4,46 @@ import MynahSupport
 
 /// The links of a radio, by handle and by peer.
 ///
-/// A part without I/O. It decides which links are reported, and asks for everything else by actions. A packet
-/// costs one look-up: the place of its link is good for everything that is done with the packet, until a link
-/// begins or ends.
+/// This part has no I/O. It decides which links are reported, and requests everything else by actions. A
+/// packet needs one look-up: the index of its link stays valid until a link begins or ends.
 struct LinkTable {
     /// An action for the driver.
     enum Action {
-        /// A link began, and the other parts are to begin on it too; with the peer's address on the air.
+        /// A link began: begin it in the other parts too; `onAir` is the peer's address on the air.
         case added(Link, onAir: DeviceAddress)
-        /// A central has connected, or the peripheral of a link uses this device's services too.
+        /// Report that a central has connected, or that the peripheral of a link uses this device's services
+        /// too.
         case connected(Link)
-        /// The link that a central made is one to a peripheral too, as a request asked for.
+        /// Report that a link that a central made is used as a link to a peripheral too, as a request
+        /// required.
         case shared(Link, Connector.Request?)
-        /// A bonded central may have subscriptions that are not served before the link is encrypted (Core
+        /// Ask a bonded central to encrypt, because its subscriptions may not be served before (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
         /// Read the features of the peripheral's controller: any answer, even an error, shows a working link.
         case readFeatures(link: ConnectionHandle, Peer.ID)
         case exchangeMTU(link: ConnectionHandle)
-        /// A peripheral was heard for the first time on the link that a request asked for.
+        /// The peripheral has answered for the first time on the link that was made for a request.
         case reached(Peer, Connector.Request)
-        /// A link is to be ended.
+        /// End a link.
         case end(link: ConnectionHandle)
-        /// A link ended, and the other parts are to end on it too.
+        /// A link ended: end it in the other parts too.
         case removed(Link)
-        /// The link that ended was reported as connected to these halves; the central's hears the reason.
+        /// Report the end of a link to the roles that it was reported to; the central role also gets the
+        /// error.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
-        /// A connection that was lost before the peripheral was heard is to be tried again.
+        /// Repeat a request whose connection was lost before the peripheral answered on it.
         case connectAgain(Connector.Request)
         case connectionFailed(Connector.Request, RadioError)
     }
 
-    /// The values that a new link takes from other parts.
+    /// The information about a new link from other parts.
     struct Context {
-        /// The request that it fulfils, or `nil` if it fulfils none.
+        /// The request that the link fulfils, or `nil` if it fulfils none.
         var request: Connector.Request?
-        /// The identity of the peer, if it is bonded.
+        /// The identity address of the peer, if it is bonded.
         var identity: DeviceAddress?
-        /// Whether the controller can ask the peer's for its features.
+        /// Whether the controller can read the features of the peer's controller.
         var canReadFeatures = true
         /// The time at which the link begins.
         var now = Duration.zero
@@ -49,9 +51,9 @@ struct LinkTable {
 
     private var links = SortedMap<ConnectionHandle, Link>()
     private(set) var lastPeer: UInt32 = 0
-    /// The radio is being turned off.
+    /// Whether the radio is being turned off.
     private var isLeaving = false
-    /// The links that have ended since.
+    /// The links that have ended since the radio began to be turned off.
     private var left: [Link] = []
 
     // MARK: Looking up
@@ -61,13 +63,13 @@ struct LinkTable {
     var handles: [ConnectionHandle] { links.keys }
     /// The links, in the order of their handles.
     var values: [Link] { links.values }
-    /// The places of all links.
+    /// The indices of all links.
     var indices: Range<Int> { links.indices }
 
     /// The index of the link with a handle, or `nil` if there is none.
     func index(of handle: ConnectionHandle) -> Int? { links.index(of: handle) }
 
-    /// The link at a place.
+    /// The link at an index.
     subscript(at index: Int) -> Link {
         _read { yield links[at: index] }
         _modify { yield &links[at: index] }
@@ -97,7 +99,7 @@ struct LinkTable {
 
     // MARK: Events
 
-    /// A link began; a bonded peer is known by its identity.
+    /// Handles a new link; a bonded peer is reported under its identity address.
     mutating func began(_ connection: LEConnection, _ context: Context, _ actions: inout [Action]) {
         let handle = connection.handle
         guard index(of: handle) == nil else { return }
@@ -140,7 +142,7 @@ struct LinkTable {
         }
     }
 
-    /// The peer was heard on a link.
+    /// Notes that the peer of a link has sent something.
     mutating func heard(_ handle: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = index(of: handle), case .unheard(let request) = links[at: index].stage else {
             return
@@ -152,8 +154,8 @@ struct LinkTable {
 
     // MARK: Links of both halves
 
-    /// The central's half uses a link to the device with an address that the device made; returns the peer,
-    /// or `nil` if there is none.
+    /// Uses a link, which the device at an address made, as its central too; returns the peer, or `nil` if
+    /// there is no such link.
     mutating func share(withCentral address: DeviceAddress, _ actions: inout [Action]) -> Peer? {
         let index = indices.first {
             self[at: $0].role == .peripheral && self[at: $0].peer.address == address
@@ -171,14 +173,14 @@ struct LinkTable {
         actions.append(.shared(self[at: index], request))
     }
 
-    /// The central's half stops using a link that the device made.
+    /// Stops using, as a central, a link that the device made.
     mutating func leave(_ peer: Peer.ID) {
         for index in indices where self[at: index].peer.id == peer && self[at: index].role == .peripheral {
             links[at: index].halves.remove(.central)
         }
     }
 
-    /// The peripheral of a link asks for something of this device's services.
+    /// Notes that the peripheral of a link uses this device's services.
     mutating func served(_ peer: Peer.ID, _ actions: inout [Action]) {
         let index = indices.first {
             self[at: $0].peer.id == peer && !self[at: $0].halves.contains(.peripheral)
@@ -188,8 +190,7 @@ struct LinkTable {
         actions.append(.connected(links[at: index]))
     }
 
-    /// A request for a connection was given up: the link that it asked for ends, if it began and was not
-    /// reported.
+    /// Handles the withdrawal of a request for a connection: its link ends, if it began and was not reported.
     mutating func giveUp(_ number: UInt64, _ actions: inout [Action]) {
         for index in indices {
             guard case .unheard(let request) = links[at: index].stage, request.number == number else {
@@ -200,7 +201,7 @@ struct LinkTable {
         }
     }
 
-    /// Notes an event of the controller about the use of a link.
+    /// Counts an event of the controller in the link's use of the air.
     mutating func noteUse(_ event: HCIEventContent, at now: Duration) {
         switch event {
         case .connectionUpdateComplete(.success, let handle, let parameters):
@@ -215,15 +216,15 @@ struct LinkTable {
         }
     }
 
-    /// A packet of ACL data goes to the controller, which cuts it into data PDUs (Core Specification, Vol 6,
-    /// Part B, 4.5.10).
+    /// Counts a packet of ACL data to the controller, which splits it into data PDUs (Core Specification, Vol
+    /// 6, Part B, 4.5.10).
     mutating func sent(_ packet: H4Packet) {
         guard packet.body.count >= 4 else { return }
         let handle = ConnectionHandle(rawValue: UInt16(packet.body[0]) | UInt16(packet.body[1]) << 8)
         if let index = links.index(of: handle) { links[at: index].meter.sent(packet.body.count - 4) }
     }
 
-    /// Receives a packet of ACL data.
+    /// Handles a packet of ACL data.
     ///
     /// Returns the L2CAP frame that it completes and the index of its link, or `nil` if it completes no
     /// frame.
@@ -256,12 +257,12 @@ struct LinkTable {
         }
     }
 
-    /// Has `removeAll` report the links that end from now on, as lost with the radio.
+    /// Collects the links that end from now on, so that `removeAll` reports them as lost with the radio.
     ///
-    /// New links are ended.
+    /// New links are ended at once.
     mutating func leave() { isLeaving = true }
 
-    /// Removes all links, because the controller is gone; `error` ends calls for connections.
+    /// Removes all links, because the controller is lost; calls for connections fail with `error`.
     mutating func removeAll(_ error: RadioError, _ actions: inout [Action]) {
         let (ended, all) = (left, links)
         (left, links, isLeaving) = ([], SortedMap(), false)
@@ -299,6 +300,7 @@ struct LinkTable {
 }
 
 extension LEConnection {
-    /// The peer's address on the air, which is its identity unless the controller resolved another.
+    /// The peer's address on the air: its identity address, or the private address that the controller
+    /// resolved.
     var addressOnAir: DeviceAddress { peerResolvable ?? peer }
 }

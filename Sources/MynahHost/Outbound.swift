@@ -2,10 +2,10 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Everything on its way to peers: packets that wait for the controller, notifications that are sent
+/// Everything that waits to be sent to peers: packets for the controller, notifications that are sent
 /// together, and refused sends.
 ///
-/// A part without I/O. Flow control is per link: a peer that accepts nothing holds back only its own packets
+/// This part has no I/O. Flow control is per link: a peer that accepts nothing delays only its own packets
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
     /// The kind of PDU that was refused for lack of room.
@@ -14,15 +14,15 @@ struct Outbound: Sendable {
         case notification
         /// An indication, because too many wait for the confirmation of another.
         case indication
-        /// A write command of the central's half.
+        /// A write command of the central role.
         case write
     }
 
-    /// The requesters that were refused and have room again.
+    /// The refused senders that have room again.
     struct Ready: Equatable {
-        /// Whether notifications or indications have.
+        /// Whether there is room for notifications or indications.
         var values = false
-        /// The links on which write commands have.
+        /// The links that have room for write commands.
         var writes: [ConnectionHandle] = []
     }
 
@@ -31,10 +31,10 @@ struct Outbound: Sendable {
         var value: [UInt8]
     }
 
-    /// How many packets of one link may wait before a value is refused.
+    /// The number of packets that wait on one link above which a value is refused.
     let limit: Int
     private(set) var queue = DataQueue()
-    /// Notifications that go out in one PDU when the controller has room, by link.
+    /// Notifications that will be sent in one PDU when the controller has room, by link.
     private var collected = SortedMap<ConnectionHandle, [Value]>()
     private var refused: [(link: ConnectionHandle, Refused)] = []
 
@@ -48,7 +48,8 @@ struct Outbound: Sendable {
 
     // MARK: Sending
 
-    /// Queues a PDU, after everything that was collected for the link; returns whether there was room for it.
+    /// Queues a PDU, after all notifications that were collected for the link; returns whether there was room
+    /// for it.
     @discardableResult
     mutating func send(_ frame: L2CAPFrame, to link: ConnectionHandle) -> Bool {
         flush(link)
@@ -57,8 +58,8 @@ struct Outbound: Sendable {
 
     /// Queues a notification.
     ///
-    /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3,
-    /// Part F, 3.4.7.4).
+    /// While notifications of a link wait for room, several are collected into one PDU, if the client
+    /// supports that (Vol 3, Part F, 3.4.7.4).
     mutating func notify(
         _ handle: AttributeHandle, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
     ) {
@@ -72,7 +73,7 @@ struct Outbound: Sendable {
         collected[link, default: []].append(Value(handle: handle, value: value))
     }
 
-    /// The collected notifications of a link are sent before anything else on it.
+    /// Queues the collected notifications of a link, before anything else is queued on it.
     private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =
@@ -90,19 +91,19 @@ struct Outbound: Sendable {
         return queue.takeNext()
     }
 
-    /// The controller has sent a number of a link's packets.
+    /// Notes that the controller has sent a number of a link's packets.
     mutating func completed(_ link: ConnectionHandle, _ count: Int) {
         queue.completed(link, count)
     }
 
-    /// Drops everything that waits for a link that has ended.
+    /// Drops everything that waits on a link that has ended.
     mutating func linkEnded(_ link: ConnectionHandle) {
         queue.forget(link)
         collected[link] = nil
         refused.removeAll { $0 == (link, .write) }
     }
 
-    /// Drops everything, because the controller is gone.
+    /// Drops everything, because the controller is lost.
     mutating func controllerEnded() {
         queue = DataQueue()
         collected = SortedMap()
@@ -110,23 +111,23 @@ struct Outbound: Sendable {
 
     // MARK: Room
 
-    /// Whether anything was refused and has no room yet.
+    /// Whether a send was refused and has no room yet.
     var hasRefused: Bool { !refused.isEmpty }
 
-    /// Whether a link takes another value.
+    /// Whether a link accepts another value.
     func takes(on link: ConnectionHandle) -> Bool { queue.count(of: link) < limit }
 
-    /// Whether so little waits for a link that more is asked for.
+    /// Whether so few packets wait on a link that more should be queued.
     func hasRoom(on link: ConnectionHandle) -> Bool { queue.count(of: link) <= limit / 2 }
 
-    /// Notes that a link had no room for a send; `takeReady` returns it when there is room.
+    /// Notes that a link had no room for a send; `takeReady` returns it when the link has room.
     mutating func refuse(_ what: Refused, on link: ConnectionHandle) {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
     /// Returns the sends that have room again, once for each refusal, as soon as the link has room.
     ///
-    /// `takesIndications` says whether a link takes another indication, or has ended.
+    /// `takesIndications` returns whether a link accepts another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {
         var ready = Ready()
         guard !refused.isEmpty else { return ready }

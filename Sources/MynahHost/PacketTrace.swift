@@ -14,14 +14,14 @@ extension Logger {
 }
 
 extension H4Packet {
-    /// Commands that carry a key.
+    /// The commands that contain a key.
     private static let secretCommands: Set<HCIOpcode> = [
         .leEncrypt, .leEnableEncryption, .leLongTermKeyRequestReply, .leAddDeviceToResolvingList,
     ]
 
-    /// The body in hexadecimal for a log, without the keys in it.
+    /// The body in hexadecimal for a log, without any keys.
     ///
-    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
     func visibleBody(continuing channel: (ConnectionHandle) -> UInt16?) -> String {
         var shown = body.count
         switch type {

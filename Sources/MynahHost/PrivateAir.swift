@@ -5,17 +5,17 @@ package import MynahSupport
 
 /// The air of a run with virtual time, which no other process and no real device can reach.
 ///
-/// Only here do keys, nonces and passkeys follow from a seed. The controllers of its radios are on this air,
-/// and cannot be anywhere else.
+/// Only here do keys, nonces and passkeys follow from a seed. The controllers of its radios are always on
+/// this air.
 package final class PrivateAir: Sendable {
     /// The air.
     package let air: LiveAir
     private let seed: UInt64
     private let time: VirtualTime
-    /// How many radios were made on it.
+    /// The number of radios that were made on the air.
     private let radios = Lock(0)
 
-    /// An empty air; all random numbers on it, those of its radios included, follow from the seed.
+    /// Makes an empty air; all random numbers on it, including those of its radios, follow from the seed.
     package init(seed: UInt64, time: VirtualTime) {
         self.seed = seed
         self.time = time
@@ -29,9 +29,10 @@ package final class PrivateAir: Sendable {
                 address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes))
     }
 
-    /// A radio on the air, whose random numbers follow from the seed and from how many were made before.
+    /// A radio on the air, whose random numbers follow from the seed and from the number of radios that were
+    /// made before.
     ///
-    /// `capture` records its controller on an interface with this name, and `tap` takes its packets.
+    /// `capture` records its controller on an interface with this name, and `tap` receives its packets.
     package func radio(
         on transport: VirtualTransport, options: HostRadioOptions,
         capture: (file: CaptureFile, interface: String)? = nil, tap: TappedTransport.Tap? = nil

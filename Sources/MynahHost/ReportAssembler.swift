@@ -1,8 +1,7 @@
 package import MynahCore
 package import MynahHCI
 
-/// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol
-/// 4, Part E, 7.7.65.13).
+/// Joins the pieces of extended advertising reports (Core Specification, Vol 4, Part E, 7.7.65.13).
 package struct ReportAssembler: Sendable {
     private struct Key: Hashable {
         var address: DeviceAddress
@@ -17,17 +16,18 @@ package struct ReportAssembler: Sendable {
 
     /// The maximum length of advertising data in bytes (7.8.57).
     static let limit = 1650
-    /// The most senders whose pieces are held.
+    /// The largest number of senders with incomplete reports.
     ///
-    /// Above it, all pieces are dropped, including those of senders that never complete a report.
+    /// A report of a further sender drops all incomplete reports, including those that their senders never
+    /// complete.
     static let senderLimit = 64
 
-    /// How many senders' pieces are held.
+    /// The number of senders with incomplete reports.
     var count: Int { pieces.count }
 
-    /// Adds a report.
+    /// Adds a report, and returns the scan report that it completes.
     ///
-    /// Returns `nil` if more of its data is to come.
+    /// Returns `nil` if more data has to follow.
     package mutating func add(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data

@@ -1,12 +1,12 @@
 import MynahCore
 import MynahSupport
 
-/// An iPhone's advertisement while it is put together.
+/// An iPhone's advertisement while it is being composed.
 struct AdvertisementComposition {
     private struct List {
         var width: BluetoothUUID.Width
         var uuids: [BluetoothUUID] = []
-        /// A UUID of this width went to the overflow area.
+        /// Whether a UUID of this width had no room and is in the overflow area.
         var isCut = false
     }
 
@@ -30,10 +30,10 @@ struct AdvertisementComposition {
         return ExactAdvertisement.legacyCapacity - headers.byteCount - taken
     }
 
-    /// Puts an app's UUIDs into lists by width, in the order given, as far as there is room; the rest
-    /// overflows.
+    /// Adds an app's UUIDs to the lists by width, in the given order, as long as there is room; the rest goes
+    /// to the overflow area.
     ///
-    /// A later UUID that still fits is taken although an earlier, longer one was not.
+    /// A shorter UUID that still fits is added even if an earlier, longer one was not.
     mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
         for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
             let list = lists.firstIndex { $0.width == uuid.width }
@@ -67,7 +67,7 @@ struct AdvertisementComposition {
         }
     }
 
-    /// Puts the first app's name after the UUIDs or into the scan response, where more of it fits.
+    /// Adds the first app's name after the UUIDs, or to the scan response if more of it fits there.
     mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
         guard let text = app.localName, !text.isEmpty else { return }
         if let name {
@@ -93,7 +93,7 @@ struct AdvertisementComposition {
             "it is shortened to \"\(cut)\": \(whole.count) bytes do not fit into \(max(roomHere, roomThere))")
     }
 
-    /// In the background no name goes out, and every UUID in the overflow area.
+    /// Adds a background app: its name is left out, and every UUID is in the overflow area.
     mutating func takeHidden(_ app: AppAdvertisement, _ index: Int) {
         if let text = app.localName, !text.isEmpty {
             omit(index, "localName", "an app in the background advertises no name")
@@ -114,7 +114,8 @@ struct AdvertisementComposition {
         }
     }
 
-    /// The bytes, or `nil` if there is nothing to send: without a UUID nothing goes out in the background.
+    /// The composed bytes, or `nil` if there is nothing to advertise: in the background, nothing is
+    /// advertised without a UUID.
     func bytes(isForeground: Bool, placement: OverflowPlacement) -> ExactAdvertisement? {
         var bytes = ExactAdvertisement(data: data, scanResponse: [])
         guard isForeground else {
@@ -134,7 +135,7 @@ struct AdvertisementComposition {
         return bytes
     }
 
-    /// An app is in the foreground, and the phone's Nearby Info not on the air.
+    /// Notes that the phone's Nearby Info is omitted, because an app is in the foreground.
     mutating func omitNearbyInfo(_ index: Int) {
         omit(
             index, "phone.nearbyInfo",

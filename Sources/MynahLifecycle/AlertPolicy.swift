@@ -1,11 +1,11 @@
 package import MynahCore
 
-/// Which app's alert the system shows when something happens to a device while apps are suspended, or when an
-/// app makes a manager while Bluetooth is off.
+/// Decides which app's alert the system shows when something happens to a device while apps are suspended, or
+/// when an app makes a manager while Bluetooth is off.
 ///
-/// The phone drives it: it gives each connection, each disconnection and each value that comes, with the apps
-/// whose managers hold the link, and what the user does. It reports the actions, and opens the app of an
-/// alert that is opened.
+/// The phone drives this state machine: it passes in each connection, each disconnection and each received
+/// value, with the apps whose managers hold the link, and the user's actions. It reports the resulting
+/// actions, and opens the app of an opened alert.
 ///
 /// | the app is | with `bluetooth-central` | without it |
 /// |---|---|---|
@@ -16,12 +16,11 @@ package import MynahCore
 /// "If more than one app has requested this notification for a given peripheral, the one that was most
 /// recently in the foreground receives the alert" (CBConnectPeripheralOptionNotifyOnConnectionKey).
 /// Assumptions: an alert stays until the user opens or dismisses it, opens its app in another way, or quits
-/// the app; an app has one alert for each device and cause, and what happens again is shown again in its
-/// place.
+/// the app; an app has one alert for each device and cause, and a repeated event shows that alert again.
 ///
-/// The alert about Bluetooth that is off is of the app in front, and leads to Settings
-/// (CBCentralManagerOptionShowPowerAlertKey). Assumptions: it is shown to an app in front only, once until
-/// the user opens or dismisses it, and stays if Bluetooth is turned on elsewhere.
+/// The alert that Bluetooth is off belongs to the app in the foreground, and leads to Settings
+/// (CBCentralManagerOptionShowPowerAlertKey). Assumptions: it is shown for an app in the foreground only,
+/// once until the user opens or dismisses it, and stays if Bluetooth is turned on elsewhere.
 package struct AlertPolicy: Sendable {
     /// The cause of an alert.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
@@ -29,7 +28,7 @@ package struct AlertPolicy: Sendable {
         case connection
         /// A connection ended.
         case disconnection
-        /// A value came without being asked for.
+        /// The device sent a notification or an indication.
         case notification
         /// An app made a central manager while Bluetooth was off.
         case power
@@ -39,12 +38,12 @@ package struct AlertPolicy: Sendable {
     package struct Alert: Hashable, Sendable {
         /// The number of the app.
         package var app: UInt64
-        /// The event that caused it.
+        /// The event that caused the alert.
         package var cause: Cause
-        /// The device, or `nil` if it is about none.
+        /// The address of the device, or `nil` if the alert concerns none.
         package var address: DeviceAddress?
 
-        /// An alert of an app.
+        /// Makes an alert of an app.
         package init(app: UInt64, cause: Cause, address: DeviceAddress?) {
             self.app = app
             self.cause = cause
@@ -52,18 +51,19 @@ package struct AlertPolicy: Sendable {
         }
     }
 
-    /// An app whose manager holds the link that something happens to.
+    /// An app whose manager holds the link on which the event happened.
     package struct Candidate: Hashable, Sendable {
         /// The number of the app.
         package var app: UInt64
-        /// The options that its manager passed to connect(_:options:).
+        /// The options that the app's manager passed to connect(_:options:).
         package var options: ConnectOptions
-        /// Where the app is in its life, before what happens now wakes it.
+        /// The state of the app before the event wakes it.
         package var state: AppState
-        /// Whether the app declares `bluetooth-central`, so that it is woken instead.
+        /// Whether the app declares `bluetooth-central`, so that the event wakes it instead of showing an
+        /// alert.
         package var isWoken: Bool
 
-        /// An app that may ask for an alert.
+        /// Makes an app that may have requested an alert.
         package init(app: UInt64, options: ConnectOptions, state: AppState, isWoken: Bool) {
             self.app = app
             self.options = options
@@ -84,24 +84,24 @@ package struct AlertPolicy: Sendable {
 
     /// A change of the alerts on the screen.
     package enum Action: Hashable, Sendable {
-        /// An alert is shown.
+        /// An alert was shown.
         case shown(Alert)
-        /// The user opened an alert: its app is to come to the foreground, or to leave it for Settings if the
-        /// alert is about Bluetooth that is off.
+        /// The user opened an alert: bring its app to the foreground, or to the background if the alert leads
+        /// to Settings.
         case opened(Alert)
-        /// An alert is gone without being opened.
+        /// An alert was removed without being opened.
         case dismissed(Alert)
     }
 
     /// The alerts on the screen, the last one on top.
     package private(set) var alerts: [Alert] = []
-    /// The apps that have been in the foreground, the last one at the end.
+    /// The apps that have been in the foreground, the most recent one last.
     private var lastInForeground: [UInt64] = []
 
-    /// No alerts, and no app has been in the foreground.
+    /// Begins without alerts, and before any app has been in the foreground.
     package init() {}
 
-    /// Something happened to a device.
+    /// Handles an event of a device.
     package mutating func happened(
         _ cause: Cause, to address: DeviceAddress, for candidates: [Candidate], into actions: inout [Action]
     ) {
@@ -115,7 +115,8 @@ package struct AlertPolicy: Sendable {
         actions.append(.shown(alert))
     }
 
-    /// An app in front made a manager that asks for the alert while Bluetooth is off.
+    /// Handles that an app in the foreground, which asks for the alert, made a manager while Bluetooth is
+    /// off.
     package mutating func madeManager(_ app: UInt64, into actions: inout [Action]) {
         let alert = Alert(app: app, cause: .power, address: nil)
         guard !alerts.contains(alert) else { return }
@@ -123,24 +124,24 @@ package struct AlertPolicy: Sendable {
         actions.append(.shown(alert))
     }
 
-    /// The user opens the alert on top.
+    /// Opens the alert on top, as the user does.
     package mutating func open(into actions: inout [Action]) {
         if let alert = alerts.popLast() { actions.append(.opened(alert)) }
     }
 
-    /// The user dismisses the alert on top.
+    /// Dismisses the alert on top, as the user does.
     package mutating func dismiss(into actions: inout [Action]) {
         if let alert = alerts.popLast() { actions.append(.dismissed(alert)) }
     }
 
-    /// An app came to the foreground.
+    /// Handles that an app came to the foreground.
     package mutating func enteredForeground(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
         lastInForeground.append(app)
         dismiss(into: &actions) { $0.app == app && $0.cause != .power }
     }
 
-    /// The user quit an app, or it is gone from the phone.
+    /// Handles that the user quit an app, or that it was removed from the phone.
     package mutating func quit(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
         dismiss(into: &actions) { $0.app == app }

@@ -3,14 +3,14 @@ package import MynahCore
 /// The advertisement that one app of a phone requests: Core Bluetooth accepts a local name and service
 /// UUIDs only.
 package struct AppAdvertisement: Hashable, Sendable {
-    /// CBAdvertisementDataLocalNameKey; none if it is `nil` or empty.
+    /// The local name (CBAdvertisementDataLocalNameKey); there is none if it is `nil` or empty.
     package var localName: String?
-    /// CBAdvertisementDataServiceUUIDsKey, each in the width it goes out in.
+    /// The service UUIDs (CBAdvertisementDataServiceUUIDsKey), each with the width in which it is advertised.
     package var serviceUUIDs: [BluetoothUUID]
-    /// How it goes out now.
+    /// The current way to advertise the app.
     package var mode: AdvertisingMode
 
-    /// A request of an app that is in the foreground by default.
+    /// Makes the request of an app, by default in the foreground.
     package init(localName: String? = nil, serviceUUIDs: [BluetoothUUID], mode: AdvertisingMode = .foreground)
     {
         self.localName = localName
@@ -19,14 +19,14 @@ package struct AppAdvertisement: Hashable, Sendable {
     }
 }
 
-/// The payload of an iPhone's overflow area while all of its advertising apps are in the background.
+/// The place of an iPhone's overflow area while all of its advertising apps are in the background.
 package enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
-    /// In the scan response, as reported from iOS 12 on: only an active scanner gets it.
+    /// In the scan response, as reported from iOS 12 on: only an active scanner receives it.
     case scanResponse
 
-    /// The placement of a major version of iOS.
+    /// The place for a major version of iOS.
     package init(iOS version: Int) {
         self = IOSVersion(version).hidesOverflowArea ? .scanResponse : .advertisingData
     }
@@ -34,14 +34,14 @@ package enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
 
 /// The advertising of an iPhone for all its apps.
 package struct PhoneAdvertisement: Hashable, Sendable {
-    /// Advertising data and scan response, or `nil` if nothing is on the air.
+    /// The advertising data and the scan response, or `nil` if nothing is advertised.
     package var bytes: ExactAdvertisement?
-    /// The shortest and longest time between two advertising events.
+    /// The range of the advertising interval.
     package var interval: ClosedRange<Duration>
     /// The shared mask.
     package var overflow: OverflowArea
-    /// The parts of each app's request that are not advertised in clear, and why; one entry for each app, in
-    /// order.
+    /// The parts of each app's request that are left out or in the overflow area, with the reasons; one entry
+    /// for each app, in order.
     package var omitted: [[AdvertisingReport.Omission]]
 
     /// The advertisement for the radio, or `nil` if the phone does not advertise.

@@ -1,28 +1,28 @@
 package import MynahCore
 
-/// An event in an app's life.
+/// An event in an app's life cycle.
 package enum AppEvent: Hashable, Sendable {
-    /// The user, the system or the app itself changes its state.
+    /// The user, the system or the app itself changes the app's state.
     case transition(AppTransition)
     /// A Bluetooth event for the app.
     case bluetooth(BluetoothEvent)
-    /// The app began a task that takes time.
+    /// The app began work that takes time.
     case workBegan
-    /// The app ended that task.
+    /// The app ended that work.
     case workEnded
     /// The app did work that is unrelated to the event that woke it.
     case extraneousWork
-    /// The time in `deadline` has come.
+    /// The time in `deadline` was reached.
     case deadlineReached
     /// The Bluetooth state changed.
     case radioState(RadioState)
-    /// The phone restarts, and ends it if it is in memory.
+    /// The phone restarts, which ends the app if it is in memory.
     case phoneRestarted
-    /// The system no longer works for it if it is terminated, until its user opens it (TN3115).
+    /// The system stops working for the app if it is terminated, until its user opens it (TN3115).
     case relaunchForbidden
 }
 
-/// A role that an app plays, each with its own managers and its own background mode.
+/// A role of an app, with managers and a background mode of its own.
 package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
     /// The app publishes and advertises (CBPeripheralManager).
     case peripheral
@@ -30,7 +30,7 @@ package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
     case central
 }
 
-/// A radio event, by its meaning for the app's life.
+/// The kind of a Bluetooth event in the rules for an app's life cycle.
 ///
 /// The raw value is the reason in the event `app.woken`.
 public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
@@ -38,23 +38,23 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case read
     /// A write request.
     case write
-    /// A write command, which cannot be refused.
+    /// A write command, to which no error can be sent.
     case writeCommand
     /// A central subscribed.
     case subscribe
     /// A central unsubscribed.
     case unsubscribe
-    /// Anything else for a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth
+    /// Any other event of a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth
     /// state.
     case other
 
-    /// A scan found a device.
+    /// A scan discovered a device.
     case discovered
     /// A connection was made.
     case connected
     /// A connection failed or ended.
     case disconnected
-    /// A peripheral notified or indicated a value, or its services changed.
+    /// A peripheral sent a value, or its services changed.
     case notified
     /// A request to a peripheral ended, or there is room for another command.
     case answered
@@ -63,7 +63,7 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// A device that the app registered for was connected to the phone or disconnected.
     case connectionEvent
 
-    /// The role whose managers hear of it.
+    /// The role whose managers receive the event.
     package var role: BluetoothRole {
         switch self {
         case .read, .write, .writeCommand, .subscribe, .unsubscribe, .other: .peripheral
@@ -73,64 +73,67 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
 
     /// `true` if the event wakes a suspended app that has the background mode of the role.
     ///
-    /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate
-    /// methods are called" (Core Bluetooth Background Processing for iOS Apps).
+    /// An app with the peripheral role is woken for "read, write, or subscription events", one with the
+    /// central role "when any of the delegate methods are called" (Core Bluetooth Background Processing for
+    /// iOS Apps).
     package var wakes: Bool { self != .other }
 
-    /// `true` if the event relaunches an app that the system works for after it has ended it.
+    /// `true` if the event relaunches an app that was terminated, and for which the system still works.
     ///
     /// TN3115 names a scan, a connection and a subscribed value. A request ends with the process that made
-    /// it. That a disconnection relaunches too, and that a change of the Bluetooth state does not, are
-    /// assumptions. A registration for connection events is not preserved.
+    /// it. It is an assumption that a disconnection relaunches too, and that a change of the Bluetooth state
+    /// does not. A registration for connection events is not preserved.
     package var relaunches: Bool { wakes && ![.answered, .state, .connectionEvent].contains(self) }
 
-    /// Whether an answer is waited for.
+    /// Whether the sender waits for an answer.
     package var wantsAnswer: Bool { self == .read || self == .write }
 }
 
 /// An action after an event; actions are carried out in order.
 package enum AppAction: Hashable, Sendable {
-    /// Starts the app's code; if `restoring`, its managers get their preserved state first.
+    /// Start the app's code; with `restoring`, its managers first get their preserved state.
     case launched(inBackground: Bool, restoring: Bool)
     case enteredForeground
     case enteredBackground
     case suspended
     /// The current event woke the app.
     case woken(by: BluetoothEvent)
-    /// The app exceeded its time.
+    /// The app exceeded its time in the background.
     case throttled
     /// The app did work that is unrelated to the event that woke it.
     case extraneous
     case terminated(TerminationReason)
     case userQuit
 
-    /// Delivers the current event to the app. Each Bluetooth event has exactly one of these four actions.
+    /// Deliver the current event to the app.
+    ///
+    /// Each Bluetooth event has exactly one of these four actions.
     case deliver
-    /// Queues the current event for the app.
+    /// Queue the current event for the app.
     case queue
-    /// Answers the current event, a request, with an error in place of the app; a command is dropped.
+    /// Answer the current event, a request, with an error for the app; a command is dropped.
     case refuse
-    /// Drops the current event.
+    /// Drop the current event.
     case discard
 
-    /// Delivers the queued events to the app, in order.
+    /// Deliver the queued events to the app, in order.
     case deliverQueued
-    /// Drops the queued events.
+    /// Drop the queued events.
     case dropQueued
 
-    /// Stops advertising, and keeps the advertisement.
+    /// Stop advertising, and keep the advertisement.
     case pauseAdvertising
-    /// Starts advertising again with the kept advertisement.
+    /// Start advertising again with the kept advertisement.
     case resumeAdvertising
-    /// Stops advertising; with `forget`, the app has to request it again.
+    /// Stop advertising; with `forget`, the app has to request it again.
     case stopAdvertising(forget: Bool)
-    /// Withdraws every service; with `forget`, the app has to add them again.
+    /// Withdraw every service; with `forget`, the app has to add them again.
     case withdrawServices(forget: Bool)
-    /// Deletes the state that the system preserved for the app's managers.
+    /// Delete the state that the system preserved for the app's managers.
     case forgetPreservedState
 }
 
-/// The reason why an app ended without the user.
+/// The reason that an app ended without its user.
 public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
     /// The system terminated it.
     case system

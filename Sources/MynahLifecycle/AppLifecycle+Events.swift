@@ -59,7 +59,7 @@ extension AppLifecycle {
         return [.enteredBackground]
     }
 
-    /// Forced from the screen it passes through the background, as every app does.
+    /// Suspends the app; in the foreground, it goes through the background first, as every app does.
     private mutating func suspend() -> [AppAction] {
         switch phase {
         case .foreground:
@@ -109,8 +109,10 @@ extension AppLifecycle {
         }
     }
 
-    /// That its user's next launch restores nothing either is an assumption: TN3115 says that the system will
-    /// not "relaunch and restore" it.
+    /// Forbids relaunching the app.
+    ///
+    /// The user's next launch restores nothing either, which is an assumption: TN3115 says that the system
+    /// will not "relaunch and restore" the app.
     private mutating func forbidRelaunch() -> [AppAction] {
         guard isKept else { return [] }
         setPaused(false)
@@ -155,12 +157,13 @@ extension AppLifecycle {
         enter(.background(Running(wokenAt: now, rules)))
     }
 
-    /// Below poweredOn advertising pauses; below poweredOff nothing is left (CBPeripheralManager).
+    /// Handles a new Bluetooth state: below poweredOn advertising pauses, and below poweredOff the services
+    /// and the advertising are gone (CBPeripheralManager).
     ///
-    /// That centrals are disconnected below poweredOn is the radio's to do, and to report for each.
+    /// Disconnecting the centrals below poweredOn is the task of the radio, which reports each disconnection.
     ///
-    /// That a peripheral learns of it as of any event that does not wake it is an assumption: Apple names no
-    /// wake for it. A central is woken by `BluetoothEvent.state`, which is given for its managers besides.
+    /// For its peripheral managers, this does not wake an app, which is an assumption because Apple does not
+    /// mention it. For central managers, the event `BluetoothEvent.state` wakes the app.
     private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
         let old = radioState
         guard new != old else { return [] }

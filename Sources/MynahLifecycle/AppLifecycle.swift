@@ -1,6 +1,7 @@
 import MynahCore
 
-/// The life of an iOS app, as a machine without clock or radio: an event and its time in, actions out.
+/// The life cycle of an iOS app, as a state machine without clock or radio: events with their times in,
+/// actions out.
 ///
 /// Apple documents that an app without the background mode neither advertises nor answers off the screen and
 /// gets what was queued when it returns; that one with it is woken for "read, write, or subscription events",
@@ -15,33 +16,35 @@ import MynahCore
 /// changes nothing.
 package struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable
 where Instant.Duration == Duration {
-    /// Where the app is, with exactly what holds there.
+    /// The phase of the app's life cycle, with the data that is valid in it.
     enum Phase {
         case notRunning
         case foreground
         case background(Running)
         case suspended
-        /// The system goes on working for its managers of these roles, and their events relaunch it.
+        /// The system still works for the app's managers of these roles, and their events relaunch the app.
         case terminated(kept: Set<BluetoothRole>)
-        /// The same after its user has quit it, which keeps nothing but for an app with AccessorySetupKit.
+        /// As `terminated`, after the user has quit the app; the system keeps managers only for an app with
+        /// AccessorySetupKit.
         case quit(kept: Set<BluetoothRole>)
     }
 
-    /// An app that runs while it is not on the screen.
+    /// The times of an app that runs in the background.
     struct Running {
-        /// An event woke it, rather than that it has just left the screen.
+        /// Whether an event woke the app; otherwise it has left the foreground.
         let isWoken: Bool
-        /// Until then it runs, with work under way or without.
+        /// The time until which the app runs even without work.
         private(set) var idleUntil: Instant
-        /// Until then work may go on that is under way when `idleUntil` comes.
+        /// The time until which work may continue that is unfinished at `idleUntil`.
         private(set) var busyUntil: Instant
-        /// Until then its own work for events takes; `nil` if its rules do not say how long that is.
+        /// The time until which the app's own work for events lasts, or `nil` if its rules do not limit it.
         private(set) var taskUntil: Instant?
-        /// Whether that work overran: throttled, it is not done before the app is ended, an assumption.
+        /// Whether that work took too long: the app is throttled, and does not finish it before it is ended,
+        /// which is an assumption.
         private(set) var isTaskLate = false
-        /// When its time is over, for now.
+        /// The time at which the app's current allowance ends.
         private(set) var deadline: Instant
-        /// When it is ended, because it has overrun its time already; `nil` if it has not.
+        /// The time at which the app is ended because it has exceeded its allowance, or `nil` if it has not.
         private(set) var endsAt: Instant?
 
         var isThrottled: Bool { endsAt != nil }
@@ -53,13 +56,14 @@ where Instant.Duration == Duration {
             deadline = idleUntil
         }
 
-        /// The app was woken, and has time for the event.
+        /// Begins when an event wakes the app, with the time for that event.
         init(wokenAt now: Instant, _ rules: AppRules) {
             self.init(isWoken: true, idleUntil: now, busyUntil: now)
             grant(rules, at: now)
         }
 
-        /// Gives the app time for an event, unless it overran its time before, which is an assumption.
+        /// Extends the app's time for an event, unless the app has exceeded its allowance, which is an
+        /// assumption.
         mutating func grant(_ rules: AppRules, at now: Instant) {
             guard !isThrottled else { return }
             let granted = now.advanced(by: rules.wakeAllowance)
@@ -73,20 +77,20 @@ where Instant.Duration == Duration {
             rest()
         }
 
-        /// Whether its own work for events goes on.
+        /// Whether the app's own work for events continues.
         func isAtTask(_ now: Instant) -> Bool { isTaskLate || taskUntil.map { $0 > now } ?? false }
 
         /// Returns whether the app may be idle in the background.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
 
-        /// No event is being handled: the app runs until its own work is done, or its time is over.
+        /// Ends the handling of an event: the app runs until its own work is done, or its allowance ends.
         mutating func rest() {
             let done = max(idleUntil, taskUntil ?? idleUntil)
             let end = endsAt ?? busyUntil
             deadline = isTaskLate ? end : min(done, end)
         }
 
-        /// Gives the app the time of work in progress.
+        /// Extends the app's time for unfinished work.
         mutating func bearWork() {
             deadline = endsAt ?? busyUntil
         }
@@ -98,27 +102,27 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// The rules that apply; a new manager with a restore identifier may change them.
+    /// The rules for the app; a new manager with a restore identifier may change them.
     package var rules: AppRules
     private(set) var phase = Phase.notRunning
     private(set) var radioState = RadioState.unknown
-    /// Pieces of work under way: requests that are answered later, background tasks.
+    /// The number of unfinished tasks: requests that are answered later, and background tasks.
     private(set) var work = 0
     /// `true` if the app's advertising waits for Bluetooth to be powered on again.
     private(set) var isPaused = false
 
-    /// An app that has not been started.
+    /// Begins before the app's first launch.
     package init(_ rules: AppRules = AppRules()) {
         self.rules = rules
     }
 
-    /// An app that the system terminated before the phone was restarted.
+    /// Begins with an app that the system terminated before the phone was restarted.
     package init(terminated rules: AppRules) {
         self.rules = rules
         phase = .terminated(kept: rules.relaunchedRoles)
     }
 
-    /// Where the app is; one that was woken is in the background.
+    /// The state of the app; a woken app is in the background.
     package var state: AppState {
         switch phase {
         case .notRunning: .notRunning
@@ -130,7 +134,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Whether its code runs.
+    /// Whether the app's code runs.
     package var isRunning: Bool {
         switch phase {
         case .foreground, .background: true
@@ -143,20 +147,20 @@ where Instant.Duration == Duration {
         if case .background(let running) = phase { running.isWoken } else { false }
     }
 
-    /// `true` if the app has overrun its time and is about to be ended.
+    /// `true` if the app has exceeded its allowance and is about to be ended.
     package var isThrottled: Bool {
         if case .background(let running) = phase { running.isThrottled } else { false }
     }
 
-    /// When `.deadlineReached` is to be given; `nil` if nothing is waited for.
+    /// The time at which `.deadlineReached` must be passed in, or `nil` if there is none.
     package var deadline: Instant? {
         if case .background(let running) = phase { running.deadline } else { nil }
     }
 
-    /// Whether the system works for it although it has ended it.
+    /// Whether the system still works for the app although it has ended.
     package var isKept: Bool { !kept.isEmpty }
 
-    /// The roles whose managers it works for although the app has ended.
+    /// The roles whose managers the system still works for although the app has ended.
     var kept: Set<BluetoothRole> {
         switch phase {
         case .terminated(let kept), .quit(let kept): kept
@@ -164,10 +168,10 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Returns whether the system works for the app's managers of a role although the app has ended.
+    /// Whether the system still works for the app's managers of a role although the app has ended.
     package func isKept(for role: BluetoothRole) -> Bool { kept.contains(role) }
 
-    /// Whether the system holds its services and advertisement.
+    /// Whether the system keeps the app's services and advertisement.
     var isServed: Bool {
         switch phase {
         case .foreground, .background, .suspended: true
@@ -176,7 +180,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// How what the app advertises goes on the air now.
+    /// The current way to advertise the app.
     package var advertisingMode: AdvertisingMode {
         guard radioState == .poweredOn else { return .off }
         switch phase {
@@ -189,11 +193,11 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Whether the contents of its services are disabled: it is not on the screen and has no background mode
-    /// (CBPeripheralManager).
+    /// Whether requests for the app's services are refused, because it is not in the foreground and has no
+    /// background mode (CBPeripheralManager).
     ///
-    /// Values of static characteristics are answered all the same, as the guide has it, an assumption:
-    /// CBPeripheralManager excepts nothing.
+    /// Static values are still answered, as the guide describes. This is an assumption, because
+    /// CBPeripheralManager makes no exception.
     package var disablesServices: Bool {
         switch phase {
         case .background, .suspended: !rules.isBackgroundPeripheral
@@ -239,7 +243,7 @@ extension AppLifecycle {
         work += 1
     }
 
-    /// Ends one piece of work; returns `false` if there was none.
+    /// Ends one unfinished task; returns `false` if there was none.
     mutating func endWork() -> Bool {
         guard work > 0 else { return false }
         work -= 1

@@ -13,18 +13,18 @@ package import MynahCore
 /// | `restricted`, `denied`, `allowedAlways` | another | iOS terminates the app |
 ///
 /// That iOS terminates an app whose permission is changed in Settings was observed, and Apple does not
-/// document it. Assumptions: it does so for any change that is no answer; the app is `unauthorized` while the
-/// user is asked; a question whose app ends is asked again by the next launch.
+/// document it. Assumptions: iOS terminates the app for any change that is not an answer; the app is
+/// `unauthorized` while the user is asked; if the app ends before the answer, its next launch asks again.
 package struct AppPermission: Sendable {
-    /// The meaning of a change.
+    /// The effect of a change.
     package enum Change: Hashable, Sendable {
-        /// The permission is as it was before.
+        /// The permission did not change.
         case none
-        /// The app has not asked, so that there is nothing to answer or to change.
+        /// The app has not asked, so the change has no effect.
         case notAsked
         /// The user answered the app's question.
         case answered
-        /// The user changed the permission in Settings, for which iOS terminates the app.
+        /// The user changed the permission in Settings, so iOS terminates the app.
         case changedInSettings
     }
 
@@ -33,7 +33,7 @@ package struct AppPermission: Sendable {
     /// Whether the user is being asked.
     private var isAsking = false
 
-    /// The permission that an app begins with.
+    /// Begins with this permission.
     package init(_ authorization: BluetoothAuthorization) {
         self.authorization = authorization
     }
@@ -41,19 +41,19 @@ package struct AppPermission: Sendable {
     /// Whether the app may use Bluetooth.
     package var isAllowed: Bool { authorization == .allowedAlways }
 
-    /// The app made a manager; returns whether iOS asks the user now.
+    /// Handles the first manager of the app; returns whether iOS asks the user now.
     package mutating func madeManager() -> Bool {
         guard authorization == .notDetermined, !isAsking else { return false }
         isAsking = true
         return true
     }
 
-    /// The app's process is gone, and its question with it.
+    /// Handles the end of the app's process, which ends its question.
     package mutating func processEnded() {
         isAsking = false
     }
 
-    /// The user or the phone changes it.
+    /// Changes the permission, as the user or the phone's restrictions do.
     package mutating func change(to new: BluetoothAuthorization) -> Change {
         guard new != authorization else { return .none }
         if authorization == .notDetermined, new != .restricted {
@@ -65,7 +65,7 @@ package struct AppPermission: Sendable {
         return .changedInSettings
     }
 
-    /// The Bluetooth state of the app's managers while the phone has this one.
+    /// The Bluetooth state of the app's managers while the phone is in the given state.
     package func state(on phone: RadioState) -> RadioState {
         switch phone {
         case .poweredOn, .poweredOff, .unauthorized: isAllowed ? phone : .unauthorized

@@ -1,22 +1,23 @@
 public import MynahCore
 
-/// The rules of an app's life: its Info.plist, its managers' options, and the phone's time limits.
+/// The rules for an app's life cycle: its Info.plist, its managers' options, and the phone's time limits.
 public struct AppRules: Hashable, Sendable {
     /// The app's background modes (UIBackgroundModes).
     public var backgroundModes: Set<BackgroundMode> = []
-    /// Whether a peripheral manager of it has a restore identifier.
+    /// Whether a peripheral manager of the app has a restore identifier.
     package var isRestorable = false
-    /// Whether a central manager of it has one.
+    /// Whether a central manager of the app has a restore identifier.
     package var isCentralRestorable = false
     /// Whether the app scans and advertises in the background as in the foreground, because it shows a Live
     /// Activity (iOS 26; CoreBluetooth, Overview).
     package var keepsPrivileges = false
-    /// Whether the system works on for its central managers after its user has quit it, because it uses
-    /// AccessorySetupKit (iOS 26; TN3115, note 5).
+    /// Whether the system still works for the app's central managers after its user has quit it, because the
+    /// app uses AccessorySetupKit (iOS 26; TN3115, note 5).
     ///
-    /// The note names no role. That its peripheral managers end is an assumption: the kit is for centrals.
+    /// The note names no role. It is an assumption that the app's peripheral managers end: AccessorySetupKit
+    /// is for centrals.
     package var isRelaunchedAfterQuit = false
-    /// The time between leaving the screen and suspension.
+    /// The time between leaving the foreground and suspension.
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
     public var suspendAfter: Duration = .seconds(5)
@@ -25,29 +26,29 @@ public struct AppRules: Hashable, Sendable {
     package var wakeAllowance: Duration = .seconds(10)
     /// The app's work for each event in the background, or `nil` to use all of the allowance.
     ///
-    /// The app is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after
-    /// the last event overruns: the app is throttled, and ended when `throttledAllowance` is over too.
+    /// The app is suspended when this work is done. If the work lasts longer than `wakeAllowance` after the
+    /// last event, the app is throttled, and it is ended after `throttledAllowance`.
     public var taskTime: Duration?
-    /// The time between throttling and termination of an app that overruns.
+    /// The time between throttling and termination of an app that exceeds its allowance.
     ///
     /// Apple names both and no figure; 10 s is an assumption.
     package var throttledAllowance: Duration = .seconds(10)
 
-    /// An app without background modes and restoration by default.
+    /// Makes the rules of an app without background modes and restoration.
     public init() {}
 
-    /// `true` if the app advertises and answers while it is not on the screen.
+    /// `true` if the app advertises and answers requests in the background.
     package var isBackgroundPeripheral: Bool { hasMode(for: .peripheral) }
 
-    /// `true` if the app scans, and is woken for its connections, while it is not on the screen.
+    /// `true` if the app scans in the background, and is woken for its connections.
     package var isBackgroundCentral: Bool { hasMode(for: .central) }
 
-    /// Whether the system works for its managers of a role after it has ended it, and relaunches it for their
-    /// events.
+    /// Whether the system still works for the app's managers of a role after it has terminated the app, and
+    /// relaunches the app for their events.
     ///
-    /// Apple ties this to the restore identifier; that the background mode is needed too is an assumption,
-    /// since without it none of the app's services is served, and none of its scans goes on, while it does
-    /// not run.
+    /// Apple requires a restore identifier for this. It is an assumption that the background mode is needed
+    /// too: without it, the app's services are not served and its scans do not continue while it does not
+    /// run.
     package func isRelaunched(for role: BluetoothRole) -> Bool {
         switch role {
         case .peripheral: isRestorable && isBackgroundPeripheral
@@ -55,12 +56,12 @@ public struct AppRules: Hashable, Sendable {
         }
     }
 
-    /// The roles whose managers the system works for after it has ended the app.
+    /// The roles whose managers the system still works for after it has terminated the app.
     var relaunchedRoles: Set<BluetoothRole> {
         Set(BluetoothRole.allCases.filter { isRelaunched(for: $0) })
     }
 
-    /// The roles whose managers the system works for after the user has quit the app.
+    /// The roles whose managers the system still works for after the user has quit the app.
     var rolesAfterQuit: Set<BluetoothRole> {
         isRelaunchedAfterQuit ? relaunchedRoles.intersection([.central]) : []
     }

@@ -2,21 +2,22 @@ package import MynahCore
 
 /// The scan of one central manager of an app (scanForPeripherals(withServices:options:)).
 package struct AppScan: Hashable, Sendable {
-    /// The services of which a device advertises at least one; every device matches if it is empty.
+    /// The services of which a device must advertise at least one; empty to match every device.
     package var services: [BluetoothUUID]
-    /// Services that a device may look for instead (CBCentralManagerScanOptionSolicitedServiceUUIDsKey).
+    /// The solicited services that make a device match as well
+    /// (CBCentralManagerScanOptionSolicitedServiceUUIDsKey).
     package var solicited: [BluetoothUUID]
     /// Whether every packet is reported (CBCentralManagerScanOptionAllowDuplicatesKey).
     package var allowsDuplicates: Bool
-    /// Whether an advertisement is reported together with its scan response, which it waits for until the
-    /// next one.
+    /// Whether an advertisement is held until its scan response arrives, and both are reported together; it
+    /// is held until the next advertisement at most.
     ///
-    /// Without it each packet is reported by itself, as a tool needs that shows what is on the air.
+    /// Otherwise each packet is reported separately, as needed by a tool that shows the packets on the air.
     package var awaitsScanResponses = true
-    /// How the phone scans for it now.
+    /// The current way to scan for the manager.
     package var mode: ScanMode
 
-    /// A scan, in the foreground by default.
+    /// Makes a scan, by default in the foreground.
     package init(
         services: [BluetoothUUID] = [], solicited: [BluetoothUUID] = [], allowsDuplicates: Bool = false,
         mode: ScanMode = .foreground
@@ -27,8 +28,7 @@ package struct AppScan: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// `true` if the scan can find anything now: in the background it has to name services
-    /// (CBCentralManager).
+    /// `true` if the scan can find a device now: in the background, it must name services (CBCentralManager).
     package var isInForce: Bool {
         switch mode {
         case .off: false
@@ -41,7 +41,7 @@ package struct AppScan: Hashable, Sendable {
     /// Background Processing).
     package var reportsDuplicates: Bool { allowsDuplicates && mode == .foreground }
 
-    /// The parts of the request that the scan leaves out now, and why.
+    /// The parts of the request that the scan leaves out now, with the reasons.
     package var omitted: [AdvertisingReport.Omission] {
         guard mode == .background else { return [] }
         var omitted: [AdvertisingReport.Omission] = []
@@ -59,14 +59,14 @@ package struct AppScan: Hashable, Sendable {
     }
 }
 
-/// A pending connection: a device that at least one app waits for.
+/// A pending connection to a device that at least one app waits for.
 package struct WantedLink: Hashable, Sendable {
-    /// The identity address of the device, or the only address that is known of it.
+    /// The identity address of the device, or its only known address.
     package var address: DeviceAddress
-    /// How it is listened for now.
+    /// The current way to listen for the device.
     package var mode: ScanMode
 
-    /// A device that an app waits for, in the foreground by default.
+    /// Makes a pending connection, by default of an app in the foreground.
     package init(_ address: DeviceAddress, mode: ScanMode = .foreground) {
         self.address = address
         self.mode = mode

@@ -2,14 +2,14 @@
 public enum AppState: String, Hashable, Sendable, CaseIterable {
     /// The app has not been started.
     case notRunning
-    /// The app is on the screen.
+    /// The app is in the foreground.
     case foreground
-    /// The app runs off the screen: it has just left the screen, or an event has woken it.
+    /// The app runs in the background: it has just left the foreground, or an event has woken it.
     case background
     /// The app is in memory and does not run.
     case suspended
-    /// The system ended it, for memory or because it overran its time, or it crashed.
+    /// The system ended the app, for memory or because it exceeded its time, or the app crashed.
     case terminated
-    /// The user ended it; only the user starts it again.
+    /// The user quit the app; only the user can start it again.
     case quit
 }

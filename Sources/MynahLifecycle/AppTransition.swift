@@ -1,17 +1,17 @@
-/// A change of an app's life by the user, the system or the app itself.
+/// A change in an app's life cycle by the user, the system or the app itself.
 ///
 /// The raw value is its name on the command line and in profiles: the state that it leads to, or the
 /// event.
 package enum AppTransition: String, Hashable, Sendable, CaseIterable {
-    /// The user opens it or returns to it; if it does not run, it is launched.
+    /// The user opens the app or returns to it; the app is launched if it does not run.
     case enterForeground = "foreground"
-    /// The app leaves the screen.
+    /// The app leaves the foreground.
     case enterBackground = "background"
-    /// The system suspends it now, before its time is over.
+    /// The system suspends the app now, before its background time is over.
     case suspend = "suspended"
-    /// The system terminates it in any state.
+    /// The system terminates the app, in any state.
     case terminate = "terminated"
-    /// The user ends it.
+    /// The user quits the app.
     case quit
     /// The system needs memory, and terminates the app if it is suspended.
     case memoryPressure

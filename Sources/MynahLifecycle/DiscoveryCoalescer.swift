@@ -1,9 +1,9 @@
 package import MynahCore
 
-/// Turns the packets that a phone hears into the discoveries of one central manager.
+/// Converts the packets that a phone receives into the discoveries of one central manager.
 ///
-/// The phone drives it: it gives the manager's scan when the app asks for it and when the app's state changes
-/// it, each packet that its radio reports, and each device that the app has connected.
+/// The phone drives this state machine: it passes in the manager's scan when the app requests it or the app's
+/// state changes it, each packet that its radio reports, and each device that the app has connected.
 ///
 /// | | in the foreground | with duplicates in the foreground | in the background | off |
 /// |---|---|---|---|---|
@@ -13,8 +13,8 @@ package import MynahCore
 /// | the app starts a scan | every device counts as new | the same | no device counts as new | – |
 /// | the app has connected a device | – | – | the device counts as new | – |
 ///
-/// While `readsOverflowArea` is false, as with the phone's screen off, no device is found by its overflow
-/// area.
+/// While `readsOverflowArea` is `false`, for example because the phone's screen is off, no device is found by
+/// its overflow area.
 ///
 /// Core Bluetooth reports several discoveries of one device as one, and again if the advertisement changed
 /// (CBCentralManagerScanOptionAllowDuplicatesKey and the guide's "Core Bluetooth Background Processing for
@@ -22,7 +22,7 @@ package import MynahCore
 /// the foreground count in the background; in the background only a connection makes a device new; a scan
 /// that returns from a pause is not a new one.
 package struct DiscoveryCoalescer: Sendable {
-    /// A discovery of a device, as an app hears of it.
+    /// A discovery of a device, as reported to an app.
     package struct Discovery: Hashable, Sendable {
         /// The address of the device: its identity address if the radio resolved it.
         package var address: DeviceAddress
@@ -30,15 +30,15 @@ package struct DiscoveryCoalescer: Sendable {
         package var advertisement: AdvertisementData
         /// The advertising data, as AD structures.
         package var data: [UInt8]
-        /// The scan response, as AD structures; empty if none was heard.
+        /// The scan response, as AD structures; empty if none was received.
         package var scanResponse: [UInt8]
-        /// The signal strength of the packet that came last, in dBm; `nil` if it is not known.
+        /// The RSSI of the last packet, in dBm, or `nil` if it is not known.
         package var rssi: Int8?
-        /// Whether the device accepts connections.
+        /// Whether the device can be connected.
         package var isConnectable: Bool
-        /// The services of the scan that the device does not list, and whose bit its overflow area has.
+        /// The services of the scan that the device does not list, and whose bit is set in its overflow area.
         package var overflowServices: [BluetoothUUID]
-        /// The number of packets of the device since the discovery before.
+        /// The number of packets of the device since its previous discovery.
         package var coalesced: Int
     }
 
@@ -47,30 +47,31 @@ package struct DiscoveryCoalescer: Sendable {
         var response: [UInt8] = []
         var kind = ScanReport.Kind.nonConnectable
         var rssi: Int8?
-        /// An advertisement was heard, so there is something to report.
+        /// Whether an advertisement was received, so that there is something to report.
         var isAdvertised = false
-        /// The last advertisement waits for its scan response.
+        /// Whether the last advertisement is held until its scan response arrives.
         var isWaiting = false
         var packets = 0
         var isReported = false
-        /// The content is not what was reported.
+        /// Whether the content differs from the reported one.
         var isChanged = false
-        /// The app has connected it since it was reported.
+        /// Whether the app has connected the device since it was last reported.
         var wasConnected = false
-        /// Whether the content is what the scan looks for; `nil` if that has yet to be found out.
+        /// Whether the content matches the scan, or `nil` if that has not been checked.
         var matches: Bool?
         var lastHeard: UInt64 = 0
 
         var isConnectable: Bool { kind == .connectable || kind == .directed }
     }
 
-    /// How many devices are remembered; past it the half that was heard longest ago is forgotten.
+    /// The largest number of remembered devices; above it, the half that was not received for the longest
+    /// time is forgotten.
     package static let limit = 20_000
 
-    /// The app's scan, or `nil` if it does not scan.
+    /// The manager's scan, or `nil` if it does not scan.
     private var scan: AppScan?
     private var devices: [DeviceAddress: Device] = [:]
-    /// Whether a service may be found in an overflow area.
+    /// Whether devices can be found by their overflow area.
     package var readsOverflowArea = true {
         didSet {
             guard readsOverflowArea != oldValue else { return }
@@ -83,38 +84,38 @@ package struct DiscoveryCoalescer: Sendable {
     }
     private var packetCount: UInt64 = 0
 
-    /// A coalescer without a scan.
+    /// Begins without a scan.
     package init() {}
 
-    /// How many devices are remembered.
+    /// The number of remembered devices.
     package var count: Int { devices.count }
 
     // MARK: The scan
 
-    /// The app asks for a scan, in place of one that it may have asked for before.
+    /// Begins a scan of the manager, in place of an earlier one.
     package mutating func start(_ new: AppScan) {
         if new.mode == .foreground { devices = [:] }
         replace(new)
     }
 
-    /// The app's state changed, and with it how the phone scans for it.
+    /// Handles a change of the app's state, which changes how the phone scans for it.
     package mutating func change(to mode: ScanMode) {
         guard var new = scan, new.mode != mode else { return }
         new.mode = mode
         replace(new)
     }
 
-    /// The app stops its scan; what was reported stays reported for a scan in the background.
+    /// Ends the scan; reported devices stay reported for a scan in the background.
     package mutating func stop() {
         replace(nil)
     }
 
-    /// The app's connection to a device was made.
+    /// Notes that the app connected a device.
     package mutating func connected(_ address: DeviceAddress) {
         devices[address]?.wasConnected = true
     }
 
-    /// Bluetooth is off, or the app has ended: nothing counts as reported any more.
+    /// Forgets all devices, because Bluetooth is off or the app has ended.
     package mutating func reset() {
         self = DiscoveryCoalescer()
     }
@@ -132,7 +133,7 @@ package struct DiscoveryCoalescer: Sendable {
 
     // MARK: Packets
 
-    /// Handles a packet that the phone heard.
+    /// Handles a packet that the phone received.
     package mutating func heard(_ report: ScanReport, into discoveries: inout [Discovery]) {
         guard let scan, scan.isInForce else { return }
         packetCount += 1
@@ -169,7 +170,7 @@ package struct DiscoveryCoalescer: Sendable {
         if devices.count > Self.limit { shrink() }
     }
 
-    /// Reports a device if a report is due, and if it is looked for.
+    /// Reports a device if a report is due, and if the device matches the scan.
     private func release(
         _ device: inout Device, _ address: DeviceAddress, _ scan: AppScan,
         _ discoveries: inout [Discovery]
@@ -202,19 +203,19 @@ package struct DiscoveryCoalescer: Sendable {
 }
 
 extension AppScan {
-    /// Whether a scan finds a device by a service that it advertises, by a service that it solicits, or by a
-    /// bit of its overflow area.
+    /// Whether a device matches the scan by a service that it advertises, by a service that it solicits, or
+    /// by a bit of its overflow area.
     ///
-    /// Solicited services widen a scan that names services. A scan for every device needs none.
+    /// Solicited services extend a scan that names services. A scan for every device does not need them.
     func matches(_ advertisement: AdvertisementData) -> Bool {
         services.isEmpty || services.contains { advertisement.mayHave($0) }
             || solicited.contains { advertisement.solicitedServiceUUIDs.contains($0) }
     }
 
-    /// The services of the scan that a device may have in its overflow area
+    /// The services of the scan whose bit is set in a device's overflow area
     /// (CBAdvertisementDataOverflowServiceUUIDsKey).
     ///
-    /// The area has one bit for several UUIDs, so it can be another service too.
+    /// Several UUIDs share a bit, so the device may have another service instead.
     func overflowServices(of advertisement: AdvertisementData) -> [BluetoothUUID] {
         guard let area = advertisement.overflowArea else { return [] }
         return services.filter { !advertisement.serviceUUIDs.contains($0) && area.contains($0) }
@@ -222,9 +223,9 @@ extension AppScan {
 }
 
 extension ScanReport {
-    /// Whether its sender answers a scan request (Core Specification, Vol 6, Part B, 2.3.1).
+    /// Whether the sender answers a scan request (Core Specification, Vol 6, Part B, 2.3.1).
     ///
-    /// An extended advertisement is connectable or scannable, and never both.
+    /// An extended advertisement is either connectable or scannable, but not both.
     fileprivate var isScannable: Bool {
         switch kind {
         case .connectable: !isExtended

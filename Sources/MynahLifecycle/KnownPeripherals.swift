@@ -3,27 +3,28 @@ import MynahSupport
 
 /// The devices that a phone knows, each by an identifier that apps may save.
 ///
-/// The phone drives it: it asks for the identifier of each device that it reports to an app, looks up those
-/// that an app retrieves, and says which private address has turned out to be whose. It saves `entries`.
+/// The phone drives this state machine: it requests the identifier of each device that it reports to an app,
+/// looks up devices that an app retrieves, and passes in identity addresses that become known. It saves
+/// `entries`.
 ///
-/// An identifier is made of the seed and the address, so that a run with the same seed gives the same ones in
-/// any order of discovery. Core Bluetooth documents that an app may save an identifier, and that a device
-/// whose address changed no longer matches it. Assumptions: iOS forgets devices that were not used for long;
-/// a device keeps its identifier when it pairs and its identity address becomes known, unless that address
-/// has one already, which both then lead to.
+/// An identifier is computed from the seed and the address, so that runs with the same seed have the same
+/// identifiers in any order of discovery. Core Bluetooth documents that an app may save an identifier, and
+/// that a device whose address changed no longer matches it. Assumptions: iOS forgets devices that were not
+/// used for a long time; a device keeps its identifier when it pairs and its identity address becomes known.
+/// If that address has an identifier already, both identifiers then refer to the device.
 package struct KnownPeripherals: Sendable {
-    /// A device that is known.
+    /// A known device.
     package struct Entry: Hashable, Sendable {
-        /// The identifier that apps see.
+        /// The identifier for apps.
         package var identifier: PeripheralIdentifier
-        /// The identity address, or the only address that is known of the peripheral.
+        /// The identity address of the peripheral, or its only known address.
         package var address: DeviceAddress
-        /// The name that it advertises; `nil` if it is not known.
+        /// The advertised name, or `nil` if it is not known.
         package var name: String?
-        /// The GAP device name, which apps see, or `nil` if it is not known.
+        /// The GAP device name, which apps get as the name, or `nil` if it is not known.
         package var deviceName: String?
 
-        /// A device with its identifier.
+        /// Makes a device with its identifier.
         package init(
             identifier: PeripheralIdentifier, address: DeviceAddress, name: String? = nil,
             deviceName: String? = nil
@@ -40,30 +41,32 @@ package struct KnownPeripherals: Sendable {
         var lastUse: UInt64
     }
 
-    /// How many identifiers are known at most; the least recently used ones are forgotten.
+    /// The largest number of identifiers; above it, the least recently used ones are forgotten.
     package static let limit = 1000
 
     private let seed: UInt64
     private var devices: [PeripheralIdentifier: Device] = [:]
     private var identifiers: [DeviceAddress: PeripheralIdentifier] = [:]
     private var useCount: UInt64 = 0
-    /// Uses in order, from `firstUse` on; only the last use of a device counts.
+    /// Uses in order, from the index `firstUse` on; only the last use of a device counts.
     private var uses: [(identifier: PeripheralIdentifier, number: UInt64)] = []
     private var firstUse = 0
-    /// Changes with what is to be saved; which device was used last does not count.
+    /// Increases with each change that must be saved; the order of use does not count.
     package private(set) var revision = 0
 
-    /// A phone that knows these devices, the least recently used first.
+    /// Begins with these known devices, the least recently used first.
     ///
-    /// Of two entries with one identifier, and of the entries past the limit, the later ones are kept.
+    /// Of two entries with the same identifier, the later one is kept; so are the later ones of too many
+    /// entries.
     package init(seed: UInt64, entries: [Entry] = []) {
         self.seed = seed
         load(entries)
     }
 
-    /// Knows these devices, the least recently used first, besides those that it knows already.
+    /// Adds these devices, the least recently used first, to those that are known already.
     ///
-    /// Of two entries with one identifier, and of the entries past the limit, the later ones are kept.
+    /// Of two entries with the same identifier, the later one is kept; so are the later ones of too many
+    /// entries.
     package mutating func load(_ entries: [Entry]) {
         for entry in entries.suffix(Self.limit) {
             if let old = devices[entry.identifier], identifiers[old.entry.address] == entry.identifier {
@@ -75,15 +78,16 @@ package struct KnownPeripherals: Sendable {
         }
     }
 
-    /// The devices that are known, the least recently used first.
+    /// The known devices, the least recently used first.
     package var entries: [Entry] { devices.values.sorted { $0.lastUse < $1.lastUse }.map(\.entry) }
 
-    /// How many identifiers are known.
+    /// The number of identifiers.
     package var count: Int { devices.count }
 
-    /// The identifier of a device, which is known from now on if it was not.
+    /// The identifier of a device, which becomes known if it was not.
     ///
-    /// To make room, a device is not forgotten while `isInUse` says that it is connected or waited for.
+    /// To make room, another device may be forgotten, but none for which `isInUse` returns `true`: it is
+    /// connected or waited for.
     package mutating func identifier(
         of address: DeviceAddress, isInUse: (DeviceAddress) -> Bool = { _ in false }
     ) -> PeripheralIdentifier {
@@ -100,17 +104,18 @@ package struct KnownPeripherals: Sendable {
         return new
     }
 
-    /// The device that an app retrieves by an identifier; `nil` if it is not known (any more).
+    /// The device that an app retrieves by an identifier, or `nil` if it is not known or was forgotten.
     package mutating func retrieve(_ identifier: PeripheralIdentifier) -> Entry? {
         guard let entry = devices[identifier]?.entry else { return nil }
         use(identifier)
         return entry
     }
 
-    /// A device that was preserved by its identifier is known, by the address that the identifier leads to by
-    /// now.
+    /// Adds a device that was preserved with its identifier; its address is the current one of that
+    /// identifier.
     ///
-    /// To make room, a device is not forgotten while `isInUse` says that it is connected or waited for.
+    /// To make room, another device may be forgotten, but none for which `isInUse` returns `true`: it is
+    /// connected or waited for.
     package mutating func restore(
         _ entry: Entry, isInUse: (DeviceAddress) -> Bool = { _ in false }
     ) -> Entry {
@@ -123,14 +128,14 @@ package struct KnownPeripherals: Sendable {
         return entry
     }
 
-    /// A device's name became known.
+    /// Notes a device's name.
     package mutating func name(_ address: DeviceAddress, _ name: String) {
         guard let identifier = identifiers[address], devices[identifier]?.entry.name != name else { return }
         devices[identifier]?.entry.name = name
         revision += 1
     }
 
-    /// A device's GAP device name was read.
+    /// Notes a device's GAP device name, which was read.
     package mutating func setDeviceName(_ name: String, of address: DeviceAddress) {
         guard let identifier = identifiers[address], devices[identifier]?.entry.deviceName != name else {
             return
@@ -144,7 +149,7 @@ package struct KnownPeripherals: Sendable {
         devices[identifier]?.entry.deviceName
     }
 
-    /// The device that was known by one address has paired, and its identity address is another.
+    /// Handles that a device known by one address has paired, and has another identity address.
     package mutating func moved(from old: DeviceAddress, to identity: DeviceAddress) {
         guard old != identity, let identifier = identifiers.removeValue(forKey: old) else { return }
         for (other, device) in devices where device.entry.address == old {
@@ -155,7 +160,7 @@ package struct KnownPeripherals: Sendable {
         use(identifier)
     }
 
-    /// Marks a device as used, and last of all the identifier that its address leads to: so it stays that
+    /// Marks a device as used, and its address's own identifier as the last used, so that this is still so
     /// after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
         note(identifier)
@@ -165,7 +170,7 @@ package struct KnownPeripherals: Sendable {
         note(main)
     }
 
-    /// Notes that a device is the last that was used.
+    /// Marks a device as the last used.
     private mutating func note(_ identifier: PeripheralIdentifier) {
         useCount += 1
         devices[identifier]?.lastUse = useCount
@@ -175,10 +180,10 @@ package struct KnownPeripherals: Sendable {
         firstUse = 0
     }
 
-    /// Forgets the device that was used longest ago of those that are free.
+    /// Forgets the least recently used device that is not in use.
     ///
-    /// A phone in a crowd hears a device that it does not know with almost every packet: no search through
-    /// all devices is made for it.
+    /// In a crowd, a phone receives an unknown device with almost every packet, so this does not search
+    /// through all devices.
     private mutating func forgetOne(_ isInUse: (DeviceAddress) -> Bool) {
         var tries = devices.count
         while firstUse < uses.count, tries > 0 {
@@ -203,7 +208,8 @@ package struct KnownPeripherals: Sendable {
             .max { $0.lastUse < $1.lastUse }?.entry.identifier
     }
 
-    /// An identifier that no device has: another device may have taken one along when it moved.
+    /// Makes an identifier that no device has, because another device may have kept the computed one after
+    /// its address changed.
     private func makeIdentifier(for address: DeviceAddress) -> PeripheralIdentifier {
         var attempt: UInt64 = 0
         while true {
@@ -215,7 +221,7 @@ package struct KnownPeripherals: Sendable {
         }
     }
 
-    /// The first number of a seed, which is another one for each seed.
+    /// The first random number of a seed, which is different for each seed.
     private static func first(_ seed: UInt64) -> UInt64 {
         var random = SeededRandom(seed: seed)
         return random.next()

@@ -1,15 +1,16 @@
 package import MynahCore
 
-/// Makes the connections that apps wait for, one after the other, when their devices are heard.
+/// Makes the pending connections of apps, one after the other, when the advertising of their devices is
+/// received.
 ///
-/// The phone drives it. It gives the devices of `PhoneScan.listensFor`, each report that its radio hears,
-/// each link that begins, and the result of each attempt. It carries out the actions.
+/// The phone drives this state machine. It passes in the devices of `PhoneScan.listensFor`, each advertising
+/// report of its radio, each new link, and the result of each attempt. It carries out the actions.
 ///
 /// A controller initiates to one device at a time, and cannot change its random address meanwhile (Core
-/// Specification, Vol 4, Part E, 7.8.4). So a pending connection costs only listening, and initiating begins
-/// when the device is heard. There can be any number of pending connections, and a private address can rotate
-/// between two attempts. A device that has made a link to the phone need not be heard: the radio is asked at
-/// once, and uses that link.
+/// Specification, Vol 4, Part E, 7.8.4). So the phone only listens for a pending connection, and initiates
+/// when the device is received. There can be any number of pending connections, and a private address can
+/// change between two attempts. For a device that has made a link to the phone, the radio is asked at once,
+/// and uses that link.
 ///
 /// | state | device is heard | device is no longer wanted | attempt ends |
 /// |---|---|---|---|
@@ -19,21 +20,21 @@ package import MynahCore
 package struct LinkInitiator: Sendable {
     /// An action for the phone.
     package enum Action: Hashable, Sendable {
-        /// Connect to a device, and give up after the timeout; the number names the attempt.
+        /// Connect to a device, and stop trying after the timeout; the number identifies the attempt.
         case initiate(DeviceAddress, attempt: UInt64, timeout: Duration)
         /// Cancel this attempt, and report its end like that of any other attempt.
         case cancel(attempt: UInt64)
-        /// Restart the scan if the controller's duplicate filter is on, so that it reports devices again.
+        /// Restart the scan if the controller's duplicate filter is on, so that it reports the devices again.
         case listenAnew
-        /// Warn that the controller has no link left for the devices that wait.
+        /// Warn that the controller has no room for links to the awaited devices.
         case linksExhausted(limit: Int)
-        /// The connection has failed for good.
+        /// The connection has failed, and will not be tried again.
         case failed(DeviceAddress, RadioError)
     }
 
-    /// The outcome of a connection attempt.
+    /// The result of a connection attempt.
     package enum Outcome: Hashable, Sendable {
-        /// There is a link.
+        /// The link was made.
         case connected
         /// The device did not answer in time, or the attempt was cancelled.
         case notReached
@@ -49,34 +50,36 @@ package struct LinkInitiator: Sendable {
         case cancelling(DeviceAddress, attempt: UInt64)
     }
 
-    /// How long one attempt lasts at most: an assumption.
+    /// The longest time of an attempt; an assumption.
     package static let timeout: Duration = .seconds(2)
 
     private var state = State.idle
     private var wanted: Set<DeviceAddress> = []
-    /// The wanted devices that were heard and wait for their attempt, in the order in which they were heard.
+    /// The awaited devices that were received and wait for their attempt, in the order in which they were
+    /// received.
     private var heard: [DeviceAddress] = []
     private var links = 0
-    /// The devices that are linked to the phone by links that they made: there is nothing to wait for.
+    /// The devices that have made a link to the phone, so that no advertising is awaited.
     private var linked: Set<DeviceAddress> = []
     private let limit: Int?
-    /// How many links the controller had when it had no room for another, until one of them ends.
+    /// The number of links at which the controller had no room for another one, until one of them ends.
     private var shownLimit: Int?
     private var isExhaustionReported = false
     private var lastAttempt: UInt64 = 0
 
-    /// Waits for nothing, on a controller with room for `limit` links, or `nil` if that is not known.
+    /// Begins without awaited devices; `limit` is the number of links of the controller, or `nil` if it is
+    /// not known.
     package init(limit: Int? = nil) {
         self.limit = limit
     }
 
-    /// Whether no attempt is under way.
+    /// Whether no attempt is running.
     package var isIdle: Bool { if case .idle = state { true } else { false } }
 
     private var knownLimit: Int? { [limit, shownLimit].compactMap(\.self).min() }
     private var hasRoom: Bool { knownLimit.map { links < $0 } ?? true }
 
-    /// Other devices are waited for than before.
+    /// Sets the awaited devices.
     package mutating func want(_ addresses: [DeviceAddress], into actions: inout [Action]) {
         let new = Set(addresses)
         let isGrown = !new.isSubset(of: wanted)
@@ -91,7 +94,7 @@ package struct LinkInitiator: Sendable {
         takeLinked(addresses, into: &actions)
     }
 
-    /// Devices that have made a link to the phone wait for no advertisement.
+    /// Begins attempts for devices that have made a link to the phone, without waiting for their advertising.
     private mutating func takeLinked(_ addresses: [DeviceAddress], into actions: inout [Action]) {
         for address in addresses where linked.contains(address) && !heard.contains(address) {
             if case .initiating(address, _) = state { continue }
@@ -100,7 +103,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// A device was heard; it is of interest if it is wanted and can be connected to.
+    /// Handles an advertising report; it is used if the device is awaited and connectable.
     package mutating func heard(_ report: ScanReport, into actions: inout [Action]) {
         guard report.kind == .connectable || report.kind == .directed, wanted.contains(report.address) else {
             return
@@ -112,7 +115,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The radio reports a new link to a device, before the attempt returns.
+    /// Handles a new link, which the radio reports before the attempt ends.
     package mutating func connected(to address: DeviceAddress, into actions: inout [Action]) {
         wanted.remove(address)
         heard.removeAll { $0 == address }
@@ -124,7 +127,7 @@ package struct LinkInitiator: Sendable {
         }
     }
 
-    /// An attempt ended; the end of one whose link was reported before changes nothing.
+    /// Handles the end of an attempt; if its link was reported before, nothing changes.
     package mutating func ended(_ attempt: UInt64, _ outcome: Outcome, into actions: inout [Action]) {
         let address: DeviceAddress
         switch state {
@@ -155,8 +158,8 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The number of the phone's links, of either role, is now `count`; these devices have made one of which
-    /// the central's half makes no use yet.
+    /// Sets the number of the phone's links, of either role; `devices` have made links that are not used as
+    /// central yet.
     package mutating func has(
         links count: Int, madeBy devices: [DeviceAddress] = [], into actions: inout [Action]
     ) {
@@ -173,7 +176,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// The radio is off or gone, and every attempt with it.
+    /// Forgets all attempts, because the radio is off or lost.
     package mutating func reset() {
         self = LinkInitiator(limit: limit, lastAttempt: lastAttempt)
     }

@@ -1,11 +1,11 @@
 package import MynahCore
 
-/// Which central manager of a phone holds or waits for which link.
+/// Records which central manager of a phone holds or waits for which link.
 ///
-/// The phone drives it, and routes each event of a link by it. It gives what managers ask for, each link that
-/// its radio reports and each that ends, the end of managers, and the loss of the Bluetooth state. Devices
-/// are named by their identity address, or by the only address that is known; `moved` says that a device has
-/// turned out to have another one.
+/// The phone drives this state machine, and uses it to route each event of a link. It passes in the requests
+/// of managers, each link that begins or ends, the end of managers, and that Bluetooth was turned off.
+/// Devices are identified by their identity address, or by their only known address; `moved` replaces that
+/// address.
 ///
 /// | a link is | connect | cancel | link up | link down |
 /// |---|---|---|---|---|
@@ -17,16 +17,17 @@ package import MynahCore
 /// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
 /// want it again.
 ///
-/// There is one link between two devices (Core Specification, Vol 6, Part B, 4.5). One that the device has
-/// made, as a central of this phone, is shared: it is up for waiting managers as one that another app holds,
-/// and when its last holder cancels it is left to the device and absent here, an assumption.
+/// There is only one link between two devices (Core Specification, Vol 6, Part B, 4.5). A link that the
+/// device has made, as a central of this phone, is shared: for waiting managers it is up, like a link that
+/// another app holds. When its last holder cancels, the link stays and is absent in this table, which is an
+/// assumption.
 ///
-/// An app that cancels is told at once, and the link ends on the air when no app holds it
-/// (cancelPeripheralConnection). Assumptions: a start delay delays only the phone's own attempt, so an app
-/// that asks for a device that is or becomes connected for another app has it at once; when Bluetooth goes
-/// off, apps get no callback, as several projects report.
+/// A cancellation is reported to the app at once, and the link ends on the air when no app holds it
+/// (cancelPeripheralConnection). Assumptions: a start delay affects only the phone's own attempt, so a device
+/// that is or becomes connected for another app is connected at once; when Bluetooth is turned off, apps get
+/// no callback, as several projects report.
 package struct LinkLedger: Sendable {
-    /// The request of one manager for a connection.
+    /// The request of a manager for a connection.
     struct Claim: Sendable {
         var manager: ManagerKey
         var options: ConnectOptions
@@ -45,14 +46,14 @@ package struct LinkLedger: Sendable {
     package struct Want: Hashable, Sendable {
         /// The device.
         package var address: DeviceAddress
-        /// Those who wait, in the order in which they asked.
+        /// The managers that wait, in the order of their requests.
         package var managers: [ManagerKey]
     }
 
     private var links: [DeviceAddress: Link] = [:]
-    /// The device of each link on the air, also of a second one to a device.
+    /// The device of each link on the air, including a second link to a device.
     private var addresses: [Peer.ID: DeviceAddress] = [:]
-    /// The links that their devices made.
+    /// The links that were made by their devices.
     private var shared: Set<Peer.ID> = []
     private var lastRequest: UInt64 = 0
 
@@ -61,8 +62,7 @@ package struct LinkLedger: Sendable {
 
     // MARK: State
 
-    /// The devices to listen for, in the order in which they were asked for, without those whose start delay
-    /// runs.
+    /// The devices to listen for, in the order of the requests, without those whose start delay is running.
     package var wanted: [Want] {
         var found: [(request: UInt64, want: Want)] = []
         for (address, link) in links {
@@ -74,8 +74,7 @@ package struct LinkLedger: Sendable {
         return found.sorted { $0.request < $1.request }.map(\.want)
     }
 
-    /// The devices that are connected, whichever app connected them
-    /// (retrieveConnectedPeripherals(withServices:)).
+    /// The devices that are connected for any app (retrieveConnectedPeripherals(withServices:)).
     package var connected: [DeviceAddress] {
         let held = addresses.filter { id, address in
             if case .up(id, _) = links[address] { true } else { false }
@@ -86,13 +85,13 @@ package struct LinkLedger: Sendable {
     /// Whether a device is connected, waited for, or being disconnected.
     package func concerns(_ address: DeviceAddress) -> Bool { links[address] != nil }
 
-    /// The managers that a link's events are for, in the order in which they asked for it.
+    /// The managers that a link's events are for, in the order of their requests.
     package func holders(of link: Peer.ID) -> [ManagerKey] {
         guard let address = addresses[link], case .up(link, let claims)? = links[address] else { return [] }
         return claims.map(\.manager)
     }
 
-    /// The managers that hold a link to a device or wait for one, in the order in which they asked for it.
+    /// The managers that hold a link to a device or wait for one, in the order of their requests.
     package func claimants(of address: DeviceAddress) -> [ManagerKey] {
         links[address]?.claims.map(\.manager) ?? []
     }
@@ -100,12 +99,12 @@ package struct LinkLedger: Sendable {
     /// The device of a link.
     package func address(of link: Peer.ID) -> DeviceAddress? { addresses[link] }
 
-    /// The link to a device, whichever app holds it; `nil` if there is none.
+    /// The link to a device, for any app, or `nil` if there is none.
     package func link(to address: DeviceAddress) -> Peer.ID? {
         if case .up(let peer, _)? = links[address] { peer } else { nil }
     }
 
-    /// The link that a manager holds to a device; `nil` if it holds none.
+    /// The link to a device that a manager holds, or `nil` if it holds none.
     package func link(to address: DeviceAddress, of manager: ManagerKey) -> Peer.ID? {
         guard case .up(let peer, let claims)? = links[address], claims.has(manager) else { return nil }
         return peer
@@ -123,17 +122,17 @@ package struct LinkLedger: Sendable {
         links[address]?.claims.first { $0.manager == manager }?.options
     }
 
-    /// The manager of a request that is open; `nil` if it is not.
+    /// The manager of an open request, or `nil` if the request is not open.
     package func manager(of request: UInt64) -> ManagerKey? {
         links.values.lazy.flatMap(\.claims).first { $0.request == request }?.manager
     }
 
-    /// Whether a request waits for the end of its start delay.
+    /// Whether the start delay of a request is running.
     package func isDelayed(_ request: UInt64) -> Bool {
         links.values.contains { $0.claims.contains { $0.request == request && $0.isDelayed } }
     }
 
-    /// The devices that a manager has connected or waits for, in the order in which it asked for them.
+    /// The devices that a manager has connected or waits for, in the order of its requests.
     package func devices(of manager: ManagerKey) -> [DeviceAddress] {
         links.compactMap { address, link in
             link.claims.first { $0.manager == manager }.map { (address, $0.request) }
@@ -143,10 +142,9 @@ package struct LinkLedger: Sendable {
 
     // MARK: Requests of managers
 
-    /// A manager asks for a connection, which never times out.
+    /// Handles a manager's request for a connection, which never times out.
     ///
-    /// If it has or waits for one already, the options are the new ones from now on, and nothing else
-    /// happens.
+    /// If the manager holds a link or waits for one already, only the options change.
     package mutating func connect(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -159,9 +157,9 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// Restores a manager's connections of another process.
+    /// Restores the connections of a manager of another process.
     ///
-    /// A connection that was held or pending is now pending.
+    /// An active or pending connection is pending after that.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -194,7 +192,7 @@ package struct LinkLedger: Sendable {
             claim.isDelayed ? .waitForStart(request: lastRequest, options.startDelay) : .wantedChanged)
     }
 
-    /// The start delay of a request is over; a request that is no longer open changes nothing.
+    /// Handles the end of a request's start delay; a request that is no longer open is ignored.
     package mutating func delayElapsed(_ request: UInt64, into actions: inout [LinkAction]) {
         for (address, link) in links {
             guard let index = link.claims.firstIndex(where: { $0.request == request }) else { continue }
@@ -206,23 +204,23 @@ package struct LinkLedger: Sendable {
         }
     }
 
-    /// A manager cancels its connection, active or pending.
+    /// Cancels a manager's connection, active or pending.
     package mutating func cancel(
         _ manager: ManagerKey, to address: DeviceAddress, into actions: inout [LinkAction]
     ) {
         release(manager, address, isTold: true, into: &actions)
     }
 
-    /// A manager no longer waits for a connection.
+    /// Withdraws a manager's request for a connection.
     ///
-    /// This is not reported: its request itself returns the outcome of it.
+    /// This is not reported, because the call that made the request returns its result.
     package mutating func withdraw(
         _ manager: ManagerKey, from address: DeviceAddress, into actions: inout [LinkAction]
     ) {
         release(manager, address, isTold: false, into: &actions)
     }
 
-    /// A manager is gone, and with it what it held or waited for.
+    /// Ends a manager, with its links and requests.
     ///
     /// This is not called for a manager whose links the system keeps: its app was terminated or crashed,
     /// declares `bluetooth-central`, and the manager has a restore identifier.
@@ -264,9 +262,9 @@ package struct LinkLedger: Sendable {
 
     // MARK: Events of the radio
 
-    /// A link to a device began; a link that no request waits for is ended.
+    /// Handles a new link to a device; a link that no request waits for is ended.
     ///
-    /// With `isShared` the device made it; such a link is not ended.
+    /// With `isShared`, the device made the link, and it is not ended.
     package mutating func linkUp(
         _ peer: Peer.ID, to address: DeviceAddress, isShared: Bool = false, into actions: inout [LinkAction]
     ) {
@@ -294,7 +292,7 @@ package struct LinkLedger: Sendable {
         actions.append(.wantedChanged)
     }
 
-    /// Nobody here holds a link that the device made.
+    /// Handles that no manager holds a link that the device made.
     private mutating func leave(
         _ peer: Peer.ID, _ address: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -303,9 +301,9 @@ package struct LinkLedger: Sendable {
         actions.append(.leaveLink(address, peer))
     }
 
-    /// A link ended; `error` is `nil` if it was ended from here.
+    /// Handles the end of a link; `error` is `nil` if this side ended it.
     ///
-    /// With the radio gone, no request waits for the device again.
+    /// If the radio was lost, no request waits for the device again.
     package mutating func linkDown(
         _ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]
     ) {
@@ -331,7 +329,7 @@ package struct LinkLedger: Sendable {
         if !waiting.isEmpty { actions.append(.wantedChanged) }
     }
 
-    /// The radio refuses for good to connect to a device.
+    /// Handles that the radio refuses permanently to connect to a device.
     package mutating func failed(
         _ address: DeviceAddress, _ error: RadioError, into actions: inout [LinkAction]
     ) {
@@ -341,10 +339,10 @@ package struct LinkLedger: Sendable {
         actions.append(.wantedChanged)
     }
 
-    /// A device has turned out to have another address: it paired, and its identity is known now.
+    /// Handles a new address of a device, which has paired so that its identity address is known.
     ///
-    /// Managers that waited for it there hold the link at once. If another link is at the new address, both
-    /// stay as they are.
+    /// Managers that waited for the new address hold the link at once. If there is another link at the new
+    /// address, both stay as they are.
     package mutating func moved(
         _ peer: Peer.ID, to new: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -368,11 +366,12 @@ package struct LinkLedger: Sendable {
         if wereWanted { actions.append(.wantedChanged) }
     }
 
-    /// Bluetooth is not powered on any more: every link and pending connection is gone, without a callback.
+    /// Handles that Bluetooth is no longer powered on: all links and pending connections end, without a
+    /// callback.
     ///
-    /// Only the pending connections stay of a manager whose app the system has terminated and that it keeps:
-    /// a link that is up is a request that was completed, so the phone does not connect again by itself. If
-    /// it restarted, it does, an assumption: `keepsLinks` says so.
+    /// If the system terminated a manager's app but still works for the manager, its pending connections
+    /// stay. An active link was a completed request, so the phone does not connect again by itself. With
+    /// `keepsLinks`, after a restart of the phone, it does, which is an assumption.
     package mutating func powerLost(
         keepingFor isKept: (ManagerKey) -> Bool, links keepsLinks: (ManagerKey) -> Bool = { _ in false },
         into actions: inout [LinkAction]
@@ -400,7 +399,7 @@ package struct LinkLedger: Sendable {
 }
 
 extension LinkLedger.Claim {
-    /// A claim that is fulfilled.
+    /// Makes a fulfilled request.
     init(held claim: Self) {
         self = claim
         isDelayed = false
@@ -442,7 +441,7 @@ extension LinkLedger.Link {
 extension [LinkLedger.Claim] {
     func has(_ manager: ManagerKey) -> Bool { contains { $0.manager == manager } }
 
-    /// Their apps, each once.
+    /// The apps of the managers, each once.
     var apps: [UInt64] {
         var seen: Set<UInt64> = []
         return map(\.manager.app).filter { seen.insert($0).inserted }
@@ -451,7 +450,7 @@ extension [LinkLedger.Claim] {
 
 /// The state of a peripheral for one central manager (CBPeripheralState).
 public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
-    /// There is no connection for this manager.
+    /// There is no connection for the manager.
     case disconnected
     /// A connection is pending.
     case connecting

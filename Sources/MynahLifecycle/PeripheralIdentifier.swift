@@ -2,12 +2,12 @@ public import MynahCore
 
 /// The UUID by which a phone's apps identify a device (CBPeer.identifier).
 ///
-/// The phone generates it, and it does not depend on the device's address.
+/// The phone generates it, and keeps it when it learns another address of the device.
 public struct PeripheralIdentifier: Hashable, Sendable {
     /// The 128 bits.
     public let uuid: BluetoothUUID
 
-    /// An identifier of these 128 bits, marked as a random UUID (RFC 9562, 5.4).
+    /// Makes an identifier of these 128 bits, marked as a random UUID (RFC 9562, 5.4).
     package init(high: UInt64, low: UInt64) {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
@@ -20,7 +20,7 @@ public struct PeripheralIdentifier: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// Parses an identifier of 32 digits with dashes; `nil` for anything else.
+    /// Parses an identifier of 32 digits with dashes, or returns `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
         self.uuid = uuid
@@ -28,6 +28,6 @@ public struct PeripheralIdentifier: Hashable, Sendable {
 }
 
 extension PeripheralIdentifier: CustomStringConvertible {
-    /// Upper-case digits with dashes.
+    /// The identifier in upper-case digits with dashes.
     public var description: String { uuid.in128Bits.description }
 }

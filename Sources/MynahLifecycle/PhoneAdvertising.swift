@@ -3,10 +3,10 @@ import MynahCore
 /// The rules by which an iPhone composes its apps' advertising, as captured on the air.
 ///
 /// Apple documents 28 bytes for the initial advertisement, in any mix of name and UUIDs, and 10 more in the
-/// scan response for the name, "not including the 2 bytes of header". Every capture shows both figures with
-/// their headers, so they are counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
+/// scan response for the name, "not including the 2 bytes of header". In every capture, both figures include
+/// the headers, so they do here: 31 − 3 bytes of Flags, and 31 − 21 bytes of the overflow area.
 public struct PhoneAdvertising: Hashable, Sendable {
-    /// The payload of the overflow area while all apps are in the background.
+    /// The place of the overflow area while all apps are in the background.
     package var placement: OverflowPlacement
     /// The advertising interval in the foreground.
     ///
@@ -17,19 +17,20 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported from
     /// iOS 14 on.
     package var defersBackgroundChanges: Bool
-    /// The TX power level after the Flags of later phones, in dBm (12 was captured), or `nil` for none.
+    /// The TX power level after the Flags, in dBm, which later phones have (12 was captured), or `nil` for
+    /// none.
     package var txPower: Int8?
-    /// Apple's Nearby Info, five or six bytes, which is beside the overflow area, or `nil` for none.
+    /// Apple's Nearby Info, five or six bytes, which is advertised with the overflow area, or `nil` for none.
     package var nearbyInfo: [UInt8]?
 
-    /// The measured delay beyond the background interval, in steps of 1.25 ms, on the same phone.
+    /// The measured delay in addition to the background interval, on the same phone, in steps of 1.25 ms.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A
-    /// How much of the scan response the name may take, header and all.
+    /// The largest length of the name in the scan response, with its header.
     package static let scanResponseNameCapacity = 10
 
-    /// An iPhone with this major version of iOS.
+    /// Makes the rules of an iPhone with this major version of iOS.
     public init(
         iOS version: Int = 17, foregroundInterval: Duration = .milliseconds(30),
         backgroundInterval: Duration = .microseconds(181_250), txPower: Int8? = nil
@@ -41,11 +42,11 @@ public struct PhoneAdvertising: Hashable, Sendable {
         self.txPower = txPower
     }
 
-    /// Composes the one advertisement of the phone: one mask, one name, and the reduced rate only when every
-    /// app that advertises is in the background.
+    /// Composes the one advertisement of the phone: one mask, one name, and the longer interval only if every
+    /// advertising app is in the background.
     ///
-    /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an
-    /// assumption, as CoreBluetooth takes such an advertisement and nobody has published a capture of one.
+    /// For an app in the foreground with neither name nor UUID, only the Flags are advertised. This is an
+    /// assumption: CoreBluetooth accepts such an advertisement, and nobody has published a capture of one.
     package func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
         let isForeground = apps.contains { $0.mode == .foreground }
         var composition = AdvertisementComposition(
@@ -74,10 +75,10 @@ public struct PhoneAdvertising: Hashable, Sendable {
             overflow: composition.overflow, omitted: composition.omitted)
     }
 
-    /// The structures in front of the apps' part.
+    /// The AD structures before those of the apps.
     ///
-    /// That Nearby Info is left out while an app advertises in the foreground is an assumption: no capture
-    /// has both, and beside a 128-bit UUID there is no room.
+    /// While an app advertises in the foreground, Nearby Info is left out. This is an assumption: no capture
+    /// has both, and a 128-bit UUID leaves no room for it.
     private func headers(isForeground: Bool) -> [ADStructure] {
         var headers = [ADStructure(type: .flags, data: [Self.flags])]
         if let txPower { headers.append(.init(type: .txPowerLevel, data: [UInt8(bitPattern: txPower)])) }

@@ -1,24 +1,23 @@
 package import MynahCore
 
-/// How an iPhone scans: one scan for all of its apps, and for the connections that they wait for.
+/// Composes the scan of an iPhone: one scan for all of its apps, and for their pending connections.
 ///
-/// The phone composes again when an app starts, changes or stops a scan, changes its state, asks for a
-/// connection or no longer waits for one, and when a link or advertising begins or ends. It gives the options
-/// to its radio if they changed, `listensFor` to its `LinkInitiator`, and each app's part to the app's
-/// `DiscoveryCoalescer`.
+/// The phone composes again when an app starts, changes or stops a scan, changes its state, or begins or ends
+/// a pending connection, and when a link or advertising begins or ends. It passes the options to its radio if
+/// they changed, `listensFor` to its `LinkInitiator`, and each app's part to the app's `DiscoveryCoalescer`.
 ///
 /// Apple documents that a background scan takes longer "if all apps that are scanning for peripherals are in
-/// the background", and no figure. The figures here are assumptions, as is that a connection that an app in
-/// the foreground waits for is listened for as fast as a foreground scan.
+/// the background", and no figure. The figures here are assumptions. It is also an assumption that the phone
+/// listens for a pending connection of a foreground app as it scans for one.
 package struct PhoneScanning: Hashable, Sendable {
-    /// The scan interval while an app in the foreground scans or waits for a connection.
+    /// The scan interval while an app in the foreground scans or has a pending connection.
     private static let foregroundInterval: Duration = .milliseconds(40)
-    /// The scan interval while every app that scans or waits is in the background.
+    /// The scan interval while every app that scans or has a pending connection is in the background.
     private static let backgroundInterval: Duration = .milliseconds(300)
-    /// The scan window, in both.
+    /// The scan window, in the foreground and the background.
     private static let window: Duration = .milliseconds(30)
-    /// How often a scan with the controller's duplicate filter restarts, so that a changed advertisement
-    /// is heard.
+    /// The time after which a scan with the controller's duplicate filter restarts, so that changed
+    /// advertisements are reported.
     private static let filterRestart: Duration = .seconds(10)
 
     /// Whether the controller can scan while it has a link (LE Read Supported States, Vol 4, Part E, 7.8.27).
@@ -26,12 +25,12 @@ package struct PhoneScanning: Hashable, Sendable {
     /// Whether the controller can scan while it advertises.
     package var scansBesideAdvertising = true
 
-    /// A phone whose controller can scan at any time.
+    /// Begins for a controller that can scan at any time.
     package init() {}
 
     /// Composes the one scan of the phone.
     ///
-    /// The scan asks for scan responses if an app scans: a pending connection needs none. The controller's
+    /// The scan is active if an app scans; pending connections need no scan responses. The controller's
     /// duplicate filter is off while an app in the foreground scans.
     package func compose(
         _ scans: [AppScan], wanted: [WantedLink] = [], hasLinks: Bool = false, isAdvertising: Bool = false
@@ -71,11 +70,11 @@ package struct PhoneScan: Hashable, Sendable {
         package var isInForce: Bool
         /// Whether every packet is reported to the app now.
         package var allowsDuplicates: Bool
-        /// The parts of the app's request that are left out, and why.
+        /// The parts of the app's request that are left out, with the reasons.
         package var omitted: [AdvertisingReport.Omission]
     }
 
-    /// Why the controller cannot scan now.
+    /// The reason that the controller cannot scan now.
     package enum Obstacle: String, Hashable, Sendable, CaseIterable {
         /// The radio has a link, and cannot scan at the same time.
         case link
@@ -83,17 +82,17 @@ package struct PhoneScan: Hashable, Sendable {
         case advertising
     }
 
-    /// How the radio is to scan; `nil` if it is not to scan now.
+    /// The options of the radio's scan, or `nil` if it must not scan now.
     package var options: ScanOptions?
-    /// How often the scan begins anew; `nil` if the controller's duplicate filter is off or nothing is
-    /// scanned for.
+    /// The time after which the scan restarts, or `nil` if the controller's duplicate filter is off or the
+    /// phone does not scan.
     package var filterRestart: Duration?
-    /// The part of each app, in order.
+    /// The part of each scan of the apps, in order.
     package var apps: [Part]
-    /// The devices whose connectable advertisements are listened for, each once, in the order in which they
-    /// are waited for.
+    /// The devices whose connectable advertising is awaited for pending connections, each once, in the order
+    /// of the requests.
     package var listensFor: [DeviceAddress]
-    /// The reason why the controller cannot scan as requested; the phone warns of each one once.
+    /// The reason that the controller cannot scan as requested; the phone warns of each reason once.
     package var obstacle: Obstacle?
 
     init(apps: [Part], listensFor: [DeviceAddress]) {

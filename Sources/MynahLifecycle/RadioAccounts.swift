@@ -2,25 +2,25 @@ package import MynahCore
 
 /// Splits a radio's use among its apps.
 ///
-/// A link, a scan or the advertising counts in full for each app that uses it.
+/// A link, a scan or the advertising counts fully for each app that uses it.
 ///
-/// A machine without I/O. It gets the radio's totals before each change of the apps' shares, and before
-/// a report.
+/// A state machine without I/O. It gets the radio's totals before each change of the apps' uses, and before a
+/// report.
 package struct RadioAccounts: Sendable {
-    /// The uses that one app makes of its phone's radio.
+    /// An app's uses of its phone's radio.
     package struct Holding: Hashable, Sendable {
-        /// An accessory has all of its radio.
+        /// Whether the app uses the whole radio, as an accessory does.
         package var isWhole = false
         package var advertises = false
         package var scans = false
-        /// `true` if the app waits for a connection.
+        /// Whether the app has a pending connection.
         package var waits = false
         package var links: Set<Peer.ID> = []
 
         /// Nothing.
         package init() {}
 
-        /// All of the radio.
+        /// The use of the whole radio.
         package static let whole: Holding = {
             var holding = Holding()
             holding.isWhole = true
@@ -31,26 +31,26 @@ package struct RadioAccounts: Sendable {
     /// The uses of each app, by the number of the app.
     package private(set) var holdings: [UInt64: Holding] = [:]
     private var last: RadioUse
-    /// The links in these totals that somebody holds or has held.
+    /// The links in the totals that an app uses or has used.
     private var known: Set<Peer.ID> = []
     private var uses: [UInt64: AirUse] = [:]
 
-    /// Counts from these totals on.
+    /// Begins to count from these totals.
     package init(from use: RadioUse) {
         last = use
     }
 
-    /// Changes the holders; the use until now is for the earlier ones.
+    /// Changes the apps' uses; the totals until now are added to the earlier uses.
     package mutating func change(_ new: [UInt64: Holding], _ use: RadioUse) {
         settle(use)
         holdings = new
     }
 
-    /// Returns what each has used since the report before.
+    /// Returns the use of each app since the last report.
     ///
-    /// Advertising events come whole: the rest of one is in the next report. So is airtime below zero: a link
-    /// that sent more packets than it had connection events has less T_IFS within events once more events
-    /// have passed.
+    /// Only complete advertising events are reported; the rest of one is in the next report. So is a negative
+    /// airtime: after a link sent more packets than it had connection events, its T_IFS within events
+    /// decreases when more events have passed.
     package mutating func report(_ use: RadioUse) -> [UInt64: AirUse] {
         settle(use)
         var reports: [UInt64: AirUse] = [:]

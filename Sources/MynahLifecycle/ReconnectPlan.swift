@@ -1,9 +1,9 @@
 package import MynahCore
 
-/// How an app gets back to one device: by several ways, in order or at once.
+/// The plan by which an app connects to one device: in several ways, one after the other or at once.
 ///
-/// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls
-/// returned, devices that match, and the fate of connections. It carries out the actions.
+/// The app's player drives this state machine, one for each device. It passes in the results of the retrieve
+/// calls, matching devices, and the results of connections. It carries out the actions.
 ///
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|
@@ -12,42 +12,42 @@ package import MynahCore
 /// | connected | – | – | – | – |
 /// | exhausted | – | – | – | – |
 ///
-/// A stage that finds no device gives way to the next at once. If a stage connects, the next one begins
-/// after `patience` too: a pending connection never times out, and a device whose address changed never
-/// answers. Earlier stages continue. The guide's flow chart says only "connection attempt succeeds?", so
-/// `patience` and the pending connections of earlier stages are assumptions.
+/// If a stage finds no device, the next one begins at once. If a stage has a pending connection, the next one
+/// begins after `patience`, because a pending connection never times out, and a device whose address changed
+/// never answers. Earlier stages continue. The guide's flow chart says only "connection attempt succeeds?",
+/// so `patience` and the pending connections of earlier stages are assumptions.
 package struct ReconnectPlan: Sendable {
     /// An action for the player.
     package enum Action: Hashable, Sendable {
-        /// Call retrievePeripherals(withIdentifiers:), and give the result to `retrieved`.
+        /// Call retrievePeripherals(withIdentifiers:), and pass the result to `retrieved`.
         case retrieveKnown
-        /// Call retrieveConnectedPeripherals(withServices:), and give the devices that match to `retrieved`.
+        /// Call retrieveConnectedPeripherals(withServices:), and pass the matching devices to `retrieved`.
         case retrieveConnected
-        /// The plan wants a scan.
+        /// Begin to scan for the device.
         case startScan
-        /// The plan wants a scan no longer.
+        /// Stop scanning for the device.
         case stopScan
         /// Connect to a device.
         case connect(PeripheralIdentifier)
         /// Cancel a pending connection.
         case cancel(PeripheralIdentifier)
-        /// After this time call `waited` with the number.
+        /// Call `waited` with the number, after this time.
         case wait(UInt64, Duration)
-        /// Every way was tried, and none is left.
+        /// Every way was tried without success.
         case exhausted
     }
 
-    /// The procedures under way.
+    /// The running procedures of the plan.
     private struct Attempt: Sendable {
         var stage: Int
-        /// The retrieve calls that have not returned.
+        /// The ways whose retrieve calls have not returned yet.
         var retrieving: Set<ReconnectWay> = []
         var isScanning = false
         /// The devices with a pending connection, in the order in which they were found.
         var pending: [PeripheralIdentifier] = []
-        /// Those of them that the stage of now led to.
+        /// The pending devices that the current stage found.
         var found: Set<PeripheralIdentifier> = []
-        /// Devices that were retrieved after another, which are tried if that one fails.
+        /// Further retrieved devices, which are tried if the first one fails.
         var spare: [PeripheralIdentifier] = []
         var wait: UInt64?
     }
@@ -59,26 +59,26 @@ package struct ReconnectPlan: Sendable {
         case exhausted
     }
 
-    /// How many connections are pending at once; one more cancels the oldest.
+    /// The largest number of pending connections; one more cancels the oldest.
     package static let limit = 8
 
-    /// How long a stage has before the next one begins too.
+    /// The time after which the next stage begins, while the earlier ones continue.
     private static let patience: Duration = .seconds(10)
 
     private let stages: [[ReconnectWay]]
     private var state = State.idle
     private var lastWait: UInt64 = 0
 
-    /// A plan with these stages, one after the other, the ways of each at once.
+    /// Makes a plan with these stages, one after the other; the ways of a stage are tried at once.
     package init(_ stages: [[ReconnectWay]]) {
         self.stages = stages.filter { !$0.isEmpty }
     }
 
-    /// The device that is connected; `nil` if none is.
+    /// The connected device, or `nil` if none is connected.
     package var connected: PeripheralIdentifier? {
         if case .connected(let device) = state { device } else { nil }
     }
-    /// Whether a scan is wanted.
+    /// Whether the plan needs a scan.
     package var isScanning: Bool {
         if case .trying(let attempt) = state { attempt.isScanning } else { false }
     }
@@ -86,19 +86,19 @@ package struct ReconnectPlan: Sendable {
     package func isPending(_ device: PeripheralIdentifier) -> Bool {
         if case .trying(let attempt) = state { attempt.pending.contains(device) } else { false }
     }
-    /// Whether something is under way.
+    /// Whether the plan is trying to connect.
     package var isTrying: Bool { if case .trying = state { true } else { false } }
 
     // MARK: Requests of the player
 
-    /// Begins with the first stage, in place of anything under way.
+    /// Begins with the first stage, and stops all running procedures.
     package mutating func begin(into actions: inout [Action]) {
         stop(into: &actions)
         var attempt = Attempt(stage: -1)
         advance(&attempt, into: &actions)
     }
 
-    /// Goes on with the stage that scans, which an earlier process of the app began, with its pending
+    /// Continues with the scanning stage, which an earlier process of the app began, and its pending
     /// connections.
     package mutating func resume(pending: [PeripheralIdentifier], into actions: inout [Action]) {
         guard let stage = stages.firstIndex(where: { $0.contains(.scan) }) else { return }
@@ -108,7 +108,7 @@ package struct ReconnectPlan: Sendable {
         state = .trying(attempt)
     }
 
-    /// Ends what is under way.
+    /// Stops all running procedures.
     package mutating func stop(into actions: inout [Action]) {
         if case .trying(let attempt) = state { cancel(attempt, except: nil, into: &actions) }
         state = .idle
@@ -116,7 +116,7 @@ package struct ReconnectPlan: Sendable {
 
     // MARK: Events
 
-    /// A retrieve call returned these devices, which may be none.
+    /// Handles the devices that a retrieve call returned, which may be none.
     package mutating func retrieved(
         _ way: ReconnectWay, _ found: [PeripheralIdentifier], into actions: inout [Action]
     ) {
@@ -128,7 +128,7 @@ package struct ReconnectPlan: Sendable {
         proceed(&attempt, into: &actions)
     }
 
-    /// The scan discovered a device that matches.
+    /// Handles a matching device that the scan discovered.
     package mutating func discovered(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard case .trying(var attempt) = state, attempt.isScanning, !attempt.pending.contains(device) else {
             return
@@ -138,14 +138,14 @@ package struct ReconnectPlan: Sendable {
         state = .trying(attempt)
     }
 
-    /// A connection was made.
+    /// Handles a new connection.
     package mutating func connected(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard case .trying(let attempt) = state, attempt.pending.contains(device) else { return }
         cancel(attempt, except: device, into: &actions)
         state = .connected(device)
     }
 
-    /// A connection failed, or was cancelled by the app's user.
+    /// Handles a connection that failed, or that the app's user cancelled.
     package mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard case .trying(var attempt) = state, attempt.pending.contains(device) else { return }
         attempt.pending.removeAll { $0 == device }
@@ -158,12 +158,12 @@ package struct ReconnectPlan: Sendable {
         proceed(&attempt, into: &actions)
     }
 
-    /// A connection ended; the player decides what follows.
+    /// Handles the end of a connection; the player decides what follows.
     package mutating func disconnected(_ device: PeripheralIdentifier) {
         if case .connected(device) = state { state = .idle }
     }
 
-    /// The time of a wait is over; a wait that is no longer of interest changes nothing.
+    /// Handles the end of a wait; a wait of an earlier stage is ignored.
     package mutating func waited(_ wait: UInt64, into actions: inout [Action]) {
         guard case .trying(var attempt) = state, attempt.wait == wait else { return }
         advance(&attempt, into: &actions)
@@ -183,7 +183,7 @@ package struct ReconnectPlan: Sendable {
         actions.append(.connect(device))
     }
 
-    /// Goes on with this stage, or takes the next one if this one has nothing left to wait for.
+    /// Continues with the current stage, or begins the next one if nothing of this stage is pending.
     private mutating func proceed(_ attempt: inout Attempt, into actions: inout [Action]) {
         let isScanStage = stages[attempt.stage].contains(.scan)
         if attempt.retrieving.isEmpty, attempt.found.isEmpty, !isScanStage {
@@ -211,7 +211,7 @@ package struct ReconnectPlan: Sendable {
         state = .trying(attempt)
     }
 
-    /// Gives a stage its time, unless it is the last.
+    /// Begins the wait for the next stage, unless this is the last.
     private mutating func wait(_ attempt: inout Attempt, into actions: inout [Action]) {
         guard attempt.stage + 1 < stages.count else { return }
         lastWait += 1

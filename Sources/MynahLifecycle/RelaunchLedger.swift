@@ -1,9 +1,9 @@
 package import MynahCore
 
-/// The events of a phone that may forbid its system to relaunch apps, until their user opens them.
+/// Records the events of a phone after which its system may not relaunch apps until their user opens them.
 ///
-/// Causes are numbered as they happen. A cause concerns each app that has not run since, also one that is not
-/// part of this run. The phone keeps it over runs.
+/// Causes are numbered as they happen. A cause concerns each app that has not run since, even one that is not
+/// part of this run. The phone keeps the ledger over runs.
 package struct RelaunchLedger: Hashable, Sendable {
     /// The last cause of one kind.
     package struct Cause: Hashable, Sendable {
@@ -18,11 +18,11 @@ package struct RelaunchLedger: Hashable, Sendable {
         }
     }
 
-    /// An app that has run since a cause.
+    /// An app, with the last cause before it ran.
     package struct KnownApp: Hashable, Sendable {
         /// The app's name.
         package var name: String
-        /// The number of the last cause before it ran last.
+        /// The number of the last cause before the app ran.
         package var number: Int
 
         /// An app.
@@ -31,22 +31,22 @@ package struct RelaunchLedger: Hashable, Sendable {
         }
     }
 
-    /// How many apps it knows at most.
+    /// The largest number of apps in the ledger.
     ///
-    /// The ledger forgets those that ran the longest ago, which then count as not opened.
+    /// Above it, the apps that ran the longest ago are forgotten, and then count as not opened.
     package static let limit = 1000
 
-    /// The ways in which Bluetooth was turned off since it was on, in order.
+    /// The ways in which Bluetooth was turned off since it was last on, in order.
     package private(set) var turnedOff: [RelaunchCause] = []
-    /// The last cause of each kind, the last of all at the end.
+    /// The last cause of each kind, the most recent one last.
     package private(set) var causes: [Cause] = []
-    /// The apps, the one that ran last at the end.
+    /// The apps, the one that ran most recently last.
     package private(set) var apps: [KnownApp] = []
 
-    /// A phone to which nothing has happened.
+    /// Makes an empty ledger.
     package init() {}
 
-    /// A phone that was kept; of the apps past the limit, the later ones are kept.
+    /// Makes a ledger with saved data; if there are too many apps, the later ones are kept.
     package init(turnedOff: [RelaunchCause], causes: [Cause], apps: [KnownApp]) {
         (self.turnedOff, self.causes, self.apps) = (turnedOff, causes, apps.suffix(Self.limit))
     }
@@ -54,31 +54,31 @@ package struct RelaunchLedger: Hashable, Sendable {
     /// The number of the last cause, or 0 if there was none.
     private var number: Int { causes.last?.number ?? 0 }
 
-    /// Bluetooth was turned off, or is off and was turned off in another way too.
+    /// Notes that Bluetooth was turned off, or that another way to turn it off was used while it is off.
     package mutating func turnOff(by cause: RelaunchCause) {
         if !turnedOff.contains(cause) { turnedOff.append(cause) }
     }
 
-    /// Bluetooth could not be turned off.
+    /// Removes a way, because Bluetooth could not be turned off.
     package mutating func cancelTurnOff(by cause: RelaunchCause) { turnedOff.removeAll { $0 == cause } }
 
-    /// Bluetooth is on again.
+    /// Notes that Bluetooth is on again, and records the causes that follow from it.
     package mutating func turnOn() {
         for cause in turnedOff { note(cause) }
         turnedOff = []
     }
 
-    /// Bluetooth is on, and counts as never turned off.
+    /// Forgets how Bluetooth was turned off, because it is on.
     package mutating func forgetTurnedOff() { turnedOff = [] }
 
-    /// Something happened that forbids some apps to be relaunched.
+    /// Adds a cause that forbids some apps to be relaunched.
     package mutating func note(_ kind: RelaunchCause) {
         let next = number + 1
         causes.removeAll { $0.kind == kind }
         causes.append(Cause(kind, next))
     }
 
-    /// An app runs: no cause until now concerns it any more.
+    /// Notes that an app runs, so that earlier causes do not concern it any more.
     package mutating func runs(_ name: String) {
         let index = apps.firstIndex { $0.name == name }
         guard number > index.map({ apps[$0].number }) ?? 0 else { return }
@@ -86,8 +86,8 @@ package struct RelaunchLedger: Hashable, Sendable {
         apps.append(KnownApp(name, number))
     }
 
-    /// The first cause since an app ran after which the system does not relaunch it, or `nil` if there is
-    /// none.
+    /// The first cause since an app ran after which the system does not relaunch the app, or `nil` if there
+    /// is none.
     package func cause(
         forbidding name: String, on version: IOSVersion, withAccessorySetup usesIt: Bool = false
     ) -> RelaunchCause? {

@@ -1,10 +1,10 @@
 package import MynahCore
 
-/// How the phone scans for one app, or listens for a connection that the app waits for.
+/// The way in which the phone scans for an app, or listens for its pending connection.
 package enum ScanMode: String, Hashable, Sendable, CaseIterable {
-    /// Not now: a scan is paused, a connection is not listened for.
+    /// The phone does not scan for the app, and does not listen for its connection.
     case off
-    /// The app scans as it asked.
+    /// The app scans as requested.
     case foreground
     /// The app scans for named services only, and without duplicates.
     case background
@@ -12,9 +12,10 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     /// The mode of a manager's scan.
     ///
     /// `rules` are those of its app, and `isRestorable` says whether the manager has a restore identifier. A
-    /// scan goes on off the screen with the background mode only ("Core Bluetooth Background Processing for
-    /// iOS Apps"), and after termination for a restorable manager only (TN3115). Assumptions: that
-    /// termination asks for the mode as well, and that an app with a Live Activity needs it too.
+    /// scan continues in the background only with the background mode ("Core Bluetooth Background Processing
+    /// for iOS Apps"), and after termination only for a manager with a restore identifier (TN3115).
+    /// Assumptions: after termination the background mode is needed too, and an app with a Live Activity also
+    /// needs it.
     package init(scanIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState) {
         guard radioState == .poweredOn else {
             self = .off
@@ -38,10 +39,10 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
             }
     }
 
-    /// The mode in which a manager's pending connections are listened for.
+    /// The mode in which the phone listens for a manager's pending connections.
     ///
-    /// Unlike a scan, the system keeps them for a suspended app without `bluetooth-central` too: the guide
-    /// queues connection events for such an app, and offers it an alert on connection.
+    /// Unlike a scan, they are also kept for a suspended app without `bluetooth-central`: by the guide,
+    /// connection events of such an app are queued, and it can request an alert on connection.
     package init(connectionIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState)
     {
         self.init(scanIn: state, rules, isRestorable: isRestorable, radioState: radioState)

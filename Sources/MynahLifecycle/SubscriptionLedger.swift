@@ -1,12 +1,12 @@
 package import MynahCore
 
-/// Which central manager of a phone is subscribed to which characteristic.
+/// Records which central manager of a phone is subscribed to which characteristic.
 ///
-/// The phone drives it: it gives what managers ask for, the end of each write, of each manager and of each
-/// link. It routes each value by `hears`.
+/// The phone drives this state machine: it passes in the requests of managers, and the end of each write, of
+/// each manager and of each link. It routes each value by `hears`.
 ///
-/// A client characteristic configuration belongs to the phone, not to an app (Core Specification, Vol 3, Part
-/// G, 3.3.3.3): it is written for the first manager and cleared after the last. Requests for one
+/// A Client Characteristic Configuration belongs to the phone, and not to an app (Core Specification, Vol 3,
+/// Part G, 3.3.3.3): it is written for the first manager and cleared after the last. Requests for one
 /// characteristic are answered in order:
 ///
 /// | the first request | the configuration is off | it is on, others are subscribed | it is on, no other is |
@@ -14,12 +14,12 @@ package import MynahCore
 /// | subscribe | it is written | answered | answered |
 /// | unsubscribe | answered | answered | cleared, or answered if a later request subscribes |
 ///
-/// Without a request it is cleared when nobody is subscribed any more. A refused write answers its request
-/// with the error and changes no subscription.
+/// Without a request, the configuration is cleared when no manager is subscribed any more. A refused write
+/// answers its request with the error and changes no subscription.
 package struct SubscriptionLedger: Sendable {
     /// An action for the phone.
     package enum Action: Hashable, Sendable {
-        /// Write the configuration of a characteristic, and report the end with the number of the write.
+        /// Write the configuration of a characteristic, and report the result with the number of the write.
         case write(UInt64, Characteristic, isOn: Bool)
         /// Answer the oldest request of a manager for a characteristic; `error` is `nil` if it succeeded.
         case answer(ManagerKey, Characteristic, isOn: Bool, error: RequestError?)
@@ -32,7 +32,7 @@ package struct SubscriptionLedger: Sendable {
         /// The attribute handle of the value.
         package var handle: AttributeHandle
 
-        /// The characteristic whose value has this handle.
+        /// Identifies the characteristic whose value has this handle.
         package init(link: Peer.ID, handle: AttributeHandle) {
             self.link = link
             self.handle = handle
@@ -47,7 +47,7 @@ package struct SubscriptionLedger: Sendable {
     private enum Configuration: Sendable {
         case off
         case on
-        /// A write is under way, for the first request or for none, if no request waits for an answer.
+        /// A write is running; with `isForRequest`, it is for the oldest request, which waits for an answer.
         case writing(UInt64, isOn: Bool, isForRequest: Bool)
     }
 
@@ -69,15 +69,16 @@ package struct SubscriptionLedger: Sendable {
 
     // MARK: State
 
-    /// The managers that a value of a characteristic is for, in the order in which they subscribed.
+    /// The managers that receive the values of a characteristic, in the order in which they subscribed.
     package func subscribers(of characteristic: Characteristic) -> [ManagerKey] {
         entries[characteristic]?.subscribers ?? []
     }
 
-    /// Whether a value is for a manager: it is subscribed, or its subscription is being written.
+    /// Whether a manager receives the values of a characteristic: it is subscribed, or its subscription is
+    /// being written.
     ///
-    /// The device may send a value as soon as it has taken the write, which is before the phone hears of
-    /// that.
+    /// The device may send a value as soon as it has accepted the write, which is before the phone receives
+    /// the response.
     package func hears(_ manager: ManagerKey, _ characteristic: Characteristic) -> Bool {
         guard let entry = entries[characteristic] else { return false }
         if entry.subscribers.contains(manager) { return true }
@@ -87,7 +88,7 @@ package struct SubscriptionLedger: Sendable {
 
     // MARK: Events
 
-    /// A manager subscribes or unsubscribes (setNotifyValue(_:for:)).
+    /// Handles a manager's request to subscribe or unsubscribe (setNotifyValue(_:for:)).
     package mutating func setNotify(
         _ isOn: Bool, for characteristic: Characteristic, of manager: ManagerKey,
         into actions: inout [Action]
@@ -96,7 +97,7 @@ package struct SubscriptionLedger: Sendable {
         settle(characteristic, into: &actions)
     }
 
-    /// A write ended; one of a link that is gone changes nothing.
+    /// Handles the result of a write; a write on a link that has ended is ignored.
     package mutating func written(_ write: UInt64, error: RequestError?, into actions: inout [Action]) {
         let found = entries.first { _, entry in
             if case .writing(write, _, _) = entry.configuration { true } else { false }
@@ -117,7 +118,7 @@ package struct SubscriptionLedger: Sendable {
         settle(characteristic, into: &actions)
     }
 
-    /// A manager gave a link up that stays on the air for others; its requests are not answered.
+    /// Removes a manager from a link that it gave up and others still use; its requests are not answered.
     package mutating func release(
         _ link: Peer.ID, by manager: ManagerKey, into actions: inout [Action]
     ) {
@@ -135,12 +136,13 @@ package struct SubscriptionLedger: Sendable {
         }
     }
 
-    /// A link ended; its requests are answered with the error.
+    /// Removes a link that has ended; its requests are answered with the error.
     package mutating func linkEnded(_ link: Peer.ID, _ error: RequestError, into actions: inout [Action]) {
         for characteristic in characteristics(of: link) { drop(characteristic, error, into: &actions) }
     }
 
-    /// The services in a range of attribute handles changed; requests for them are answered with the error.
+    /// Removes the characteristics in a range of changed services; requests for them are answered with the
+    /// error.
     package mutating func servicesChanged(
         _ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, _ error: RequestError,
         into actions: inout [Action]
@@ -163,7 +165,7 @@ package struct SubscriptionLedger: Sendable {
         }
     }
 
-    /// Answers requests until one needs a write, and clears a configuration that no request needs.
+    /// Answers requests until one needs a write, and clears a configuration that no manager needs.
     private mutating func settle(_ characteristic: Characteristic, into actions: inout [Action]) {
         guard var entry = entries[characteristic] else { return }
         defer { entries[characteristic] = entry.isIdle ? nil : entry }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The requests to a characteristic that a test answers.
+/// The kinds of requests to a characteristic that a test answers.
 package struct AskedAccess: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -10,7 +10,7 @@ package struct AskedAccess: OptionSet, Hashable, Sendable {
 
     /// Reads.
     package static let read = AskedAccess(rawValue: 1)
-    /// Writes with a response.
+    /// Write requests, which have a response.
     package static let write = AskedAccess(rawValue: 2)
 
     /// The words of the key `ask`.

@@ -1,10 +1,10 @@
 import MynahSupport
 
-/// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`, `1 h`.
+/// Durations as written in profiles and options: `100 ms`, `1.5s`, `2 min`, `1 h`.
 public enum DurationText {
-    /// The reason why a text is not a duration.
+    /// The reason that a text is not a duration.
     public struct Problem: Error, Hashable, Sendable {
-        /// The reason, to follow the name of the value.
+        /// The reason, worded to follow the name of the value.
         public var message: String
 
         /// A reason.
@@ -21,7 +21,7 @@ public enum DurationText {
 
     private static let units = Duration.namedUnits.map(\.name)
 
-    /// Reads a number, up to nine decimals, and a unit.
+    /// Parses a number with up to nine decimals, and a unit.
     public static func parse(_ text: String) throws(Problem) -> Duration {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

@@ -3,13 +3,13 @@ package import MynahCore
 extension Profile.App {
     /// The properties of accessories that an app can set up (ASDiscoveryDescriptor).
     ///
-    /// An accessory has to have all of them. Its data blobs and its range are not played.
+    /// An accessory must have all of them. Data blobs and the range of a descriptor are ignored.
     package struct AccessoryDescriptor: Hashable, Sendable {
-        /// A service that it advertises, or `nil` for any.
+        /// A service that the accessory advertises, or `nil` for any.
         package var serviceUUID: BluetoothUUID?
-        /// The company of its manufacturer data, or `nil` for any.
+        /// The company identifier of the accessory's manufacturer data, or `nil` for any.
         package var companyIdentifier: UInt16?
-        /// A part of the name that it advertises, or `nil` for any.
+        /// A part of the name that the accessory advertises, or `nil` for any.
         package var nameSubstring: String?
 
         /// A descriptor.
@@ -23,7 +23,7 @@ extension Profile.App {
 
         /// Whether the descriptor matches a device with this advertisement.
         ///
-        /// Case matters in the name, which is an assumption.
+        /// The comparison of the name is case-sensitive, which is an assumption.
         package func matches(_ advertisement: AdvertisementData) -> Bool {
             if let serviceUUID, !advertisement.serviceUUIDs.contains(serviceUUID) { return false }
             if let company = companyIdentifier,

@@ -7,21 +7,22 @@ extension Profile {
         public var restoreIdentifier: String?
         /// The app's scan, or `nil` if it never scans.
         public var scan: Scan?
-        /// The ways back to a device: one stage after the other, and those of a stage at once.
+        /// The ways to connect to a device again: one stage after the other; the ways of a stage are tried at
+        /// once.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
-        /// Whether the phone shows an alert if it is made while Bluetooth is off.
+        /// Whether the phone shows an alert if the manager is made while Bluetooth is off.
         package var showsPowerAlert = true
-        /// Whether its phone confirms indications.
+        /// Whether the app's phone confirms indications.
         package var confirmsIndications = true
-        /// The services of the devices whose connection events it registers for, none for every device; `nil`
-        /// if it does not register.
+        /// The services for whose devices the manager registers for connection events, empty for every
+        /// device; `nil` if it does not register.
         package var connectionEvents: [BluetoothUUID]?
-        /// The devices that it uses.
+        /// The devices that the manager uses.
         ///
-        /// A device that it finds is the first one that it matches.
+        /// A discovered device is assigned to the first entry that it matches.
         public var peripherals: [Peripheral]
 
-        /// Creates the settings of a central manager.
+        /// Makes the settings of a central manager.
         public init(restoreIdentifier: String? = nil, scan: Scan? = nil, peripherals: [Peripheral] = []) {
             self.restoreIdentifier = restoreIdentifier
             self.scan = scan
@@ -49,7 +50,7 @@ extension Profile {
             /// The end of the scan.
             public var end = End.connected
 
-            /// A scan for every device, until each entry is connected.
+            /// Makes a scan for every device, until each entry is connected.
             public init() {}
         }
 
@@ -72,9 +73,9 @@ extension Profile {
 
             /// The behaviour after a requested connection has ended.
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
-                /// The app connects again, which never times out.
+                /// The app connects again, and the pending connection never times out.
                 case connect
-                /// The app uses the ways in `reconnect`.
+                /// The app connects in the ways of `reconnect`.
                 case reconnect
                 case nothing
             }
@@ -83,41 +84,41 @@ extension Profile {
             public var name: String
             /// The devices that match the entry.
             public var match = Match()
-            /// The options of its connection, or `nil` if it only reports the device.
+            /// The options of the connection, or `nil` if the app only reports the device.
             public var connection: ConnectOptions? = ConnectOptions()
             /// The services and characteristics to discover on a link.
             public var discovery = Discovery.needed
-            /// The characteristics that are read.
+            /// The characteristics to read.
             package var read: [AttributeName] = []
-            /// The characteristics that are subscribed to.
+            /// The characteristics to subscribe to.
             package var subscribe: [AttributeName] = []
             /// The writes on each connection.
             public var writes: [Write] = []
-            /// The L2CAP channel that is opened on each connection, or `nil` if none is.
+            /// The L2CAP channel to open on each connection, or `nil` if there is none.
             package var channel: Channel?
             /// The behaviour after every read, write and subscription.
             public var whenDone = WhenDone.stay
             /// The behaviour after a connection has ended.
             public var onDisconnect = OnDisconnect.connect
 
-            /// A device with this name in events.
+            /// Makes an entry for a device with this name in events.
             public init(name: String) {
                 self.name = name
             }
 
-            /// The characteristics that it uses.
+            /// The names of the characteristics that the entry uses.
             package var names: [AttributeName] {
                 read + subscribe + writes.map(\.target) + (channel.map { [$0.psm] } ?? [])
             }
         }
 
-        /// The conditions for a device; it must meet all of them.
+        /// The conditions for a device, which must meet all of them.
         public struct Match: Hashable, Sendable {
             /// Service UUIDs that the device must advertise, or whose bits its overflow area must have.
             public var services: [BluetoothUUID] = []
             /// The complete local name, or `nil` for any.
             public var localName: String?
-            /// The weakest RSSI in dBm, or `nil` for any.
+            /// The weakest RSSI that matches, in dBm, or `nil` for any.
             public var rssi: Int?
 
             /// No conditions.
@@ -134,11 +135,11 @@ extension Profile {
             public var withResponse: Bool
             /// The time between two writes on a connection, or `nil` to write once.
             public var every: Duration?
-            /// The time after every read, subscription and write without a time; `nil` for the write's place
-            /// among the latter.
+            /// The time of the write after all reads, subscriptions and writes without a time; `nil` for the
+            /// write's place among the latter.
             package var after: Duration?
 
-            /// A value for a characteristic.
+            /// Makes a write of a value to a characteristic.
             package init(
                 target: AttributeName, value: [UInt8], withResponse: Bool = true, every: Duration? = nil
             ) {
@@ -150,7 +151,7 @@ extension Profile {
         }
     }
 
-    /// The reason why BlueZ cannot play its centrals, or `nil` if it can.
+    /// The reason that BlueZ cannot play the app's central managers, or `nil` if it can.
     public var centralIssueWithBlueZ: ProfileIssue? {
         guard !centrals.isEmpty else { return nil }
         return issue(
@@ -164,6 +165,6 @@ extension Profile {
 }
 
 extension Profile {
-    /// `true` if the device plays a peripheral, perhaps beside a central.
+    /// `true` if the device plays a peripheral, possibly together with a central.
     package var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertising != nil }
 }

@@ -3,14 +3,14 @@ package import MynahCore
 extension Profile {
     /// An L2CAP channel that an app publishes or opens.
     package struct Channel: Sendable {
-        /// The most bytes of a greeting: the MTU of a channel of Mynah's host.
+        /// The largest length of a greeting in bytes, which is the MTU of a channel of Mynah's host.
         package static let largestGreeting = 2048
 
-        /// The characteristic with the PSM.
+        /// The characteristic that holds the PSM.
         package var psm: AttributeName
-        /// Whether the link has to be encrypted; of a channel that is published.
+        /// Whether the link must be encrypted, for a channel that the app publishes.
         package var isEncrypted = false
-        /// The SDU that is sent when the channel was opened, or `nil` if none is.
+        /// The SDU that is sent after the channel was opened, or `nil` if there is none.
         package var greeting: [UInt8]?
     }
 }

@@ -2,11 +2,11 @@ import MynahCore
 import MynahSupport
 
 extension Profile {
-    /// This many copies of an accessory: `NAME 1`, `NAME 2` and so on, each with values of its own.
+    /// Makes copies of an accessory, `NAME 1`, `NAME 2` and so on, each with values of its own.
     ///
     /// The number is added to the profile's name, to the device's name and to the advertised one. Every copy
-    /// advertises its name in the same payload as the profile alone. Throws an issue if the longest name
-    /// does not fit.
+    /// advertises its name in the same place, advertising data or scan response, as the profile itself.
+    /// Throws an issue if the longest name is too long.
     public func copies(_ count: Int) throws(ProfileIssues) -> [Profile] {
         try checkLastName(of: count)
         return (1...max(1, count)).map(copy)
@@ -25,7 +25,7 @@ extension Profile {
 
     private static func name(_ name: String, _ number: Int) -> String { "\(name) \(number)" }
 
-    /// Checks the copy with the longest name.
+    /// Throws an issue if the longest name is too long.
     private func checkLastName(of count: Int) throws(ProfileIssues) {
         let last = copy(count)
         let nameMark = marks["device.name"] ?? marks["name"]

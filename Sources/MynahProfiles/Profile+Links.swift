@@ -2,9 +2,9 @@ package import MynahCore
 
 // Links of centrals, and rules for their requests.
 extension Profile {
-    /// The requests and rules of a device for links of centrals.
+    /// A device's requests and rules for links with centrals.
     package struct Links: Hashable, Sendable {
-        /// The connection parameters that it requests, or `nil` if it requests none.
+        /// The connection parameters that the device requests, or `nil` if it requests none.
         package var parameterRequest: ParameterRequest?
         /// The rules for connections, disconnections and pairings.
         package var rules = LinkRules()
@@ -12,19 +12,19 @@ extension Profile {
         package init() {}
     }
 
-    /// The connection parameters that it requests, or `nil` if it requests none.
+    /// The connection parameters that the device requests, or `nil` if it requests none.
     package var parameterRequest: ParameterRequest? {
         get { links.parameterRequest }
         set { links.parameterRequest = newValue }
     }
 
-    /// The rules for links of centrals.
+    /// The rules for links with centrals.
     package var linkRules: LinkRules {
         get { links.rules }
         set { links.rules = newValue }
     }
 
-    /// A request for connection parameters, some time after each connection.
+    /// A request for connection parameters, made some time after each connection.
     package struct ParameterRequest: Hashable, Sendable {
         /// The parameters.
         package var wanted: ConnectionParameterRange
@@ -41,17 +41,17 @@ extension Profile {
 
         package init() {}
 
-        /// Whether there are no reactions.
+        /// Whether there are no rules.
         package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
     }
 
-    /// The rules of a device for links of centrals.
+    /// The rules of a device for links with centrals.
     package struct LinkRules: Hashable, Sendable {
         /// For a connection.
         package var connect: [Reaction] = []
-        /// For the end of a link.
+        /// The rules for the end of a link.
         package var disconnect: [Reaction] = []
-        /// For a pairing that has succeeded.
+        /// The rules for a successful pairing.
         package var pair: [Reaction] = []
 
         package init() {}

@@ -2,11 +2,11 @@ import MynahCore
 
 // The services that the phone of an app has by itself.
 extension Profile {
-    /// The phone that apps are on.
+    /// The phone of one or more apps.
     public struct PhoneDescription: Sendable {
-        /// The name of its owner: apps with the same name are on one phone.
+        /// The name of the phone's owner: apps with the same name are on one phone.
         ///
-        /// `nil` for the phone that all apps without a name share.
+        /// If it is `nil`, this is the phone that all apps without a name share.
         public var name: String?
         /// The phone's own services, in their order.
         package var services: [PhoneService] = []
@@ -14,22 +14,22 @@ extension Profile {
         package var model = PhoneSection.usualModel
         /// The battery level, in percent.
         package var batteryLevel = 100
-        /// The TX power level that it advertises, in dBm, or `nil` for none.
+        /// The TX power level that the phone advertises, in dBm, or `nil` for none.
         package var txPower: Int?
-        /// The Nearby Info that it advertises in the background, or `nil` for none.
+        /// The Nearby Info that the phone advertises in the background, or `nil` for none.
         package var nearbyInfo: [UInt8]?
-        /// The major version of iOS, or `nil` if `app` has the version.
+        /// The major version of iOS, or `nil` if the section `app` has it.
         package var iOS: Int?
-        /// The notifications that it shows at the start, the oldest first.
+        /// The notifications that the phone shows at the start, the oldest first.
         package var notifications: [PhoneNotification] = []
-        /// The media that it plays, or `nil` if no app plays any.
+        /// The media that the phone plays, or `nil` if no app plays media.
         package var media: PhoneMedia?
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
         /// The differences from the description of the same phone in the profile of another app, by key.
         ///
-        /// A key that only one of the profiles has is no difference.
+        /// A key in only one of the profiles does not count as a difference.
         package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
             var found: [(key: String, message: String)] = []
             // Such names are equal, and name two folders of a state directory.
@@ -52,7 +52,7 @@ extension Profile {
         }
     }
 
-    /// A service of the phone itself.
+    /// A service that the phone itself provides.
     package enum PhoneService: String, Hashable, Sendable, CaseIterable {
         /// The Current Time Service.
         case currentTime = "current-time"
@@ -66,25 +66,25 @@ extension Profile {
         case ams
     }
 
-    /// A notification of the phone, as ANCS has it.
+    /// A notification on the phone, with the properties that ANCS has.
     package struct PhoneNotification: Hashable, Sendable {
-        /// ANCS's CategoryID, by its place.
+        /// The CategoryID in ANCS, which is the index of the case.
         package enum Category: String, Hashable, Sendable, CaseIterable {
             case other, incomingCall, missedCall, voicemail, social, schedule, email, news
             case healthAndFitness, businessAndFinance, location, entertainment
 
-            /// The number on the air.
+            /// The number of the category on the air.
             package var code: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
         }
 
-        /// The flags of EventFlags that a profile gives; the others follow from the rest.
+        /// The flags of EventFlags that a profile can set; the others follow from other keys.
         package enum Flag: String, Hashable, Sendable, CaseIterable {
             case silent, important
         }
 
-        /// The identifier of the app that it is from.
+        /// The identifier of the app that shows the notification.
         package var app: String
-        /// The name of that app, or `nil` for the last part of its identifier.
+        /// The name of that app, or `nil` to use the last part of its identifier.
         package var appName: String?
         /// The notification's title.
         package var title = ""
@@ -96,44 +96,44 @@ extension Profile {
         package var category = Category.other
         /// The time of the notification, in seconds since 1970, or `nil` for the time at which it is added.
         package var date: Int64?
-        /// The label of its positive action, or `nil` if it has none.
+        /// The label of the positive action, or `nil` if there is none.
         package var positiveAction: String?
-        /// The label of its negative action, or `nil` if it has none.
+        /// The label of the negative action, or `nil` if there is none.
         package var negativeAction: String?
         /// The notification's flags.
         package var flags: Set<Flag> = []
 
-        /// A notification of an app.
+        /// Makes a notification of an app.
         package init(app: String, appName: String? = nil, message: String = "") {
             self.app = app
             self.appName = appName
             self.message = message
         }
 
-        /// The keys of its texts in a profile.
+        /// The keys of the notification's texts in a profile.
         package static let textKeys = [
             "app", "appName", "title", "subtitle", "message", "date", "positiveAction", "negativeAction",
         ]
 
-        /// A notification of an app that a profile declares, which has no identifier as Apple's have.
+        /// Makes a notification of an app that a profile declares, which has no bundle identifier.
         package static func ofApp(_ label: String, message: String = "") -> PhoneNotification {
             PhoneNotification(app: "mynah.\(label)", appName: label, message: message)
         }
 
-        /// The name of its app, as the phone shows it.
+        /// The name of the app, as the phone shows it.
         package var displayName: String {
             appName ?? app.split(separator: ".").last.map(String.init) ?? app
         }
     }
 
-    /// The media that the phone plays, as AMS has them.
+    /// The media that the phone plays, with the properties that AMS has.
     package struct PhoneMedia: Hashable, Sendable {
-        /// The state of the player, for its playback info.
+        /// The state of the player, as in PlaybackInfo.
         package enum State: String, Hashable, Sendable, CaseIterable {
             case paused, playing
         }
 
-        /// The shuffle and the repeat mode, by their places.
+        /// The shuffle mode or the repeat mode; its number is the index of the case.
         package enum Mode: String, Hashable, Sendable, CaseIterable {
             case off, one, all
         }
@@ -143,7 +143,7 @@ extension Profile {
             package var artist = ""
             package var album = ""
             package var title = ""
-            /// The duration, or `nil` if it is not known.
+            /// The duration of the track, or `nil` if it is not known.
             package var duration: Duration?
 
             package init() {}
@@ -157,7 +157,7 @@ extension Profile {
         package var volume = 50
         /// The position in the current track, from its start.
         package var elapsed = Duration.zero
-        /// The place of the current track in the queue, from 0.
+        /// The index of the current track in the queue, counted from 0.
         package var index = 0
         package var shuffle = Mode.off
         package var `repeat` = Mode.off

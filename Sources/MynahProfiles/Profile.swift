@@ -1,47 +1,47 @@
 public import MynahCore
 package import MynahValues
 
-/// A device as a profile file declares it.
+/// A device as declared in a profile file.
 public struct Profile: Sendable {
-    /// The text or the JSON value that it was read from, to place later issues.
+    /// The text or the JSON value that the profile was parsed from, for the positions of later issues.
     var origin: ProfileOrigin
     /// The profile's name, for messages.
     public var name: String
     /// The GAP name, the appearance and the pairing capabilities.
     public var device: DeviceIdentity
-    /// The passkey that a device with a keyboard enters, or `nil` if `run` asks for it.
+    /// The passkey that is entered on the device when pairing asks for it, or `nil` if `run` asks the user.
     public var passkey: UInt32?
     /// The advertising, or `nil` if the device does not advertise.
     public var advertising: Advertising?
-    /// The requests and rules for links of centrals.
+    /// The requests and rules for links with centrals.
     package var links = Links()
-    /// The services, included ones before those that include them.
+    /// The services; an included service comes before those that include it.
     public var services: [Service]
-    /// The app that plays it, or `nil` if it is an accessory.
+    /// The app that plays the device, or `nil` for an accessory.
     public var app: App?
-    /// The phone that the app is on, or `nil` for the one that all apps without a phone share.
+    /// The phone of the app, or `nil` for the phone that all apps without one share.
     public var phone: PhoneDescription?
     /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
-    /// The device's own state at its start.
+    /// The initial values of the device's variables.
     package var variables: Variables
-    /// The faults, in their order.
+    /// The faults, in order.
     package var faults: [ProfileFault] = []
-    /// The scenarios, in their order.
+    /// The scenarios, in order.
     package var scenarios: [Scenario] = []
-    /// The number among the copies of one file, from 1; `nil` if this is no copy.
+    /// The number of this copy, counted from 1, or `nil` if the profile is not a copy.
     package var copy: Int?
-    /// The warnings and notes; a profile with errors is not returned.
+    /// The warnings and notes; a profile with errors cannot be loaded.
     public var warnings: [ProfileIssue]
     /// The position of each field by its key; the fields of `device` and `security` by keys like
     /// `device.name`.
     public var marks: [String: SourceMark]
 
-    /// The advertisement, the values in it that change, and the positions of its fields.
+    /// The advertisement, its changing values, and the positions of its fields.
     public struct Advertising: Sendable {
-        /// The advertisement, with the first bytes of values that change.
+        /// The advertisement, with the first bytes of changing values.
         public var advertisement: Advertisement
-        /// The values that change, in the order of their sets.
+        /// The changing values, in the order of their sets.
         package var values: [AdvertisedValue] = []
         /// The position of each field by its key; the fields of further sets by keys like `2.interval`.
         public var marks: [String: SourceMark]
@@ -53,15 +53,15 @@ public struct Profile: Sendable {
         public var uuid: BluetoothUUID
         /// `true` for a primary service, `false` for a secondary one.
         public var isPrimary: Bool
-        /// The indices of the services it includes; all are smaller than its own.
+        /// The indices of the included services, which are all smaller than the service's own.
         public var includes: [Int]
         /// The characteristics, in order.
         public var characteristics: [Characteristic]
-        /// The behavior of the service beyond keeping its values, or `nil` if it has none.
+        /// The behavior of the service in addition to storing values, or `nil` if it has none.
         package var behavior: ServiceBehaviorName?
-        /// How many records a glucose meter has stored.
+        /// The number of records that a glucose meter has stored.
         package var records = ServicesSection.usualRecords
-        /// The position of its declaration.
+        /// The position of the service's declaration.
         public var mark: SourceMark
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
@@ -73,36 +73,35 @@ public struct Profile: Sendable {
         public var uuid: BluetoothUUID
         /// The properties.
         public var properties: CharacteristicProperties
-        /// The security that each use requires.
+        /// The security that each kind of access requires.
         public var permissions: AttributePermissions
-        /// The source of its value.
+        /// The source of the value.
         public var value: Value
-        /// The fields of its value: those that the profile writes down, or else the SIG's; `nil` if neither
-        /// is known.
+        /// The layout of the value: the one in the profile, or else the SIG's; `nil` if neither is known.
         package var layout: ValueLayout?
-        /// The time between two notifications or indications, or `nil` if nothing sends it periodically.
+        /// The time between two notifications or indications, or `nil` if values are not sent periodically.
         public var every: Duration?
         /// The maximum length of a written value.
         public var maximumLength: Int
-        /// The error for every read.
+        /// The error with which every read is answered, or `nil`.
         public var readError: ATTError?
-        /// The error for every write.
+        /// The error with which every write is answered, or `nil`.
         public var writeError: ATTError?
         /// The requests that a test answers.
         package var asked: AskedAccess = []
-        /// How its values are sent.
+        /// The rules for sending values.
         package var updates = UpdateRules()
         /// The rules for writes and subscriptions of centrals.
         package var reactions = Reactions()
         /// The descriptors, in order.
         public var descriptors: [Descriptor]
-        /// The position of its declaration.
+        /// The position of the characteristic's declaration.
         public var mark: SourceMark
         /// The position of each field by its key; the fields of `errors` by keys like `errors.read`.
         public var marks: [String: SourceMark]
 
-        /// Whether the radio answers reads itself: the value is bytes, without `every`, a write property
-        /// or a read error, and no test answers for it.
+        /// Whether the radio answers reads by itself: the value is constant, without `every`, a write
+        /// property or a read error, and no test answers the reads.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
@@ -116,13 +115,13 @@ public struct Profile: Sendable {
         public var uuid: BluetoothUUID
         /// `read`, `write` or both.
         public var properties: CharacteristicProperties
-        /// The security that each use requires.
+        /// The security that each kind of access requires.
         public var permissions: AttributePermissions
         /// The descriptor's value.
         public var value: [UInt8]
         /// The maximum length of a written value.
         public var maximumLength: Int
-        /// The position of its declaration.
+        /// The position of the descriptor's declaration.
         public var mark: SourceMark
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
@@ -138,11 +137,11 @@ public struct Profile: Sendable {
 
     /// An iOS app that plays the device.
     public struct App: Sendable {
-        /// The state an app starts in.
+        /// The initial state of an app.
         public enum StartState: String, Hashable, Sendable, CaseIterable {
-            /// The app is on the screen.
+            /// The app is in the foreground.
             case foreground
-            /// The app runs, and has left the screen.
+            /// The app runs in the background.
             case background
             /// The app is in memory and does not run.
             case suspended
@@ -150,9 +149,9 @@ public struct Profile: Sendable {
 
         /// The answer of a phone's user to a pairing.
         package enum PairingConsent: String, Hashable, Sendable, CaseIterable {
-            /// The user accepts it at once.
+            /// The user accepts the pairing at once.
             case accept
-            /// The user declines it at once.
+            /// The user declines the pairing at once.
             case decline
             /// The user is asked, and answers later.
             case ask
@@ -162,65 +161,66 @@ public struct Profile: Sendable {
         public var backgroundModes: [BackgroundMode] = []
         /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
-        /// The state it starts in.
+        /// The initial state of the app.
         public var state = StartState.foreground
-        /// The time without work in the background before it is suspended.
+        /// The time without work in the background after which the app is suspended.
         public var suspendAfter: Duration = .seconds(5)
-        /// How long the app works for each event in the background, or `nil` to use all of the allowance.
+        /// The time for which the app works for each event in the background, or `nil` to use all of the
+        /// allowance.
         public var taskTime: Duration?
-        /// The user's permission to use Bluetooth at its first launch.
+        /// The user's permission to use Bluetooth at the app's first launch.
         public var authorization = BluetoothAuthorization.allowedAlways
-        /// The user's answer to a pairing for it.
+        /// The user's answer to a pairing for the app.
         package var pairing = PairingConsent.accept
-        /// Whether the app uses scenes, so that its launch names no managers.
+        /// Whether the app uses scenes, so that its launch options are empty.
         package var sceneBased = false
-        /// Whether the app starts a Live Activity before it leaves the screen, from iOS 26 on.
+        /// Whether the app starts a Live Activity before it leaves the foreground, from iOS 26 on.
         package var liveActivity = false
-        /// The descriptors of the accessories that the picker of AccessorySetupKit shows for the app.
+        /// The descriptors of the accessories in the app's AccessorySetupKit picker.
         ///
         /// Empty if the app does not use AccessorySetupKit.
         package var accessorySetup: [AccessoryDescriptor] = []
-        /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
+        /// The connection latency that the app requests from each subscriber, or `nil` if it requests none.
         package var connectionLatency: ConnectionLatency?
-        /// The L2CAP channel that it publishes, or `nil` if it publishes none.
+        /// The L2CAP channel that the app publishes, or `nil` if it publishes none.
         package var channel: Channel?
         /// iOS's major version.
         public var iOS = 17
-        /// The advertising interval in the foreground, an assumption.
+        /// The advertising interval in the foreground, which is an assumption.
         public var foregroundInterval: Duration = .milliseconds(30)
         /// The advertising interval in the background, as measured on one iPhone with iOS 11.
         public var backgroundInterval: Duration = .microseconds(181_250)
-        /// The TX power level that its phone advertises, in dBm, or `nil` for none.
+        /// The TX power level that the app's phone advertises, in dBm, or `nil` for none.
         package var txPower: Int8?
-        /// The Nearby Info that its phone advertises in the background, or `nil` for none.
+        /// The Nearby Info that the app's phone advertises in the background, or `nil` for none.
         package var nearbyInfo: [UInt8]?
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
-        /// Whether the app has the same rights in the background as in the foreground.
+        /// Whether the app scans and advertises in the background as in the foreground.
         package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
 
-        /// `true` if the app uses AccessorySetupKit, which iOS has from 18 on.
+        /// `true` if the app uses AccessorySetupKit, which iOS supports from version 18 on.
         package var usesAccessorySetup: Bool {
             !accessorySetup.isEmpty && IOSVersion(iOS).hasAccessorySetup
         }
     }
 
-    /// The profile's attributes, for names that lead to them.
+    /// The profile's attributes, in which names are resolved.
     package var attributeTree: AttributeTree {
         AttributeTree(
             of: services, uuid: (\.uuid, \.uuid, \.uuid), characteristics: \.characteristics,
             descriptors: \.descriptors)
     }
 
-    /// An issue of this profile that was found later.
+    /// An issue of this profile that was found after it was loaded.
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {
         origin.issue(severity, at: mark, message)
     }
 
-    /// The path of its file, as given, or another name for messages.
+    /// The path of the profile's file as given, or another name for messages.
     public var file: String {
         get { origin.file }
         set { origin.file = newValue }

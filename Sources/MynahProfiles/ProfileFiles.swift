@@ -2,16 +2,15 @@ import MynahSupport
 
 import Glibc
 
-/// The profile files that a command line names.
+/// Finds the profile files that a command line names.
 public enum ProfileFiles {
-    /// The endings of a profile's name, in lower case.
+    /// The extensions of profile files, in lower case.
     static let endings = [".yaml", ".yml", ".json"]
 
-    /// The files that a path names: the profiles of a folder in the order of their names, or else the path
-    /// itself.
+    /// The files for a path: the profiles in a folder, in the order of their names, or the path itself.
     ///
-    /// Folders in it, hidden files and JSON Schemas are left out. Throws an issue if the folder cannot be
-    /// read or has no profile.
+    /// Folders in the folder, hidden files and JSON Schemas are left out. Throws an issue if the folder
+    /// cannot be read or contains no profile.
     public static func expanding(_ path: String) throws(ProfileIssues) -> [String] {
         guard isFolder(path) else { return [path] }
         guard let names = Directory.names(in: path) else {
@@ -31,7 +30,7 @@ public enum ProfileFiles {
         return files
     }
 
-    /// Whether a file of a folder is played by its name.
+    /// Whether a file in a folder is a profile, judged by its name.
     static func isProfile(_ name: String) -> Bool {
         let name = name.lowercased()
         return !name.hasPrefix(".") && !name.hasSuffix(".schema.json")

@@ -1,7 +1,7 @@
-/// A position in a profile: line and column from 1, columns in Unicode scalars.
+/// A position in a profile: line and column, counted from 1; columns count Unicode scalars.
 ///
-/// In a profile that was JSON and no text, the line is the number of the value; `ProfileOrigin` knows its
-/// path.
+/// In a profile that was JSON and not a text, the line is the number of the value, whose path `ProfileOrigin`
+/// finds.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
     public var line: Int
@@ -34,13 +34,13 @@ public struct ProfileIssue: Hashable, Sendable {
     public var severity: Severity
     /// The file's path as given.
     public var file: String
-    /// The position, or `nil` for the file as a whole, or if the profile was no text.
+    /// The position, or `nil` if the issue concerns the whole file, or if the profile was not a text.
     public var mark: SourceMark?
-    /// The path to the value, as `services[0].uuid`, if the profile was JSON and no text.
+    /// The path to the value, as in `services[0].uuid`, if the profile was JSON and not a text.
     public var path: String?
     /// A sentence that describes the mistake, and often how to correct it.
     public var message: String
-    /// The line at the position.
+    /// The text of the line at the position.
     public var sourceLine: String?
 
     /// An issue.
@@ -60,7 +60,7 @@ public struct ProfileIssue: Hashable, Sendable {
 extension ProfileIssue: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: error: message`, the source line and a caret below it.
     ///
-    /// Of JSON it is `FILE: PATH: error: message`.
+    /// For JSON, the form is `FILE: PATH: error: message`.
     public var description: String {
         let file = Self.shown(file)
         let text = "\(severity.rawValue): \(Self.shown(message))"
@@ -71,7 +71,7 @@ extension ProfileIssue: CustomStringConvertible {
         return "\(head)\n\(line)\n\(caret)"
     }
 
-    /// Text without the characters that a terminal would act on: anybody may have named the file.
+    /// A text without control characters, which could affect the terminal: anybody may have named the file.
     private static func shown(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "?" : $0 }))
     }
@@ -80,9 +80,9 @@ extension ProfileIssue: CustomStringConvertible {
         scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
-    /// The line and its caret, cut to the width of a terminal.
+    /// The line, shortened to the width of a terminal, and a second line with a caret below the column.
     ///
-    /// Tabs are kept, so that the caret is below its column.
+    /// Tabs are kept, so that the caret is at the right position.
     private static func pointing(at column: Int, in line: String) -> (String, String) {
         let limit = 100
         let scalars = Array(line.unicodeScalars)
@@ -96,7 +96,8 @@ extension ProfileIssue: CustomStringConvertible {
         return (String(text), caret.joined() + "^")
     }
 
-    /// Wide characters take two columns of a terminal, combining ones none.
+    /// The number of columns that a character takes on a terminal: two for a wide character, none for a
+    /// combining one.
     private static func columns(of scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
@@ -114,14 +115,14 @@ extension ProfileIssue: CustomStringConvertible {
 
 /// The issues of a profile that cannot be played.
 public struct ProfileIssues: Error, Hashable, Sendable, CustomStringConvertible {
-    /// At least one error, and the warnings.
+    /// The issues, at least one of them an error.
     public var issues: [ProfileIssue]
 
-    /// Issues in the order of the file.
+    /// Makes a list of issues, in the order of the file.
     public init(_ issues: [ProfileIssue]) {
         self.issues = issues
     }
 
-    /// The issues in the order of the file, one after the other.
+    /// All issues in the order of the file.
     public var description: String { issues.map(\.description).joined(separator: "\n") }
 }

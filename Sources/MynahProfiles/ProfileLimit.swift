@@ -4,7 +4,7 @@ import MynahCore
 ///
 /// The limits also hold for parts that a test adds or sets.
 package enum ProfileLimit: CaseIterable, Sendable {
-    /// The answers of a rule, and those that wait for a central.
+    /// The answers of a rule, and the answers that wait for a central.
     case answers
     /// The faults of a device.
     case faults
@@ -18,7 +18,7 @@ package enum ProfileLimit: CaseIterable, Sendable {
     case tracks
     /// The variables of a device.
     case variables
-    /// The bytes of a variable's text in UTF-8.
+    /// The bytes of a variable's text, in UTF-8.
     case variableBytes
 
     /// The limit.

@@ -4,33 +4,34 @@ package import MynahSupport
 
 /// Reads profile files.
 public enum ProfileLoader {
-    /// The size limit of a file, in bytes; a device with a thousand characteristics has a tenth of it.
+    /// The largest size of a file, in bytes, which is ten times that of a device with a thousand
+    /// characteristics.
     public static let maximumSize = 1 << 20
 
-    /// Reads a profile file; the profile has its warnings, and errors are thrown together.
+    /// Loads a profile file; the profile contains its warnings, and all errors are thrown together.
     public static func load(path: String) throws(ProfileIssues) -> Profile {
         try load(bytes: contents(of: path), file: path, files: NamedFiles(besides: path))
     }
 
-    /// Reads a profile as `load(path:)` does, but only from a regular file: reading a pipe or a device may
-    /// never end.
+    /// Loads a profile like `load(path:)`, but only from a regular file, because reading a pipe or a device
+    /// may never end.
     package static func load(regularFile path: String) throws(ProfileIssues) -> Profile {
         try load(bytes: contents(of: path, isRegular: true), file: path, files: NamedFiles(besides: path))
     }
 
-    /// Reads a profile from text, which can name no other files; `file` is its name in messages.
+    /// Loads a profile from text, which cannot refer to other files; `file` is its name in messages.
     public static func load(text: String, file: String) throws(ProfileIssues) -> Profile {
         try load(bytes: Array(text.utf8), file: file)
     }
 
-    /// Reads a profile from JSON, which can name no other files; `name` is its name in messages.
+    /// Loads a profile from JSON, which cannot refer to other files; `name` is its name in messages.
     ///
-    /// Issues have the path to a value in place of a line and a column.
+    /// Issues contain the path to a value instead of a line and a column.
     package static func load(_ json: JSON, name: String) throws(ProfileIssues) -> Profile {
         try profile(YAMLNode(json), FormatReader(json, name: name))
     }
 
-    /// Reads one fault of a device from JSON, as in the list `faults` of a profile.
+    /// Parses a fault from JSON, written as in the list `faults` of a profile.
     package static func fault(
         _ json: JSON, name: String, in scope: FaultScope
     ) throws(ProfileIssues) -> ProfileFault {
@@ -39,7 +40,7 @@ public enum ProfileLoader {
         }.result
     }
 
-    /// Reads a change of what a device advertises from JSON, and whether it advertises.
+    /// Parses a change of a device's advertising from JSON, and whether the device advertises.
     package static func advertisementChange(
         _ json: JSON, in scope: FaultScope
     ) throws(ProfileIssues) -> (change: AdvertisementChange, isOn: Bool?) {
@@ -48,7 +49,7 @@ public enum ProfileLoader {
         }.result
     }
 
-    /// Reads a notification of a phone from JSON, as in the list `phone.notifications` of a profile.
+    /// Parses a notification of a phone from JSON, written as in the list `phone.notifications` of a profile.
     package static func notification(
         _ json: JSON, name: String
     ) throws(ProfileIssues) -> Profile.PhoneNotification {
@@ -87,7 +88,7 @@ public enum ProfileLoader {
         return profile
     }
 
-    /// Reads the root with `body`; returns its result, and the warnings and notes.
+    /// Parses the root with `body`; returns the result, with the warnings and notes.
     private static func read<Result>(
         _ root: YAMLNode?, _ reader: FormatReader, _ body: (YAMLNode, FormatReader) -> Result?
     ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {

@@ -3,7 +3,7 @@ package import MynahFaults
 import MynahSupport
 
 extension Profile {
-    /// The capabilities that the profile needs and some radios lack, in the file's order.
+    /// The capabilities that the profile needs and that some radios lack, in the order of the file.
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
@@ -52,7 +52,7 @@ extension Profile {
         return list.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
     }
 
-    /// The parts of the profile that a radio with these capabilities cannot play as written.
+    /// The issues for parts of the profile that a radio with these capabilities cannot play as written.
     ///
     /// - Parameters:
     ///   - faults: The faults that the radio can carry out.
@@ -71,7 +71,7 @@ extension Profile {
         }
     }
 
-    /// The faults that a radio cannot carry out.
+    /// The issues for faults that a radio cannot carry out.
     private func faultIssues(
         with capabilities: RadioCapabilities, _ support: FaultSupport, isChosen: Bool
     ) -> [ProfileIssue] {
@@ -173,7 +173,8 @@ extension Profile {
 }
 
 extension Advertisement {
-    /// The needs that only a radio meets that sends exactly the given bytes, each with its field.
+    /// The parts of the advertisement that need a radio which sends exactly the given bytes, each with its
+    /// field.
     fileprivate var exactNeeds: [(need: String, field: String)] {
         var needs: [(String, String)] = []
         if flags != Self.usualFlags {

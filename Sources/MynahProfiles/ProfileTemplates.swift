@@ -1,6 +1,6 @@
 /// The shipped profiles, for `mynah new`.
 public enum ProfileTemplates {
-    /// The names of the profiles; the best one to start from is first.
+    /// The names of the profiles, beginning with the best one to start from.
     public static var names: [String] { ShippedProfiles.all.map(\.name) }
 
     /// The text of a profile.

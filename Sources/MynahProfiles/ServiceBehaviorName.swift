@@ -1,21 +1,21 @@
 package import MynahCore
 
-/// The behavior of a service beyond keeping its values, by the name of the service that specifies it.
+/// The behavior of a service in addition to storing values, by the name of the service that specifies it.
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
-    /// A write sets the clock.
+    /// A write sets the clock (Current Time).
     case currentTime = "current-time"
-    /// The SC Control Point.
+    /// The procedures of the SC Control Point.
     case cyclingSpeedAndCadence = "cycling-speed-and-cadence"
-    /// The Fitness Machine Control Point.
+    /// The procedures of the Fitness Machine Control Point.
     case fitnessMachine = "fitness-machine"
-    /// Stored records, and the Record Access Control Point.
+    /// Stored records, and the procedures of the Record Access Control Point.
     case glucose
-    /// The Heart Rate Control Point.
+    /// The procedures of the Heart Rate Control Point.
     case heartRate = "heart-rate"
-    /// Sends received data back.
+    /// Received data is sent back.
     case nordicUART = "nordic-uart"
 
-    /// The characteristic whose writes it answers.
+    /// The characteristic whose writes the behavior answers.
     package var controlPoint: BluetoothUUID {
         switch self {
         case .currentTime: "2A2B"
@@ -27,8 +27,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The errors that it answers with and that not every radio can send: 0xFD if its control point is
-    /// written without a subscription.
+    /// The errors of the behavior that not every radio can send: 0xFD if its control point is written without
+    /// a subscription.
     var errors: [ATTError] {
         switch self {
         case .fitnessMachine, .glucose: [.cccdImproperlyConfigured]

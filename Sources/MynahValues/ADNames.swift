@@ -1,9 +1,9 @@
 package import MynahCore
 import MynahSupport
 
-/// AD structures in words.
+/// Describes AD structures in words.
 package struct ADNames {
-    /// The services that are looked for in an overflow area, which has only bits.
+    /// The services to look for in an overflow area, which contains only bits.
     private let known: [BluetoothUUID]
     /// The name of a service, or `nil` if it has none.
     private let serviceName: (BluetoothUUID) -> String?
@@ -17,13 +17,13 @@ package struct ADNames {
         self.serviceName = serviceName
     }
 
-    /// A structure in words; the bits of `known` services are looked for in an overflow area.
+    /// Describes a structure; the bits of `known` services are looked for in an overflow area.
     package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let (name, text) = ADNames(among: known).words(of: structure)
         return text.isEmpty ? name : "\(name): \(text)"
     }
 
-    /// The name of a structure's type, and its data in words; data without words is left out.
+    /// The name of a structure's type, and its data in words; data that has no words is left out.
     package func words(of structure: ADStructure) -> (name: String, text: String) {
         let data = structure.data
         if let area = OverflowArea(structure) { return ("Apple's overflow area", words(of: area)) }
@@ -51,7 +51,7 @@ package struct ADNames {
         }
     }
 
-    /// The bytes of a structure that its words leave out.
+    /// The bytes of a structure that `words` leaves out.
     package static func bytesWithoutWords(of structure: ADStructure) -> [UInt8] {
         guard OverflowArea(structure) == nil, NearbyInfo(structure) == nil else { return [] }
         return switch structure.type.rawValue {
@@ -63,7 +63,7 @@ package struct ADNames {
         }
     }
 
-    /// The words of the bits (Core Specification Supplement, Part A, 1.3).
+    /// The Flags in words (Core Specification Supplement, Part A, 1.3).
     package static func flags(_ data: [UInt8]) -> String {
         let names: [(UInt8, String)] = [
             (0x01, "limited discoverable"), (0x02, "general discoverable"), (0x04, "no BR/EDR"),
@@ -85,7 +85,7 @@ package struct ADNames {
         return name(of: service) + (words.isEmpty ? "" : ": " + words)
     }
 
-    /// The company's name, if it is known, and its identifier.
+    /// The company's name, if it is known, and its company identifier.
     private static func company(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let number = reader.readUInt16() else { return "cut off" }
@@ -93,7 +93,7 @@ package struct ADNames {
         return AssignedNumbers.companyName(of: number).map { "\($0) (\(identifier))" } ?? identifier
     }
 
-    /// Two times in units of 1.25 ms; 0xFFFF means no specific value (1.9).
+    /// The connection interval range, two times in units of 1.25 ms; 0xFFFF means no specific value (1.9).
     private static func intervals(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let least = reader.readUInt16(), let most = reader.readUInt16() else { return "cut off" }
@@ -101,13 +101,13 @@ package struct ADNames {
             .joined(separator: " to ")
     }
 
-    /// A time in units of 0.625 ms (1.15).
+    /// The advertising interval, a time in units of 0.625 ms (1.15).
     private static func advertisingInterval(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         return reader.readUInt16().map { NumberText.of(Double($0) * 0.625) + " ms" } ?? "cut off"
     }
 
-    /// A URI: a code for the scheme, and the rest as text (1.18).
+    /// A URI, which consists of a code for the scheme and text (1.18).
     private static func uri(_ data: [UInt8]) -> String {
         let schemes: [UInt8: String] = [0x16: "http:", 0x17: "https:"]
         guard let scheme = schemes[data[0]] else { return String(decoding: data, as: UTF8.self) }
@@ -136,7 +136,7 @@ package struct ADNames {
         }.joined(separator: ", ")
     }
 
-    /// The name of the number in front of the data, or the number if it has no name.
+    /// The name of the number at the beginning of the data, or the number itself if it has no name.
     private static func number(_ bytes: [UInt8], name: (UInt16) -> String?) -> String {
         var reader = ByteReader(bytes)
         guard let value = reader.readUInt16() else { return "cut off" }

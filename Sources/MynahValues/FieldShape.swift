@@ -1,22 +1,22 @@
-/// A field of a value, with the contents that it may have.
+/// A field of a value, with its possible contents.
 package struct FieldShape: Hashable, Sendable {
-    /// The form of its content.
+    /// The possible contents of a field.
     package enum Content: Hashable, Sendable {
-        /// A number from `lower` to `upper` in the unit that people see.
+        /// A number from `lower` to `upper`, in the field's unit.
         ///
-        /// `short` is the upper bound of the shorter form of a field that has two.
+        /// `short` is the upper limit of the shorter form, if the field has two forms.
         case number(lower: Double, upper: Double, step: Double, short: Double?)
-        /// A floating-point number, whose bounds say nothing about the values that make sense.
+        /// A floating-point number, whose limits do not tell which values are sensible.
         case float
-        /// A name for each of the numbers from 0 on; an empty name is reserved.
+        /// One of several names, for the numbers from 0 on; an empty name is reserved.
         case choice([String])
         case boolean
         case text
         /// Bytes in hexadecimal.
         case bytes
-        /// A date and a time, as `2026-01-31T12:00:00`.
+        /// A date and a time, as in `2026-01-31T12:00:00`.
         case dateTime
-        /// Several of another form.
+        /// A list of other contents.
         indirect case list(Content)
     }
 
@@ -24,7 +24,7 @@ package struct FieldShape: Hashable, Sendable {
     package var content: Content
     /// The unit of a number, or `nil` if it has none.
     package var unit: String?
-    /// Whether a value may be without it.
+    /// Whether the field can be left out of a value.
     package var isOptional: Bool
 
     package init(_ name: String, _ content: Content, unit: String? = nil, isOptional: Bool = false) {
@@ -36,7 +36,7 @@ package struct FieldShape: Hashable, Sendable {
 }
 
 extension ValueLayout {
-    /// The shapes of its fields, in the order in which `decode` returns them.
+    /// The shapes of the layout's fields, in the order in which `decode` returns them.
     package var shapes: [FieldShape] {
         let bits = entries.flatMap { entry -> [LayoutBit] in
             if case .bits(_, let bits) = entry.kind { bits } else { [] }
@@ -54,7 +54,7 @@ extension ValueLayout {
 }
 
 extension LayoutField {
-    /// The form of its content, or `nil` if it is bits, which are fields of their own.
+    /// The possible contents of the field, or `nil` for bits, which are fields of their own.
     fileprivate var content: FieldShape.Content? {
         switch kind {
         case .utf8: return .text
@@ -96,7 +96,7 @@ extension LayoutField {
 }
 
 extension LayoutBit {
-    /// The shape of the field that it is, or `nil` if it speaks about others.
+    /// The shape of the field in these bits, or `nil` if they are not a field.
     fileprivate var shape: FieldShape? {
         switch self {
         case .boolean(let name): FieldShape(name, .boolean)

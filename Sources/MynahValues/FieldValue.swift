@@ -1,22 +1,22 @@
 package import MynahCore
 package import MynahSupport
 
-/// The content of one field of a value, in the unit that people see.
+/// The content of one field of a value; numbers are in the field's unit.
 package enum FieldValue: Hashable, Sendable {
     case integer(Int)
-    /// A whole number that an `Int` does not hold.
+    /// A whole number that is too large for an `Int`.
     case unsigned(UInt64)
-    /// A number, NaN, which an IEEE 11073 float uses for "no value", or an infinity.
+    /// A number, NaN, which an IEEE 11073 float uses for "no value", or infinity.
     case number(Double)
     case boolean(Bool)
-    /// A number of an enumeration, with its name.
+    /// A number of an enumeration, and its name.
     case named(Int, String)
     /// Text, or a date.
     case text(String)
     case bytes([UInt8])
     case list([FieldValue])
 
-    /// The number, or `nil` if the value is no number; `true` is 1.
+    /// The number, or `nil` if the content is not a number; `true` is 1.
     package var number: Double? {
         switch self {
         case .integer(let integer), .named(let integer, _): Double(integer)
@@ -27,7 +27,7 @@ package enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// The number with all its digits, or `nil` if the value is no number; `true` is 1.
+    /// The exact number, or `nil` if the content is not a number; `true` is 1.
     package var exact: ExactNumber? {
         switch self {
         case .integer(let integer), .named(let integer, _): ExactNumber(integer)
@@ -36,8 +36,8 @@ package enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// The value as JSON: bytes as hex, a number without its name, `null` for NaN, and `"inf"` and `"-inf"`
-    /// for the infinities.
+    /// The content as JSON: bytes in hexadecimal, a number without its name, `null` for NaN, and `"inf"` and
+    /// `"-inf"` for infinity.
     package var json: JSON {
         switch self {
         case .integer(let integer), .named(let integer, _): .integer(integer)
@@ -56,7 +56,7 @@ package enum FieldValue: Hashable, Sendable {
 package struct NamedField: Hashable, Sendable {
     package var name: String
     package var value: FieldValue
-    /// The unit of a number, or `nil` if it has none, or has the field's first one.
+    /// The unit of a number, or `nil` if there is none, or if it is the field's first unit.
     package var unit: String?
 
     package init(_ name: String, _ value: FieldValue, _ unit: String? = nil) {
@@ -67,13 +67,13 @@ package struct NamedField: Hashable, Sendable {
 }
 
 extension [NamedField] {
-    /// The fields as a JSON object, with numbers in the unit that people see.
+    /// The fields as a JSON object, with numbers in their units.
     package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
 }
 
 /// The reason that a value does not fit a layout, as a sentence without its full stop.
 package struct LayoutProblem: Error, Hashable, Sendable {
-    /// The field that it is about, or `nil` if it is about the whole.
+    /// The field with the problem, or `nil` if it concerns the whole value.
     package var field: String?
     package var message: String
 

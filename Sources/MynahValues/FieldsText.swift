@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// The fields of a value in words: `72 bpm, contact, RR intervals 0.8301 s`.
+/// Describes the fields of a value in words: `72 bpm, contact, RR intervals 0.8301 s`.
 package enum FieldsText {
-    /// The text of all fields; a number that comes first goes without its name.
+    /// The text of all fields; a number in the first field is shown without its name.
     package static func of(_ fields: [NamedField]) -> String {
         fields.enumerated().map { index, field in of(field, isFirst: index == 0) }.joined(separator: ", ")
     }
@@ -42,8 +42,8 @@ package enum FieldsText {
         }
     }
 
-    /// A name in words: `energyExpended` is `energy expended`, `vendorIDSource` `vendor ID source`, and
-    /// `rrIntervals` `RR intervals`.
+    /// Converts a name to words: `energyExpended` to `energy expended`, `vendorIDSource` to `vendor ID
+    /// source`, and `rrIntervals` to `RR intervals`.
     static func words(_ name: String) -> String {
         var words: [String] = [""]
         var previous: Character = "A"

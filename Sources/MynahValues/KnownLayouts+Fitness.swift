@@ -119,10 +119,10 @@ extension KnownLayouts {
         }
     }
 
-    /// A range of a target.
+    /// The fields for the range of a target.
     ///
-    /// That of the resistance level is as in Fitness Machine Service 1.0: two octets a number, in tenths. The
-    /// SIG's later files have one octet, which no trainer sends.
+    /// The range of the resistance level has two octets for a number, in tenths, as in Fitness Machine
+    /// Service 1.0. The SIG's later files have one octet, but no trainer sends that.
     private static func range(
         _ name: String, _ kind: Kind, _ unit: String?, by resolution: Resolution = .one
     ) -> Entries {
@@ -143,7 +143,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// The More Data bit: if it is 0, these fields are present.
+    /// The More Data bit; if it is 0, these fields are present.
     private static func withoutMoreData(_ names: String...) -> LayoutBit {
         .announces(names, isInverted: true)
     }
@@ -201,7 +201,7 @@ extension KnownLayouts {
         ] + energy
     }
 
-    /// Fitness Machine Service 1.0.1, 4.16.1.
+    /// The layout of the control point (Fitness Machine Service 1.0.1, 4.16.1).
     private static var controlPoint: Entries {
         func with(_ opcode: Double) -> LayoutField.Condition { .init("opcode", .equal, opcode) }
         return [
@@ -226,7 +226,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// Fitness Machine Service 1.0.1, 4.17.
+    /// The layout of the status (Fitness Machine Service 1.0.1, 4.17).
     private static var status: Entries {
         func with(_ opcode: Double) -> LayoutField.Condition { .init("opcode", .equal, opcode) }
         return [

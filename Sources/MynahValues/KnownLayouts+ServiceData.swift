@@ -1,8 +1,8 @@
 package import MynahCore
 
 extension KnownLayouts {
-    /// The layout of a service's data in advertising, or `nil` if the SIG defines none or it is not known
-    /// here.
+    /// The layout of a service's data in advertising, or `nil` if the SIG defines none or this table does not
+    /// have it.
     package static func serviceData(of service: BluetoothUUID) -> ValueLayout? {
         switch service.assignedNumber {
         // The measurement, as it is broadcast (Cycling Power Service 1.1, 3.2).
@@ -12,7 +12,7 @@ extension KnownLayouts {
         }
     }
 
-    /// Fitness Machine Service 1.0.1, 3.1.
+    /// The layout of the fitness machine's service data (Fitness Machine Service 1.0.1, 3.1).
     private static let fitnessMachineData = ValueLayout([
         bits(1, .boolean("machineAvailable")),
         bits(

@@ -3,10 +3,10 @@ import MynahSupport
 
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
-/// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1).
-/// Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
+/// The layouts of the fitness machine's control point and status are from Fitness Machine Service 1.0.1.
+/// Fields have the SIG's names in camelCase, and numbers have a unit that people use.
 package enum KnownLayouts {
-    /// The layout of a characteristic, or `nil` if it is not known here.
+    /// The layout of a characteristic, or `nil` if this table does not have it.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? { made[uuid.assignedNumber ?? 0] }
 
     /// All known layouts, in the order of the characteristics' assigned numbers (Assigned Numbers, 3.8).
@@ -14,7 +14,7 @@ package enum KnownLayouts {
         (0x2A00...0x2BFF).compactMap { number in made[number].map { (number, $0) } }
     }
 
-    /// All would take 50 kB, and a device has few.
+    /// The layouts by number, made at first use: all of them would take 50 kB, and a device needs few.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
         (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map { ValueLayout($0) }
     }
@@ -50,7 +50,7 @@ package enum KnownLayouts {
         LayoutField(name, .bits(octets: octets, bits))
     }
 
-    /// An octet of which each number means something.
+    /// A field of one octet with a name for each number.
     static func choice(_ name: String, _ names: String..., when condition: LayoutField.Condition? = nil)
         -> LayoutField
     {

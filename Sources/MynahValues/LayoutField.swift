@@ -1,10 +1,10 @@
 package import MynahCore
 
-/// One entry of a layout: a field of a value, or the bits that say which fields there are.
+/// An entry of a layout: a field of a value, or bits that tell which fields are present.
 package struct LayoutField: Hashable, Sendable {
-    /// How the bytes are read.
+    /// The encoding of the field.
     ///
-    /// Numbers are little-endian, unless the entry says otherwise.
+    /// Numbers are little-endian unless the entry says otherwise.
     package enum Kind: Hashable, Sendable {
         /// An integer of 1, 2, 3, 4, 6 or 8 octets.
         case integer(octets: Int, isSigned: Bool)
@@ -17,28 +17,28 @@ package struct LayoutField: Hashable, Sendable {
         case medfloat32
         /// IEEE 754 binary32.
         case float32
-        /// Bits with a meaning each, the least significant first.
+        /// Bits with a meaning for each, beginning with the least significant bit.
         case bits(octets: Int, [LayoutBit])
         /// Seven octets: year, month, day, hours, minutes, seconds (org.bluetooth.characteristic.date_time).
         case dateTime
-        /// UTF-8 up to the end of the value.
+        /// Text in UTF-8 up to the end of the value.
         case utf8
-        /// Bytes up to the end of the value, or as many as a count says.
+        /// Bytes up to the end of the value, or a number of bytes given by a count.
         case bytes
     }
 
-    /// The number of its elements.
+    /// The number of the field's elements.
     package enum Count: Hashable, Sendable {
         case one
         /// All elements up to the end of the value.
         case rest
-        /// The number that an earlier field has.
+        /// The number in an earlier field.
         case field(String)
     }
 
-    /// The condition under which a value has the field: another field has a certain value.
+    /// The condition for the presence of a field: another field has a certain value.
     package struct Condition: Hashable, Sendable {
-        /// The name of a field that comes before.
+        /// The name of an earlier field.
         package var field: String
         package var comparison: Comparison
         package var number: Double
@@ -52,22 +52,22 @@ package struct LayoutField: Hashable, Sendable {
         func holds(for other: Double) -> Bool { comparison.holds(other, number) }
     }
 
-    /// The field's name: letters and digits, the first one a small letter.
+    /// The field's name: letters and digits, beginning with a lower-case letter.
     package var name: String
     package var kind: Kind
-    /// The kind that it has when its bit is set (`LayoutBit.widens`), or `nil` if it has one kind.
+    /// The encoding if the field's bit is set (`LayoutBit.widens`), or `nil` if there is only one.
     package var wideKind: Kind?
     package var count: Count
     package var condition: Condition?
-    /// The number that the integer 1 means.
+    /// The number that the integer 1 represents.
     package var resolution: Resolution
-    /// The unit of the number that people see, or `nil` if it has none.
+    /// The unit of the number, or `nil` if it has none.
     package var unit: String?
-    /// The unit, and the resolution, when its bit is set (`LayoutBit.otherUnit`).
+    /// The unit and the resolution if the field's bit is set (`LayoutBit.otherUnit`).
     package var otherUnit: Unit?
     package var isBigEndian = false
 
-    /// A unit, and the number that the integer 1 means in it.
+    /// A unit, and the number that the integer 1 represents in it.
     package struct Unit: Hashable, Sendable {
         package var name: String
         package var resolution: Resolution
@@ -94,7 +94,7 @@ package struct LayoutField: Hashable, Sendable {
     }
 }
 
-/// The number that the integer 1 means, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
+/// The number that the integer 1 represents, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
 package struct Resolution: Hashable, Sendable {
     package var numerator: Int
     package var denominator: Int
@@ -106,23 +106,23 @@ package struct Resolution: Hashable, Sendable {
 
     package static let one = Resolution(1)
 
-    /// The fraction as a number.
+    /// The fraction as a floating-point number.
     var factor: Double { Double(numerator) / Double(denominator) }
 
-    /// The number that an integer means.
+    /// The number that an integer represents.
     func number(_ integer: Int) -> Double { number(Double(integer)) }
 
-    /// The number that a whole number means.
+    /// The number that an integer represents, given as a `Double`.
     func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) }
 
-    /// The integer that is nearest to a number.
+    /// The integer that represents the nearest number.
     ///
     /// The result is not finite if the number is not.
     func integer(_ number: Double) -> Double {
         (number * Double(denominator) / Double(numerator)).rounded()
     }
 
-    /// How many decimals distinguish two neighbouring values.
+    /// The number of decimals that distinguish two neighbouring values.
     var decimals: Int {
         var (digits, power) = (0, 1)
         while power < denominator, digits < 9 {
@@ -133,26 +133,26 @@ package struct Resolution: Hashable, Sendable {
     }
 }
 
-/// A bit, or a few, of the flags before the fields of a value.
+/// One or more bits of the flags at the beginning of a value.
 package enum LayoutBit: Hashable, Sendable {
-    /// The fields are present if the bit is set or, if it is inverted, if the bit is clear.
+    /// The fields are present if the bit is set, or with `isInverted` if it is clear.
     case announces([String], isInverted: Bool)
-    /// The field has its wide kind.
+    /// The field has its wide encoding if the bit is set.
     case widens(String)
-    /// The fields have their other unit.
+    /// The fields have their other unit if the bit is set.
     case otherUnit([String])
     /// A Boolean field.
     case boolean(String)
-    /// Two bits: a field that is yes or no, and whether there is one.
+    /// Two bits: a Boolean field, and whether the field is present.
     case optionalBoolean(String)
     /// A field with an unsigned number of `width` bits.
     case number(String, width: Int)
-    /// A field of `width` bits, with a name for each of the values from 0 on.
+    /// A field of `width` bits with a name for each number from 0 on.
     case enumeration(String, width: Int, names: [String])
     /// A number of reserved bits.
     case reserved(Int)
 
-    /// How many bits it takes.
+    /// The number of bits.
     var width: Int {
         switch self {
         case .announces, .widens, .otherUnit, .boolean: 1
@@ -161,7 +161,7 @@ package enum LayoutBit: Hashable, Sendable {
         }
     }
 
-    /// The field that it is, or `nil` if it speaks about others.
+    /// The name of the field in these bits, or `nil` if they are not a field.
     var field: String? {
         switch self {
         case .boolean(let name), .optionalBoolean(let name), .number(let name, _),

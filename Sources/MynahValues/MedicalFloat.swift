@@ -1,10 +1,11 @@
 import MynahSupport
 
-/// The floats of IEEE 11073-20601: a decimal exponent over a mantissa, both in two's complement.
+/// The floating-point formats of IEEE 11073-20601: a decimal exponent and a mantissa, both in two's
+/// complement.
 struct MedicalFloat {
-    /// How many bits the mantissa has.
+    /// The number of bits of the mantissa.
     let mantissaBits: Int
-    /// How many bits the exponent has.
+    /// The number of bits of the exponent.
     let exponentBits: Int
 
     /// SFLOAT.
@@ -18,7 +19,7 @@ struct MedicalFloat {
     private var largest: Int { notANumber - 2 }
     private var exponents: ClosedRange<Int> { -(1 << (exponentBits - 1))...(1 << (exponentBits - 1) - 1) }
 
-    /// The bits of the number that is nearest to this one, or `nil` if it is too large.
+    /// The bits for the nearest number, or `nil` if the number is too large.
     func bits(of number: Double) -> UInt64? {
         if number.isNaN { return pack(notANumber, 0) }
         if number.isInfinite { return pack(number < 0 ? -infinity : infinity, 0) }
@@ -38,7 +39,7 @@ struct MedicalFloat {
         return nil
     }
 
-    /// The number that the bits stand for.
+    /// The number that the bits represent.
     ///
     /// Reserved values become NaN.
     func number(_ bits: UInt64) -> Double {

@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// Numbers as people read them.
+/// Formats numbers for people.
 package enum NumberText {
-    /// The shortest text of a number, without the fraction of a whole one: `72`, `36.6`, `not a number`.
+    /// The shortest text of a number, without a fraction if it is whole: `72`, `36.6`, `not a number`.
     package static func of(_ number: Double) -> String {
         if number.isNaN { return "not a number" }
         if number.isInfinite { return number < 0 ? "minus infinite" : "infinite" }
@@ -10,7 +10,7 @@ package enum NumberText {
         return "\(number)"
     }
 
-    /// The text of a limit of a type; the largest numbers of 64 bits are between two that a `Double` holds.
+    /// The text of a type's limit; the largest numbers of 64 bits are not exact as a `Double`.
     package static func ofLimit(_ number: Double) -> String {
         switch number {
         case 0x1p64.nextDown: String(UInt64.max)
@@ -19,16 +19,16 @@ package enum NumberText {
         }
     }
 
-    /// The nearest number with this number of decimals.
+    /// The number rounded to this number of decimals.
     static func rounded(_ number: Double, decimals: Int) -> Double {
         let power = PortableMath.powerOfTen(decimals)
         return (number * power).rounded() / power
     }
 }
 
-/// A date and a time in seven octets, and as text (org.bluetooth.characteristic.date_time).
+/// Converts a date and a time between seven octets and text (org.bluetooth.characteristic.date_time).
 enum DateTimeText {
-    /// `2026-01-31T12:00:00`; a part that is not known is 0.
+    /// The text, as in `2026-01-31T12:00:00`; an unknown part is 0.
     static func text(of bytes: [UInt8]) -> String {
         func digits(_ number: Int, _ width: Int) -> String {
             let text = String(number)
@@ -39,7 +39,7 @@ enum DateTimeText {
         return "\(year)-\(parts[0])-\(parts[1])T\(parts[2]):\(parts[3]):\(parts[4])"
     }
 
-    /// The octets of a date and time as text, or `nil` if the text is invalid.
+    /// The octets of a text, or `nil` if the text is invalid.
     static func bytes(of text: String) -> [UInt8]? {
         let halves = text.split(separator: "T", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }

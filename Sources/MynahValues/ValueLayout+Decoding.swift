@@ -1,9 +1,9 @@
 // MARK: - From bytes to fields
 
 extension ValueLayout {
-    /// The fields of a value: those in bytes of their own first, then those in bits.
+    /// Decodes the fields of a value: first those in bytes of their own, then those in bits.
     ///
-    /// Returns `nil` if the bytes do not fit, also if there is one too many.
+    /// Returns `nil` if the bytes do not fit the layout, for example if one byte is left over.
     package func decode(_ bytes: [UInt8]) -> [NamedField]? {
         var reader = FieldReader(bytes[...])
         for entry in entries {
@@ -13,12 +13,12 @@ extension ValueLayout {
     }
 }
 
-/// Reads one entry of a layout after the other.
+/// Decodes the entries of a layout one after the other.
 private struct FieldReader {
     var fields: [NamedField] = []
     var bitFields: [NamedField] = []
     var rest: ArraySlice<UInt8>
-    /// The presence of later fields by name, as the bits read so far announce it.
+    /// The presence of later fields, by name, as told by the bits so far.
     private var announced: [String: Bool] = [:]
     private var wide: Set<String> = []
     private var inOtherUnit: Set<String> = []
@@ -27,7 +27,7 @@ private struct FieldReader {
         rest = bytes
     }
 
-    /// Returns false if the bytes do not fit.
+    /// Decodes an entry; returns `false` if the bytes do not fit.
     mutating func read(_ entry: LayoutField) -> Bool {
         guard isThere(entry), entry.count != .rest || !rest.isEmpty else { return true }
         if case .bits(let octets, let bits) = entry.kind {

@@ -3,23 +3,23 @@ import MynahSupport
 
 /// The fields of a characteristic's value, in the order of its bytes.
 ///
-/// The SIG's layouts are in `KnownLayouts` (GATT Specification Supplement); a profile may write down others.
+/// The SIG's layouts are in `KnownLayouts` (GATT Specification Supplement); a profile can define others.
 package struct ValueLayout: Hashable, Sendable {
-    /// The fields, and the bits that say which fields are present.
+    /// The fields, and the bits that tell which fields are present.
     package var entries: [LayoutField]
 
     package init(_ entries: [LayoutField]) {
         self.entries = entries
     }
 
-    /// The names of all its fields, those in bits too.
+    /// The names of all fields, including those in bits.
     package var names: [String] {
         entries.flatMap { entry -> [String] in
             if case .bits(_, let bits) = entry.kind { bits.compactMap(\.field) } else { [entry.name] }
         }
     }
 
-    /// The bits that say whether a field is present, or how it is encoded.
+    /// The bits that tell whether a field is present, or how it is encoded.
     private var bits: [LayoutBit] {
         entries.flatMap { if case .bits(_, let bits) = $0.kind { bits } else { [LayoutBit]() } }
     }
@@ -32,9 +32,9 @@ package struct ValueLayout: Hashable, Sendable {
 // MARK: - From fields to bytes
 
 extension ValueLayout {
-    /// The bytes of a value with these fields.
+    /// Encodes a value with these fields.
     ///
-    /// Optional fields and bits that are not given are left out, or are 0.
+    /// Missing optional fields are left out, and missing bits are 0.
     package func encode(_ fields: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         let given = try Given(fields, in: self)
         var bytes: [UInt8] = []
@@ -89,7 +89,8 @@ extension ValueLayout {
         }
     }
 
-    /// Whether the field is in the value; throws if it must be and is not given, or the other way round.
+    /// Whether the field is in the value; throws if the field is required and missing, or given although it
+    /// cannot be present.
     private func isThere(_ entry: LayoutField, _ given: Given) throws(LayoutProblem) -> Bool {
         let isGiven = given[entry.name] != nil
         if let condition = entry.condition {
@@ -268,7 +269,7 @@ extension ValueLayout {
         throw LayoutProblem(field.name, "\(field.name) is a number")
     }
 
-    /// The number of a field with names for some numbers.
+    /// The number for a field that has names for some numbers.
     private static func integer(_ field: NamedField, _ names: [String]) throws(LayoutProblem) -> Int {
         switch field.value {
         case .integer(let integer), .named(let integer, _): return integer
@@ -291,7 +292,7 @@ extension ValueLayout {
         return other?.resolution ?? entry.resolution
     }
 
-    /// The integer on the air for a number that people see.
+    /// The integer on the air for a number in the field's unit.
     private static func scaled(
         _ field: NamedField, _ entry: LayoutField, _ octets: Int, _ isSigned: Bool
     ) throws(LayoutProblem) -> UInt64 {
@@ -319,7 +320,7 @@ extension ValueLayout {
         return isSigned || exact < 0x1p63 ? UInt64(bitPattern: Int64(exact)) : UInt64(exact)
     }
 
-    /// The smallest and the largest integer that fit into a number of bits.
+    /// The smallest and the largest integer of a number of bits.
     static func limits(_ bits: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
         func power(_ exponent: Int) -> Double { Double(sign: .plus, exponent: exponent, significand: 1) }
         // Of 64 bits the upper limit is the largest number below the power of two that a float has.

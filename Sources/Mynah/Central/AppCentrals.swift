@@ -1,17 +1,17 @@
 import MynahCore
 import MynahLifecycle
 
-/// The central managers of an app: those of this launch, and those that the system works for after an earlier
-/// one.
+/// The central managers of an app: those of this launch, and those of an earlier launch that the system still
+/// works for.
 ///
-/// Belongs to an app. A class, because an event may lead back here while it changes.
+/// Belongs to an app. This is a class because an event may call back into it while it changes.
 final class AppCentrals {
     private(set) var all: [CentralManagerState] = []
 
     /// The managers of this launch.
     var live: [CentralManagerState] { all.filter { !$0.isEnded } }
 
-    /// The restore identifiers of those that the system works for, sorted.
+    /// The restore identifiers, sorted, of the managers that the system still works for.
     var keptIdentifiers: [String] {
         all.filter { $0.isEnded && $0.isWorkedFor }.compactMap(\.restoreIdentifier).sorted()
     }
@@ -30,14 +30,15 @@ final class AppCentrals {
         }
     }
 
-    /// Takes what another process preserved of the app's central managers.
+    /// Loads the state that another process preserved for the app's central managers.
     func loadPreserved(of app: AppProcess, in central: PhoneCentral) {
         for identifier in app.description.centralRestoreIdentifiers { load(identifier, of: app, in: central) }
     }
 
-    /// Takes what another process preserved, unless there is a manager of that identifier.
+    /// Loads the state that another process preserved under an identifier, unless a manager has that
+    /// identifier already.
     ///
-    /// Without the background mode or the permission the system works for no app that has ended.
+    /// The system does not work for an ended app that lacks the background mode or the permission.
     private func load(_ restoreIdentifier: String, of app: AppProcess, in central: PhoneCentral) {
         guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
@@ -51,7 +52,7 @@ final class AppCentrals {
         central.restore(manager, state)
     }
 
-    /// Returns the manager of an identifier that the system works for, or a new one.
+    /// Returns the manager of an identifier that the system still works for, or a new one.
     func make(
         _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
         of app: AppProcess, in central: PhoneCentral
@@ -78,7 +79,7 @@ final class AppCentrals {
         return manager.makeHandle(app.ports.work.link, radio)
     }
 
-    /// Gives new managers what was preserved, if there is something, and returns them.
+    /// Reports to new managers the state that was preserved for them, if any, and returns them.
     func restore(by preservation: CentralPreservation) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {
@@ -88,14 +89,15 @@ final class AppCentrals {
         return new
     }
 
-    /// Gives new managers, which were restored, the Bluetooth state.
+    /// Reports the Bluetooth state to new managers, after they were restored.
     func introduce(_ new: [CentralManagerState], _ state: RadioState) {
         for manager in new where !manager.isEnded && state != .unknown {
             _ = manager.deliver(.stateChanged(state))
         }
     }
 
-    /// The process is gone; `isKept` if the system works on for the managers that have a restore identifier.
+    /// Ends the managers of a process that has ended; with `isKept`, the system keeps those with a restore
+    /// identifier.
     func end(keeping isKept: Bool, in central: PhoneCentral) {
         for manager in live {
             if isKept, manager.restoreIdentifier != nil {
@@ -107,7 +109,7 @@ final class AppCentrals {
         }
     }
 
-    /// The user quit the app: the system works for no manager of it any more.
+    /// Stops all work of the system for the app's managers, because the user quit the app.
     func forgetKept(in central: PhoneCentral) {
         for manager in all where manager.isEnded { central.end(manager) }
         all = live

@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Names a central manager of one launch.
+/// Identifies a central manager of one launch of an app.
 struct CentralReference: Hashable, Sendable {
     let number: UInt64
     let epoch: UInt64
@@ -17,7 +17,7 @@ struct CentralReference: Hashable, Sendable {
     }
 }
 
-/// A central manager for code that already runs on its phone's executor.
+/// Access to a central manager for code that already runs on its phone's executor.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 struct CentralAccess: Sendable {
@@ -29,13 +29,13 @@ struct CentralAccess: Sendable {
         self.link = link
     }
 
-    /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
+    /// Calls `body` with the manager's state, or returns `nil` if its app or its phone has ended.
     func look<Value: Sendable>(_ body: @Sendable (CentralManagerState, isolated Phone) -> Value) -> Value? {
         let reference = reference
         return link.run { phone in phone.central.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
-    /// Asks the phone for something at once; throws `invalidState` if the app does not run.
+    /// Calls `body`, which acts at once; throws `invalidState` if the app does not run.
     func act<Value: Sendable>(
         _ body: @Sendable (CentralManagerState, isolated Phone) throws(RadioError) -> Value
     ) throws(RadioError) -> Value {
@@ -47,7 +47,7 @@ struct CentralAccess: Sendable {
         return value
     }
 
-    /// Asks the phone for something that takes time; throws `invalidState` if the app does not run.
+    /// Calls `body`, which takes time; throws `invalidState` if the app does not run.
     func ask<Value: Sendable>(
         _ body: @Sendable (CentralReference, isolated Phone) async throws(RadioError) -> Value
     ) async throws(RadioError) -> Value {
@@ -55,9 +55,9 @@ struct CentralAccess: Sendable {
         return try await body(reference, phone)
     }
 
-    /// Scans, and returns a sequence of what the scan discovers.
+    /// Scans, and returns a sequence of the discoveries.
     ///
-    /// The scan stops when the sequence was dropped.
+    /// The scan stops when the sequence is dropped.
     func discoveries(
         _ services: [BluetoothUUID]?, _ options: ScanOptions
     ) async throws(RadioError) -> AsyncStream<Discovery> {
@@ -78,7 +78,7 @@ struct CentralAccess: Sendable {
         }
     }
 
-    /// Scans when its turn on the phone's queue comes.
+    /// Begins to scan after the requests that were made before on the phone's queue.
     func scanSoon(_ services: [BluetoothUUID]?, _ options: ScanOptions) {
         let reference = reference
         link.enqueue { phone in
@@ -94,13 +94,13 @@ struct CentralAccess: Sendable {
         }
     }
 
-    /// Stops the scan when its turn on the phone's queue comes.
+    /// Stops the scan after the requests that were made before on the phone's queue.
     func stopScanSoon() {
         let reference = reference
         link.enqueue { await $0.central.stopScan(for: reference) }
     }
 
-    /// A peripheral of a manager that is gone, which refuses everything.
+    /// Makes a peripheral of a manager that has ended; each of its requests fails.
     func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
         var known = KnownPeripherals(seed: 0)
         return Peripheral(
@@ -108,7 +108,7 @@ struct CentralAccess: Sendable {
             access: PeripheralAccess(link, of: reference), pairsWhenAsked: false)
     }
 
-    /// The last reference to the manager is gone.
+    /// Ends the manager because the last reference to it was dropped.
     func release() {
         let reference = reference
         link.enqueue { phone in
@@ -119,10 +119,10 @@ struct CentralAccess: Sendable {
     }
 }
 
-/// A peripheral's requests to its phone.
+/// A peripheral's access to its phone, for its requests.
 struct PeripheralAccess: Sendable {
     private let link: PhoneLink
-    /// The manager of the launch that this access is for.
+    /// The manager through which the peripheral's requests are made, of one launch.
     private let manager: CentralReference
 
     init(_ link: PhoneLink, of manager: CentralReference) {
@@ -146,7 +146,7 @@ struct PeripheralAccess: Sendable {
             ?? .disconnected
     }
 
-    /// Throws `invalidState` if the app does not run, or its manager is gone.
+    /// Throws `invalidState` if the app does not run, or if the manager has ended.
     func check() throws(RequestError) {
         let error = look { manager, _ in
             do throws(RadioError) {
@@ -165,7 +165,8 @@ struct PeripheralAccess: Sendable {
 
     /// Waits until the app is not suspended.
     ///
-    /// Throws `invalidState` if the app has ended, even if it was launched again, or if its manager is gone.
+    /// Throws `invalidState` if the app has ended, even if it was launched again, or if the manager has
+    /// ended.
     func waitUntilRunning() async throws(RequestError) {
         let app = look { manager, _ in
             manager.app.flatMap { $0.isSuspended ? $0.makeHandle() : nil }
@@ -174,7 +175,7 @@ struct PeripheralAccess: Sendable {
         try check()
     }
 
-    /// A request of an app failed: the phone leaves a device that has lost its bond.
+    /// Handles an error of an app's request: if the device has lost its bond, the phone disconnects.
     func failed(_ error: RequestError, on link: Peer.ID) {
         guard case .failed(let trouble) = error, trouble.isLostBond, isOfApp else { return }
         self.link.enqueue { $0.central.devices.lostBonds.found(on: link) }
@@ -183,7 +184,7 @@ struct PeripheralAccess: Sendable {
     /// Asks the phone's user whether to pair with the device of a link.
     func consents(toPairOn link: Peer.ID) async -> Bool { await self.link.consents(toPairOn: link) }
 
-    /// Waits until the app is not suspended, so that its code gets an answer that has come.
+    /// Waits until the app is not suspended, so that its code can receive an answer that has arrived.
     ///
     /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request
     /// has ended.
@@ -202,18 +203,18 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// A link had no room for a write without response of its manager.
+    /// Notes that a link had no room for a write without response of the manager.
     func waitToWrite(on peer: Peer.ID) {
         _ = look { manager, phone in phone.central.memory.links.wait(manager.key, toWriteOn: peer) }
     }
 
-    /// These services were found on a link.
+    /// Notes the services that were found on a link.
     func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
         link.run { $0.central.events.found(services, on: peer) }
     }
 
-    /// The table that the phone keeps of a link's device, and the number of the one to note answers in; `nil`
-    /// of both unless the manager is an app's.
+    /// The kept attribute table of a link's device, and the number of the table for new answers; both are
+    /// `nil` for a manager without an app.
     func keptTable(of peer: Peer.ID) -> (table: KeptTables.Table?, number: Int?) {
         look { manager, phone -> (table: KeptTables.Table?, number: Int?) in
             let tables = phone.central.devices.tables
@@ -222,12 +223,12 @@ struct PeripheralAccess: Sendable {
         } ?? (nil, nil)
     }
 
-    /// The device of a link has answered a discovery.
+    /// Notes an answer of a link's device to a discovery in its kept table.
     func noted(in number: Int, of peer: Peer.ID, _ note: @Sendable (inout KeptTables.Table) -> Void) {
         link.run { $0.central.devices.tables.note(in: number, of: peer, note) }
     }
 
-    /// The discovered services or subscriptions of its manager's peripherals have changed.
+    /// Saves the discovered services and subscriptions of the manager's peripherals, which changed.
     func preserve() {
         _ = look { manager, phone in phone.central.preservation.save(manager) }
     }
@@ -255,8 +256,8 @@ struct PeripheralAccess: Sendable {
 
     /// Adds a reader of the values of a characteristic.
     ///
-    /// `subscribes` means that the subscription is made for the reader, and ends with the last one. Returns
-    /// `nil` if the manager is gone.
+    /// With `subscribes`, the subscription was made for readers, and ends with the last reader. Returns `nil`
+    /// if the manager has ended.
     func readValues(
         of characteristic: DiscoveredCharacteristic, of peripheral: Peripheral, subscribes: Bool
     ) -> AsyncStream<[UInt8]>? {
@@ -274,13 +275,13 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// The subscription to a characteristic is its program's from now on, and no sequence's.
+    /// Marks a subscription as made by the program itself, so that it does not end with its last reader.
     func disown(_ handle: AttributeHandle, of peripheral: PeripheralIdentifier) {
         _ = look { state, _ in state.purposes.disown(.init(peripheral: peripheral, handle: handle)) }
     }
 
-    /// A characteristic is subscribed to from now on, or is not; so it is for the next process, if this one
-    /// has ended meanwhile.
+    /// Notes a subscription to a characteristic, or its end, for the next process too if this one has ended
+    /// meanwhile.
     func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
         let number = manager.number
         link.run { phone in
@@ -296,9 +297,9 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// A channel as the program gets it: while its app is suspended, sending and receiving wait.
+    /// Wraps a channel for the program: while its app is suspended, sending and receiving wait.
     ///
-    /// Returns `nil` if the manager has given up the link, or is gone.
+    /// Returns `nil` if the manager has given up the link, or has ended.
     func owned(_ channel: any L2CAPChannel) -> (any L2CAPChannel)? {
         look { manager, phone in
             guard phone.central.memory.holds(channel.peer, manager) else { return nil }
@@ -308,7 +309,7 @@ struct PeripheralAccess: Sendable {
     }
 }
 
-/// An answer on its way to an app that may not run: it comes to nothing if it is dropped.
+/// An answer for an app that may be suspended; if it is dropped, the waiting call fails.
 final class PendingResult: Sendable {
     private let continuation: Lock<CheckedContinuation<Bool?, Never>?>
 
@@ -320,7 +321,7 @@ final class PendingResult: Sendable {
         end(nil)
     }
 
-    /// The app has it.
+    /// Gives the answer to the app's waiting call.
     func deliver(hasWaited: Bool) { end(hasWaited) }
 
     private func end(_ hasWaited: Bool?) {

@@ -4,16 +4,16 @@ import MynahSupport
 
 /// A phone's links to peripherals and the connections that its managers wait for.
 ///
-/// Drives the ledger that says which manager holds or waits for which. Belongs to a phone, and runs on the
-/// phone's executor.
+/// Drives `LinkLedger`, which records which manager holds or waits for which device. Belongs to a phone, and
+/// runs on the phone's executor.
 final class CentralConnections {
     /// The ledger's actions that have not been carried out yet.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
     private var waiters = ConnectionWaiters()
-    /// The start delays that run, by request.
+    /// The running start delays, by the number of the request.
     private var delays = SortedMap<UInt64, Task<Void, Never>>()
-    /// The clock of programs without an app.
+    /// The clock of managers without an app.
     private let clock: RunClock
     private let memory: CentralMemory
     private let devices: KnownDevices
@@ -45,7 +45,7 @@ final class CentralConnections {
 
     // MARK: Requests of managers
 
-    /// A manager asks for a connection.
+    /// Requests a connection for a manager.
     func connect(
         _ manager: CentralManagerState, to peripheral: Peripheral, _ options: ConnectOptions
     ) {
@@ -56,13 +56,13 @@ final class CentralConnections {
         change { $0.connect(manager.key, to: address, options, into: &$1) }
     }
 
-    /// A manager cancels its connection, active or pending.
+    /// Cancels a manager's connection, active or pending.
     func cancel(_ manager: CentralManagerState, _ peripheral: Peripheral) {
         let address = devices.address(of: peripheral)
         release(manager, [address]) { $0.cancel(manager.key, to: address, into: &$1) }
     }
 
-    /// A manager asks for a connection and waits for it, no longer than the timeout.
+    /// Requests a connection for a manager, and waits until it is made or the timeout elapses.
     func connectAndWait(
         _ manager: CentralManagerState, to peripheral: Peripheral, timeout: Duration?,
         isolation: isolated (any Actor)? = #isolation
@@ -92,7 +92,7 @@ final class CentralConnections {
         }.get()
     }
 
-    /// A call waits no longer, and no longer wants the connection that it asked for.
+    /// Ends a call that waits for a connection with an error, and withdraws the request that it made.
     func giveUp(_ number: UInt64, _ error: RadioError) {
         guard let waiter = waiters.remove(number) else { return }
         if waiter.isOwn, let manager = memory.manager(waiter.manager) {
@@ -104,13 +104,13 @@ final class CentralConnections {
         waiter.continuation.resume(returning: .failure(error))
     }
 
-    /// The process of a manager is gone, and nobody waits for its calls.
+    /// Ends the waiting calls of a manager whose process has ended.
     func endCalls(of manager: CentralManagerState) {
         memory.links.release(by: manager.key)
         waiters.end(manager.key, CentralMemory.managerIsGone)
     }
 
-    /// A manager is gone, and with it what it held or waited for.
+    /// Ends a manager, and gives up its connections and requests.
     func end(_ manager: CentralManagerState) {
         endCalls(of: manager)
         release(manager, memory.ledger.devices(of: manager.key)) { $0.end(manager.key, into: &$1) }
@@ -160,7 +160,7 @@ final class CentralConnections {
         }
     }
 
-    /// A link's device has turned out to have another address.
+    /// Replaces the address of a link's device, which is now known by another one.
     func moved(_ link: Peer.ID, to new: DeviceAddress) {
         guard let old = memory.ledger.address(of: link), old != new else { return }
         change { ledger, actions in
@@ -171,13 +171,13 @@ final class CentralConnections {
         }
     }
 
-    /// The start delay of a request is over.
+    /// Continues a request whose start delay is over.
     func delayElapsed(_ request: UInt64) { change { $0.delayElapsed(request, into: &$1) } }
 
     // MARK: The ledger
 
-    /// Changes the ledger and carries out the actions that it asks for; their consequences come after
-    /// them.
+    /// Changes the ledger, and carries out the resulting actions in order, with the actions that these cause
+    /// last.
     func change(
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
@@ -192,7 +192,7 @@ final class CentralConnections {
         while !actions.isEmpty { perform(actions.removeFirst()) }
     }
 
-    /// Start delays that no request waits for need not run on, which could be for a year.
+    /// Ends the start delays that no request waits for any more; a delay could last for a year.
     private func endDelays() {
         for (request, delay) in delays.pairs where !memory.ledger.isDelayed(request) {
             delay.cancel()
@@ -200,8 +200,8 @@ final class CentralConnections {
         }
     }
 
-    /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the
-    /// others.
+    /// Gives up connections of a manager: its subscriptions end with the link, or are left to the other
+    /// managers.
     private func release(
         _ manager: CentralManagerState, _ addresses: [DeviceAddress],
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void
@@ -283,7 +283,7 @@ final class CentralConnections {
         report(manager, peripheral)
     }
 
-    /// A manager neither holds nor waits for a device any more.
+    /// Notes that a manager neither holds nor waits for a device any more.
     private func released(
         _ key: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>,
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }

@@ -3,12 +3,12 @@ import MynahLifecycle
 
 /// A phone's links to peripherals.
 struct CentralLinks {
-    /// One link.
+    /// The state of one link.
     struct Entry {
         var peer: Peer
         /// The ATT_MTU, in bytes.
         var mtu = GATT.defaultMTU
-        /// The services that were found, for whichever app.
+        /// The services that were found on the link, for any app.
         var services: Set<BluetoothUUID> = []
         /// Whether the system has asked the device for its name.
         var hasAskedName = false
@@ -18,7 +18,7 @@ struct CentralLinks {
 
     private var entries: [Peer.ID: Entry] = [:]
 
-    /// How many there are.
+    /// The number of links.
     var count: Int { entries.count }
 
     /// The state of a link, or `nil` if it ended.
@@ -27,10 +27,10 @@ struct CentralLinks {
         set { entries[id] = newValue }
     }
 
-    /// Forgets a link that ended, and returns what it was.
+    /// Removes a link that ended, and returns its last state.
     mutating func remove(_ id: Peer.ID) -> Entry? { entries.removeValue(forKey: id) }
 
-    /// Notes what the radio reports of a link.
+    /// Updates a link after an event of the radio.
     mutating func note(_ event: CentralEvent) {
         switch event {
         case .connected(let peer): entries[peer.id] = Entry(peer: peer)
@@ -43,24 +43,24 @@ struct CentralLinks {
 
     // MARK: Room for writes without response
 
-    /// A link had no room for a manager's write without response.
+    /// Notes that a link had no room for a manager's write without response.
     mutating func wait(_ manager: ManagerKey, toWriteOn id: Peer.ID) {
         if entries[id]?.waitingToWrite.contains(manager) == false {
             entries[id]?.waitingToWrite.append(manager)
         }
     }
 
-    /// A manager gave up a link that others still use.
+    /// Forgets a manager's waiting writes on a link that it gave up and others still use.
     mutating func release(_ id: Peer.ID, by manager: ManagerKey) {
         entries[id]?.waitingToWrite.removeAll { $0 == manager }
     }
 
-    /// The process of a manager is gone.
+    /// Forgets the waiting writes of a manager whose process has ended.
     mutating func release(by manager: ManagerKey) {
         for id in Array(entries.keys) { release(id, by: manager) }
     }
 
-    /// Returns, once, the managers for whose write a link had no room, in the order of their writes.
+    /// Removes and returns the managers for whose write a link had no room, in the order of their writes.
     mutating func takeWaitingToWrite(on id: Peer.ID) -> [ManagerKey] {
         defer { entries[id]?.waitingToWrite = [] }
         return entries[id]?.waitingToWrite ?? []

@@ -9,7 +9,7 @@ final class CentralManagerState {
     struct Scan {
         /// The request, in the current mode.
         var request: AppScan
-        /// How a manager that no app made wants the radio to scan.
+        /// The radio options of the scan, for a manager without an app.
         var options: ScanOptions
 
         /// The scan of an app.
@@ -22,52 +22,53 @@ final class CentralManagerState {
         }
     }
 
-    /// Whether its program hears of it.
+    /// The steps from a new manager to an ended one.
     enum Stage {
-        /// The manager was made, and has neither what was preserved nor the Bluetooth state yet.
+        /// The manager was made, and neither its restored state nor the Bluetooth state was reported to it
+        /// yet.
         case new(isRestored: Bool)
         case live
-        /// The process that made it is gone.
+        /// The process that made the manager has ended.
         case ended
     }
 
-    /// The sink and the sequences through which the manager's owner hears of events.
+    /// The sink and the sequences through which the manager's owner receives events.
     private struct Audience {
         var sink: (any CentralManagerSink)?
         var readers = EventReaders(missed: CentralManagerEvent.missed)
         var purposes = PurposeReaders()
     }
 
-    /// Names it, for as long as the phone lives.
+    /// The manager's key, which is unique while the phone lives.
     let key: ManagerKey
-    /// Changes when a process of its app ends: what that process holds of the manager names an earlier epoch.
+    /// Increases when a process of the app ends, so that references of that process are recognized as old.
     private(set) var epoch: UInt64 = 0
-    /// The app of the manager, or `nil` if no app made it.
+    /// The manager's app, or `nil` if it has none.
     unowned let app: AppProcess?
-    /// The identifier that its state is preserved under, or `nil` if it is not.
+    /// The identifier under which the manager's state is preserved, or `nil` if it is not preserved.
     let restoreIdentifier: String?
     let options: CentralManager.Options
     private(set) var stage: Stage
     private var audience: Audience
-    /// The Bluetooth state, as its program knows it.
+    /// The Bluetooth state that was last reported to the manager's program.
     var state: RadioState
     private(set) var scan: Scan?
     private var coalescer = DiscoveryCoalescer()
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
-    /// The connections of the phone that it hears of, or `nil` if it hears of none.
+    /// The connections of the phone that are reported to the manager, or `nil` if none are.
     private(set) var registration: ConnectionEventMatching?
-    /// The links that were reported to it because of its registration.
+    /// The links that were reported to the manager because of its registration.
     var toldLinks: Set<Peer.ID> = []
-    /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
+    /// The peripherals that the manager has connected or waits for, by the addresses in the ledger.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
-    /// The channels that its program opened and still holds.
+    /// The channels that the manager's program opened and still holds.
     private var channels: [WeakChannel] = []
     /// The last saved state, or `nil` if none was saved.
     var saved: PreservedCentralState?
 
-    /// A manager that no app made.
+    /// A manager without an app.
     ///
-    /// A manager without an app counts as a separate app that is always in the foreground.
+    /// Such a manager counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
     {
         key = ManagerKey(app: number, manager: number)
@@ -93,7 +94,7 @@ final class CentralManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// The state that another process preserved.
+    /// Makes a manager with the state that another process preserved.
     init(number: UInt64, app: AppProcess, preserved: PreservedCentralState) {
         key = ManagerKey(app: app.number, manager: number)
         self.app = app
@@ -105,9 +106,9 @@ final class CentralManagerState {
         saved = preserved
     }
 
-    /// The name under which its state is preserved, or `nil` if it is not.
+    /// The name under which the manager's state is preserved, or `nil` if it is not preserved.
     ///
-    /// Without the background mode the system keeps nothing of an app that has ended.
+    /// The system keeps nothing of an ended app that lacks the background mode.
     var preservedName: PreservedName? {
         guard let app, let restoreIdentifier, app.rules.isBackgroundCentral else { return nil }
         return PreservedName(
@@ -115,26 +116,26 @@ final class CentralManagerState {
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }
-    /// Whether the system scans, waits or holds a link for it.
+    /// Whether the system scans, waits for a connection or holds a link for the manager.
     var isWorkedFor: Bool { scan != nil || !asked.isEmpty }
 
     // MARK: Its program
 
-    /// A new launch of its app takes it over.
+    /// Prepares the manager for a new launch of its app.
     func relaunch(sink: (any CentralManagerSink)?) {
         stage = .new(isRestored: true)
         state = .unknown
         audience = Audience(sink: sink)
     }
 
-    /// From now on its program hears of it; returns whether it takes over what was preserved.
+    /// Begins to report events to the manager's program; returns whether the manager was restored.
     func introduce() -> Bool {
         guard case .new(let isRestored) = stage else { return false }
         stage = .live
         return isRestored
     }
 
-    /// Returns a handle for its program, and names it to the program's delegate.
+    /// Makes a handle for the manager's program, and gives it to the program's delegate.
     func makeHandle(
         _ link: PhoneLink, _ radio: any CentralRadio, keeping phone: Phone? = nil
     ) -> CentralManager {
@@ -143,7 +144,7 @@ final class CentralManagerState {
         return handle
     }
 
-    /// Ends the manager: its process is gone, or its owner has let go of it.
+    /// Ends the manager: its process has ended, or its owner has dropped it.
     func end() {
         stage = .ended
         epoch += 1
@@ -153,7 +154,7 @@ final class CentralManagerState {
         audience.purposes.finish()
     }
 
-    /// Returns the sequence of one more reader.
+    /// Returns a sequence of events for one more reader.
     func addReader() -> AsyncStream<CentralManagerEvent> {
         precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
         return audience.readers.add()
@@ -165,13 +166,13 @@ final class CentralManagerState {
         set { audience.purposes = newValue }
     }
 
-    /// Gives an event to its program: at once, or as the life of its app has it.
+    /// Gives an event to the manager's program, or to its app's queue if the app does not run.
     @discardableResult
     func pass(_ event: CentralManagerEvent) -> RadioAnswer {
         app?.pass(event, to: self) ?? deliver(event)
     }
 
-    /// Gives an event to its program.
+    /// Gives an event to the manager's program at once.
     func deliver(_ event: CentralManagerEvent) -> RadioAnswer {
         guard case .live = stage else { return .none }
         if case .stateChanged(let new) = event { state = new }
@@ -183,7 +184,7 @@ final class CentralManagerState {
 
     // MARK: Its scan
 
-    /// How the phone scans for it while the radio is in a state.
+    /// How the phone scans for the manager while the radio is in the given state.
     func scanMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
@@ -191,7 +192,7 @@ final class CentralManagerState {
             radioState: app.centralState(on: radioState))
     }
 
-    /// How its pending connections are listened for while the radio is in a state.
+    /// How the phone listens for the manager's pending connections while the radio is in the given state.
     func connectionMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
@@ -199,7 +200,7 @@ final class CentralManagerState {
             radioState: app.centralState(on: radioState))
     }
 
-    /// Scans anew; `read` adds the readers of what the scan discovers.
+    /// Begins a scan in place of the old one; `read` adds the readers of its discoveries.
     func startScan(_ new: Scan, read: (inout PurposeReaders) -> Void = { _ in }) {
         purposes.finishDiscoveries()
         read(&purposes)
@@ -213,21 +214,23 @@ final class CentralManagerState {
         coalescer.stop()
     }
 
-    /// Scans in another mode, because the app or the Bluetooth state has changed.
+    /// Changes the mode of the scan, because the app's state or the Bluetooth state has changed.
     func changeScan(to mode: ScanMode) {
         guard scan?.request.mode != mode else { return }
         scan?.request.mode = mode
         coalescer.change(to: mode)
     }
 
-    /// Bluetooth is off: a manager whose program has to ask again forgets its scan.
+    /// Handles that Bluetooth was turned off; without `keepsScan` the manager forgets its scan, and its
+    /// program has to scan again.
     func powerLost(keepsScan: Bool) {
         coalescer.reset()
         guard let scan else { return }
         if keepsScan { coalescer.start(scan.request) } else { stopScan() }
     }
 
-    /// Takes a packet that the phone heard, and returns what its program hears of it.
+    /// Handles a packet that the phone received, and returns the discoveries to report to the manager's
+    /// program.
     func heard(_ report: ScanReport, readsOverflowArea: Bool) -> [DiscoveryCoalescer.Discovery] {
         guard scan != nil, sees(report.address) else { return [] }
         coalescer.readsOverflowArea = readsOverflowArea
@@ -238,12 +241,13 @@ final class CentralManagerState {
 
     // MARK: Its peripherals
 
-    /// Returns whether the manager sees a device: with AccessorySetupKit, an accessory of its app.
+    /// Returns whether the manager may see a device; with AccessorySetupKit, it may see only accessories of
+    /// its app.
     func sees(_ address: DeviceAddress) -> Bool { app?.accessories.sees(address) ?? true }
 
-    /// Throws `invalidState` if its app uses AccessorySetupKit and the device is no accessory of it.
+    /// Throws `invalidState` if the app uses AccessorySetupKit and the device is not one of its accessories.
     ///
-    /// That iOS terminates such an app was observed. An app that goes on with an error shows the mistake as
+    /// iOS was observed to terminate such an app. Here the app gets an error, which shows the mistake as
     /// well.
     func checkMayConnect(_ peripheral: Peripheral) throws(RadioError) {
         guard let app, !app.accessories.sees(peripheral.identifier) else { return }
@@ -258,10 +262,11 @@ final class CentralManagerState {
         toldLinks = []
     }
 
-    /// How many peripherals are remembered before those are forgotten that it neither holds nor waits for.
+    /// The number of peripherals above which those are forgotten that the manager neither holds nor waits
+    /// for.
     static let limit = DiscoveryCoalescer.limit
 
-    /// The peripheral of a device, which is made if it is not known.
+    /// Returns the peripheral of a device; `make` makes it if it is not known.
     func peripheral(_ identifier: PeripheralIdentifier, make: () -> Peripheral) -> Peripheral {
         if let known = peripherals[identifier] { return known }
         if peripherals.count >= Self.limit {
@@ -274,17 +279,17 @@ final class CentralManagerState {
         return new
     }
 
-    /// Gives the next process peripherals of its own: the ended one's requests are answered to nobody.
+    /// Replaces the peripherals for the next process, so that answers to the ended process reach nobody.
     func renewPeripherals(_ renew: (Peripheral) -> Peripheral) {
         asked = asked.mapValues(renew)
         peripherals = [:]
         for peripheral in askedPeripherals { peripherals[peripheral.identifier] = peripheral }
     }
 
-    /// The peripherals that it has connected or waits for, in the order of their addresses.
+    /// The peripherals that the manager has connected or waits for, in the order of their addresses.
     var askedPeripherals: [Peripheral] { asked.sorted { $0.key.isBefore($1.key) }.map(\.value) }
 
-    /// Asks for a connection to the peripheral at an address.
+    /// Notes that the manager requests a connection to the peripheral at an address.
     func ask(for peripheral: Peripheral, at address: DeviceAddress) {
         asked[address] = peripheral
         // It may have been forgotten.
@@ -301,7 +306,7 @@ final class CentralManagerState {
         asked[address] = nil
     }
 
-    /// A device has turned out to have another address.
+    /// Replaces the address of a device that is now known by another one.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         guard let peripheral = asked.removeValue(forKey: old) else { return }
         asked[new] = peripheral
@@ -319,7 +324,7 @@ final class CentralManagerState {
         channels.append(WeakChannel(channel: channel))
     }
 
-    /// Closes the channels that its program opened, on a link that it gave up or on all.
+    /// Closes the channels that the manager's program opened, on a link that it gave up or on all links.
     func closeChannels(on link: Peer.ID? = nil, _ work: PhoneWork) {
         let isOver = { (channel: any L2CAPChannel) in link == nil || channel.peer == link }
         let over = channels.compactMap(\.channel).filter(isOver)

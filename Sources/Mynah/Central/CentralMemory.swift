@@ -4,15 +4,16 @@ import MynahLifecycle
 /// The knowledge of a phone's central half: the Bluetooth state, its managers, its links, and which manager
 /// holds or waits for which.
 ///
-/// The parts of that half share it. It leads to none of them, and runs on the phone's executor.
+/// The parts of that half share this object, which refers to none of them. It runs on the phone's executor.
 final class CentralMemory {
-    /// The managers of programs and of apps, with those whose process is gone and that the system works for.
+    /// The managers with and without an app, including those whose process has ended and that the system
+    /// still works for.
     var managers: [CentralManagerState] = []
     var ledger = LinkLedger()
     /// The state of each link.
     var links = CentralLinks()
     private let states: RadioStates
-    /// Why the radio is gone, while it is.
+    /// The reason that the radio is lost, or `nil` if it is not.
     var loss: RadioError?
 
     init(_ states: RadioStates) {
@@ -34,12 +35,12 @@ final class CentralMemory {
         }
     }
 
-    /// Returns a manager, also one whose app has ended and that the system works for.
+    /// Returns a manager, which may be one of an ended app that the system still works for.
     func manager(_ key: ManagerKey) -> CentralManagerState? {
         managers.first { $0.key == key }
     }
 
-    /// Returns the manager of a handle if its program may act.
+    /// Returns the manager of a handle; throws if its program may not act.
     func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
         guard let manager = manager(reference) else { throw Self.managerIsGone }
         try manager.app?.checkMayActAsCentral()
@@ -50,14 +51,14 @@ final class CentralMemory {
         RadioError(.invalidState, "the app of this central manager has ended, or its phone was stopped")
     }
 
-    /// Whether the system works for a manager whose process is gone.
+    /// Whether the system still works for a manager whose process has ended.
     func keeps(_ key: ManagerKey) -> Bool {
         manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
     }
 
     // MARK: Power
 
-    /// Why nothing can be asked of the radio while Bluetooth is not powered on.
+    /// The error of a request to the radio while Bluetooth is not powered on.
     var powerError: RadioError { loss ?? RadioError(.lost, "Bluetooth is \(radioState.rawValue)") }
 
     /// Throws `invalidState` unless Bluetooth is powered on.
@@ -85,7 +86,8 @@ final class CentralMemory {
     /// Whether the device of a link is bonded, or `nil` if the link has ended.
     func isBonded(_ link: Peer.ID) -> Bool? { links[link]?.peer.isPaired }
 
-    /// The devices to listen for now, with the fastest mode that a manager listens for each.
+    /// The devices whose advertising is awaited for pending connections, each with the fastest mode of a
+    /// manager that waits for it.
     var wanted: [WantedLink] {
         ledger.wanted.map { want in
             let modes = want.managers.compactMap { manager($0)?.connectionMode(radioState) }
@@ -95,7 +97,7 @@ final class CentralMemory {
     }
 }
 
-/// The programs on a phone that have central managers without an app, which hear of the whole radio.
+/// The central managers without an app; events about the whole radio are reported to them.
 struct CentralPrograms {
     private let memory: CentralMemory
     private let reports: PhoneReports
@@ -105,7 +107,7 @@ struct CentralPrograms {
         self.reports = reports
     }
 
-    /// Gives them an event that concerns the whole radio; returns whether there are any.
+    /// Reports an event about the whole radio to these managers; returns whether there are any.
     @discardableResult
     func deliver(_ event: CentralManagerEvent) -> Bool {
         let programs = memory.managers.filter { $0.app == nil }
@@ -113,7 +115,7 @@ struct CentralPrograms {
         return !programs.isEmpty
     }
 
-    /// Warns them, or else the phone.
+    /// Reports a warning to these managers, or to the phone if there are none.
     func warn(_ warning: RadioWarning) {
         if !deliver(.warning(warning)) { reports.report(.warning(warning)) }
     }

@@ -1,6 +1,7 @@
 import MynahCore
 
-/// A radio that plays a central alone, for the phone of a central manager that was made without one.
+/// A `PeripheralRadio` around a radio that has only the central role, for the phone of a central manager that
+/// was made without one.
 ///
 /// The phone starts and stops it as it does any radio; nothing is published or advertised on it.
 actor CentralOnlyRadio: PeripheralRadio {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Preserves what a phone's central managers do in files, and restores it in another process.
+/// Preserves the state of a phone's central managers in files, and restores it in another process.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class CentralPreservation {
@@ -14,7 +14,7 @@ final class CentralPreservation {
         var configuration: SubscriptionWriter.Configuration
     }
 
-    /// Each file is read once: from then on what is in memory counts.
+    /// The names whose file was read: each file is read once, and after that the state in memory is used.
     private var loaded: Set<PreservedName> = []
     private let files: PhoneFiles
     private let memory: CentralMemory
@@ -29,16 +29,16 @@ final class CentralPreservation {
         self.subscriptions = subscriptions
     }
 
-    /// Reads what another process preserved under a name, once.
+    /// Reads the state that another process preserved under a name; a file is read only once.
     func load(_ name: PreservedName) -> PreservedCentralState? {
         guard loaded.insert(name).inserted else { return nil }
         devices.load()
         return files.load(name)
     }
 
-    /// The system works on for a manager of another process: what it scanned for is scanned for.
+    /// Continues the work for a manager of another process, whose scan goes on.
     ///
-    /// Returns what it had connected or waited for, to be waited for.
+    /// Returns the devices that the manager had connected or waited for, which are connected again.
     func restore(
         _ manager: CentralManagerState, _ state: PreservedCentralState
     ) -> [(address: DeviceAddress, options: ConnectOptions)] {
@@ -59,7 +59,7 @@ final class CentralPreservation {
         return waited
     }
 
-    /// The state of a manager that was kept while its process did not run.
+    /// The state to report to a manager that was kept while its process did not run.
     func restored(_ manager: CentralManagerState) -> RestoredCentralState {
         let devices = memory.ledger.devices(of: manager.key)
         // The end of a link relaunches the app, so it comes last.
@@ -69,18 +69,18 @@ final class CentralPreservation {
             peripherals: (devices + ended).compactMap { manager.asked[$0] })
     }
 
-    /// Forgets what is preserved of a manager.
+    /// Deletes the preserved state of a manager.
     func remove(_ manager: CentralManagerState) {
         if let name = manager.preservedName { files.remove(name) }
     }
 
-    /// Saves what would be restored of each manager, soon, if it has changed.
+    /// Saves the preserved state of each manager, soon, if it has changed.
     func save() {
         for manager in memory.managers { save(manager) }
     }
 
-    /// Saves what would be restored of a manager, soon, if it has changed; one that did nothing has nothing
-    /// to restore.
+    /// Saves the preserved state of a manager, soon, if it has changed; a manager that did nothing has
+    /// nothing to restore.
     func save(_ manager: CentralManagerState) {
         guard let name = manager.preservedName else { return }
         let state = state(of: manager, under: name)
@@ -105,13 +105,13 @@ final class CentralPreservation {
         return state
     }
 
-    /// A device has a new link.
+    /// Restores the services and subscriptions of a device that has a new link.
     ///
     /// The peripheral keeps the restored services that the table of a bonded device has. The others are
     /// dropped, and the app discovers them anew.
     ///
-    /// Subscribes to the subscribed characteristics of these services; that the system does so, and not the
-    /// app, is an assumption.
+    /// Subscribes to the subscribed characteristics of these services. It is an assumption that the system
+    /// does so, and not the app.
     func subscribeAgain(_ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID) {
         let table = devices.tables.table(of: link)
         let kept = peripheral.preservedServices.filter { table?.has($0) == true }
@@ -133,7 +133,7 @@ final class CentralPreservation {
         }
     }
 
-    /// Subscribes as the peripheral was subscribed before its restoration.
+    /// Subscribes to a characteristic as the peripheral was subscribed before its restoration.
     func subscribe(_ subscription: Subscription) async {
         let (key, link) = (subscription.manager, subscription.link)
         let handle = subscription.characteristic.id

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Reports devices that come to a phone and leave it: to the managers that registered for them, and to the
+/// Reports connections and disconnections of devices: to the managers that registered for them, and to the
 /// phone's sink.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
@@ -16,7 +16,7 @@ struct ConnectionReporter {
         self.devices = devices
     }
 
-    /// A manager registers for connection events.
+    /// Registers a manager for connection events.
     func register(_ manager: CentralManagerState, _ matching: ConnectionEventMatching?) {
         manager.register(matching)
         for address in memory.ledger.connected {
@@ -29,24 +29,24 @@ struct ConnectionReporter {
         for manager in memory.managers { tell(manager, of: link) }
     }
 
-    /// Services were found on a link, for whichever app.
+    /// Reports a device whose services were found on a link, for any app.
     func found(_ services: [BluetoothUUID], on link: Peer.ID) {
         memory.links[link]?.services.formUnion(services)
         linkBegan(link)
     }
 
-    /// An app gave up its connection to a device, but these apps still use the link.
+    /// Handles that an app gave up its connection to a device while `apps` still use the link.
     func linkKept(_ address: DeviceAddress, by apps: [UInt64]) {
         reports.report(.linkKept(address, by: apps.compactMap { phone.app($0)?.description.name }))
     }
 
-    /// A link to a device ended on the air.
+    /// Reports that a link to a device ended on the air.
     func linkEndedOnAir(_ link: Peer.ID, to address: DeviceAddress) {
         reports.report(.linkEnded(address))
         linkEnded(link, to: address)
     }
 
-    /// A link to a device ended for the managers.
+    /// Reports the end of a link to a device to the registered managers.
     func linkEnded(_ link: Peer.ID, to address: DeviceAddress) {
         for manager in memory.managers where manager.toldLinks.remove(link) != nil {
             guard let peripheral = devices.peripheral(at: address, for: manager) else { continue }
@@ -54,7 +54,7 @@ struct ConnectionReporter {
         }
     }
 
-    /// Tells a manager of a link, once, if it registered for the device.
+    /// Reports a link to a manager, once, if the manager registered for the device.
     private func tell(_ manager: CentralManagerState, of link: Peer.ID) {
         guard let registration = manager.registration, !manager.toldLinks.contains(link),
             let address = memory.ledger.address(of: link), manager.sees(address),

@@ -3,12 +3,12 @@ import MynahLifecycle
 
 /// Calls that wait for a connection.
 struct ConnectionWaiters {
-    /// One call.
+    /// One call that waits.
     struct Waiter {
         let number: UInt64
         let manager: ManagerKey
         let address: DeviceAddress
-        /// Whether the call began the connection, so that nobody else wants it.
+        /// Whether the call itself requested the connection, so that no other request depends on it.
         let isOwn: Bool
         let continuation: CheckedContinuation<Result<Void, RadioError>, Never>
     }
@@ -25,17 +25,17 @@ struct ConnectionWaiters {
         waiting.append(waiter)
     }
 
-    /// Removes a call that still waits, and returns it.
+    /// Removes and returns a call that still waits.
     mutating func remove(_ number: UInt64) -> Waiter? {
         waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
     }
 
-    /// A connection was made, or will not be.
+    /// Ends the calls that wait for a connection that was made, or that will not be made.
     mutating func end(_ manager: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>) {
         end(with: result) { $0.manager == manager && $0.address == address }
     }
 
-    /// A manager is gone.
+    /// Ends the calls of a manager that has ended.
     mutating func end(_ manager: ManagerKey, _ error: RadioError) {
         end(with: .failure(error)) { $0.manager == manager }
     }

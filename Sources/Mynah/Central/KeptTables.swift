@@ -3,22 +3,22 @@ import MynahLifecycle
 
 /// The attribute tables of bonded devices, which a phone keeps from one link to the next.
 ///
-/// An iPhone asks a bonded device for its services, characteristics and descriptors once, and again only
-/// after the device has indicated Service Changed: an accessory whose firmware was updated without it gets
-/// requests for its old handles. A phone whose Bluetooth was off asks anew. With a state directory the tables
-/// are kept over runs, as the bonds are.
+/// An iPhone discovers the services, characteristics and descriptors of a bonded device once, and again only
+/// after the device has indicated Service Changed. An accessory whose firmware was updated without that
+/// indication gets requests for its old handles. The phone also discovers again after Bluetooth was turned
+/// off. With a state directory the tables are kept over runs, as the bonds are.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class KeptTables {
-    /// How many tables its file has at most: those of the devices that were linked last.
+    /// The largest number of tables in the file, which has the devices that were linked last.
     static let limit = 64
 
-    /// The attributes that were discovered of one device, by what was asked for.
+    /// The attributes that were discovered on one device, by the discovery request.
     struct Table: Hashable {
-        /// How many attributes a table in the file has at most; a larger one is in memory only.
+        /// The largest number of attributes of a table in the file; a larger table is in memory only.
         static let limit = 500
 
-        /// A discovery of services.
+        /// A request to discover services.
         enum Services: Hashable {
             /// All primary services, or those of one type.
             case primary(BluetoothUUID?)
@@ -26,12 +26,12 @@ final class KeptTables {
             case included(in: RemoteService)
         }
 
-        /// Differs from that of an earlier table of the device: an answer that was asked for before is not
-        /// noted in a newer one.
+        /// Increases with each new table of the device, so that a late answer to an earlier table's request
+        /// is not noted in a newer table.
         fileprivate let number: Int
-        /// Is higher the later its device was linked.
+        /// The order of the last links: a higher value means that the device was linked later.
         fileprivate(set) var lastUse: Int
-        /// How many attributes its answers have.
+        /// The number of attributes in the table.
         private var count = 0
         private(set) var services: [Services: [RemoteService]] = [:]
         /// The types of the primary services.
@@ -43,17 +43,17 @@ final class KeptTables {
             (self.number, lastUse) = (number, number)
         }
 
-        /// `true` if the table is in the file, in which a table without an answer is none.
+        /// `true` if the table is written to the file, which has no empty tables.
         var isKept: Bool { (1...Self.limit).contains(count) }
 
-        /// The answer to a discovery of services; `nil` if the table does not have it.
+        /// The noted answer to a discovery of services, or `nil` if the table does not have it.
         func found(_ asked: Services) -> [RemoteService]? {
             if let same = services[asked] { return same }
             guard case .primary(let type?) = asked else { return nil }
             return services[.primary(nil)]?.filter { $0.uuid == type }
         }
 
-        /// Returns whether the table has a service with all that was discovered of it.
+        /// Returns whether the table has a service with everything that was discovered of it.
         func has(_ service: DiscoveredService) -> Bool {
             let known = characteristics[service.attribute] ?? []
             let included = services[.included(in: service.attribute)]
@@ -83,7 +83,7 @@ final class KeptTables {
     }
 
     private var tables: [DeviceAddress: Table] = [:]
-    /// The devices that were bonded when the phone asked them, or when their link began or ended.
+    /// The devices that were bonded at the last discovery, or when their link began or ended.
     private var bonded: Set<DeviceAddress> = []
     private var lastNumber = 0
     private var isLoaded = false
@@ -132,19 +132,19 @@ final class KeptTables {
 
     // MARK: Links
 
-    /// The table of the device of a link; `nil` if the device has no bond with the phone.
+    /// The table of a link's device, or `nil` if the device has no bond with the phone.
     func table(of link: Peer.ID) -> Table? {
         memory.isBonded(link) == true ? current(link) : nil
     }
 
-    /// The number of the table of a link's device, which may pair later on the link.
+    /// The number of the table of a link's device; the device may pair later on the link.
     func number(of link: Peer.ID) -> Int? { current(link)?.number }
 
     private func current(_ link: Peer.ID) -> Table? {
         memory.ledger.address(of: link).flatMap { tables[$0] }
     }
 
-    /// Notes an answer of a link's device in the table with this number, unless that was forgotten.
+    /// Notes an answer of a link's device in the table with this number, unless that table was forgotten.
     func note(in number: Int, of link: Peer.ID, _ body: (inout Table) -> Void) {
         guard let address = memory.ledger.address(of: link), tables[address]?.number == number else {
             return
@@ -155,9 +155,9 @@ final class KeptTables {
         save()
     }
 
-    /// A link began: what is known of a device without a bond is from another link.
+    /// Handles a new link; the table of a device without a bond is from an earlier link, and is dropped.
     ///
-    /// Returns the services that the device is known to have.
+    /// Returns the known services of the device.
     func began(_ peer: Peer, to address: DeviceAddress) -> Set<BluetoothUUID> {
         let new = next()
         if peer.isPaired, let kept = tables[address] {
@@ -170,7 +170,7 @@ final class KeptTables {
         return []
     }
 
-    /// A link ended: the table of a device without a bond is not kept.
+    /// Handles the end of a link; the table of a device without a bond is dropped.
     func ended(_ link: CentralLinks.Entry?, to address: DeviceAddress) {
         if link?.peer.isPaired == true {
             bonded.insert(address)
@@ -180,7 +180,7 @@ final class KeptTables {
         save()
     }
 
-    /// A device's services changed, or the bond with it was deleted.
+    /// Drops the table of a device whose services changed, or whose bond was deleted.
     func forget(_ address: DeviceAddress) {
         load()
         guard tables[address] != nil else { return }
@@ -189,7 +189,7 @@ final class KeptTables {
         save()
     }
 
-    /// Bluetooth was turned off.
+    /// Drops all tables, because Bluetooth was turned off.
     func forgetAll() {
         load()
         guard !tables.isEmpty else { return }
@@ -197,7 +197,7 @@ final class KeptTables {
         save()
     }
 
-    /// A device has turned out to have another address.
+    /// Replaces the address of a device that is now known by another one.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         if let table = tables.removeValue(forKey: old) { tables[new] = table }
         if bonded.remove(old) != nil { bonded.insert(new) }

@@ -14,12 +14,12 @@ final class KnownDevices {
     private var isLoaded = false
     /// The revision that is in the file.
     private var savedRevision = 0
-    /// Those that no longer have the bond that the phone has.
+    /// The devices that have lost their bond with the phone.
     let lostBonds: LostBonds
-    /// The attribute tables of those that are bonded.
+    /// The attribute tables of the bonded devices.
     let tables: KeptTables
 
-    /// The devices that a radio may reach; `seed` makes their identifiers repeat themselves.
+    /// Makes the list for a radio; with a `seed` the identifiers of devices are reproducible.
     init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, seed: UInt64? = nil) {
         self.radio = radio
         (files, phone, memory, work) = (common.files, common.memory, common.central, common.work)
@@ -40,7 +40,7 @@ final class KnownDevices {
 
     /// Saves the devices, soon, if there is something new.
     ///
-    /// Which was used last is saved with it, and with the `isLast` time.
+    /// The order of last use is saved with it, or alone if `isLast` is set.
     func save(isLast: Bool = false) {
         if isLast { tables.save() }
         guard savedRevision != known.revision || isLast && known.count > 0 else { return }
@@ -50,7 +50,7 @@ final class KnownDevices {
 
     // MARK: Peripherals
 
-    /// The peripheral of a manager at an address; the device is known from now on.
+    /// Returns a manager's peripheral for the device at an address, which the phone knows from now on.
     func peripheral(at address: DeviceAddress, for manager: CentralManagerState) -> Peripheral? {
         let identifier = known.identifier(of: address, isInUse: isInUse)
         save()
@@ -73,7 +73,7 @@ final class KnownDevices {
         }
     }
 
-    /// The devices of these identifiers that are known, for a manager
+    /// Returns a manager's peripherals for those identifiers that are known
     /// (retrievePeripherals(withIdentifiers:)).
     func retrieve(
         _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState
@@ -83,8 +83,7 @@ final class KnownDevices {
         }
     }
 
-    /// The peripheral of a manager that another process knew, and the address by which its connections are
-    /// kept.
+    /// Returns the restored peripheral of a manager, and the address under which its connections are kept.
     func restore(
         _ entry: KnownPeripherals.Entry, for manager: CentralManagerState
     ) -> (peripheral: Peripheral, address: DeviceAddress)? {
@@ -100,7 +99,7 @@ final class KnownDevices {
         return peripheral
     }
 
-    /// Those that are connected or waited for, and accessories of apps, are not forgotten.
+    /// Whether a device must not be forgotten: it is connected, waited for, or an accessory of an app.
     private var isInUse: (DeviceAddress) -> Bool {
         let ledger = memory.ledger
         let accessories = phone.apps.compactMap(\.accessories.kept)
@@ -109,39 +108,39 @@ final class KnownDevices {
 
     // MARK: New information
 
-    /// The address by which a peripheral's connections are kept: its identity address if that is known.
+    /// The address under which a peripheral's connections are kept: its identity address if that is known.
     func address(of peripheral: Peripheral) -> DeviceAddress {
         // One that was forgotten is known again by the address that it was found with.
         known.retrieve(peripheral.identifier)?.address ?? peripheral.address
     }
 
-    /// A device's name became known.
+    /// Notes a device's name.
     func name(_ address: DeviceAddress, _ name: String) {
         known.name(address, name)
         save()
     }
 
-    /// A device's GAP device name was read.
+    /// Notes a device's GAP device name, which was read.
     func read(_ deviceName: String, of address: DeviceAddress) {
         known.setDeviceName(deviceName, of: address)
         save()
     }
 
-    /// The GAP device name that was read last, or `nil` if it never was.
+    /// The GAP device name that was last read from a device, or `nil` if it never was.
     func deviceName(of peripheral: Peripheral) -> String? { known.deviceName(of: peripheral.identifier) }
 
-    /// A device was linked.
+    /// Notes that a device was linked.
     func linked(_ peer: Peer, to address: DeviceAddress) {
         memory.links[peer.id]?.services = tables.began(peer, to: address)
     }
 
-    /// The bond with a device was deleted.
+    /// Notes that the bond with a device was deleted.
     func forgotten(_ address: DeviceAddress) {
         lostBonds.forgotten(address)
         tables.forget(address)
     }
 
-    /// A device has turned out to have another address.
+    /// Replaces the address of a device that is now known by another one.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         known.moved(from: old, to: new)
         for app in phone.apps { app.accessories.moved(from: old, to: new) }

@@ -1,17 +1,17 @@
 package import MynahCore
 import MynahLifecycle
 
-/// The devices that no longer have the bond that the phone has, as it found when it encrypted a link.
+/// The devices that have deleted their bond while the phone still has its own, as found when a link was
+/// encrypted.
 ///
 /// iOS ends such a link, and fails each later connection with CBError 14 (peerRemovedPairingInformation)
-/// until the user forgets the device in Settings: several projects report both. The phone encrypts a link
-/// when a request needs it, so the first link is ended then; that an iPhone finds out earlier, when it
-/// connects, is possible.
+/// until the user forgets the device in Settings: several projects report both. This phone encrypts a link
+/// when a request needs it, and ends the link then. An iPhone may find out earlier, when it connects.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class LostBonds {
     private var devices: Set<DeviceAddress> = []
-    /// The links that are ended for it, with their devices.
+    /// The links that are being ended because of a lost bond, with their devices.
     private var ending: [Peer.ID: DeviceAddress] = [:]
     private let memory: CentralMemory
     private let work: PhoneWork
@@ -21,7 +21,7 @@ final class LostBonds {
         self.work = work
     }
 
-    /// The key of a link's device was refused: the link ends.
+    /// Ends a link whose device refused the phone's key.
     func found(on link: Peer.ID) {
         guard ending[link] == nil, let address = memory.ledger.address(of: link) else { return }
         devices.insert(address)
@@ -29,15 +29,16 @@ final class LostBonds {
         work.start(.disconnect(link))
     }
 
-    /// Returns why a link has ended that was ended for a lost bond, once; `nil` for any other.
+    /// Removes and returns the error of a link that was ended because of a lost bond; `nil` for any other
+    /// link.
     func takeEnd(of link: Peer.ID) -> RadioError? { ending.removeValue(forKey: link).map(Self.error) }
 
-    /// Why the managers that wait for a device are refused when it is linked, or `nil` if they are not.
+    /// The error for managers that wait for a device whose bond is lost, or `nil` if it is not.
     func refusal(of address: DeviceAddress) -> RadioError? {
         devices.contains(address) ? Self.error(address) : nil
     }
 
-    /// The bond with a device was deleted.
+    /// Forgets a device, because the bond with it was deleted.
     func forgotten(_ address: DeviceAddress) {
         devices.remove(address)
     }
@@ -50,9 +51,10 @@ final class LostBonds {
 }
 
 extension PhoneControl {
-    /// The user forgets a device in Settings: its bond is deleted, and its link ends.
+    /// Forgets a device as the user does in Settings: deletes its bond, and ends its link.
     ///
-    /// Returns `false`, and leaves the link, if the phone has no bond with it: Settings lists bonded devices.
+    /// Returns `false`, and leaves the link, if the phone has no bond with the device: Settings lists bonded
+    /// devices only.
     package static func forgetPeripheral(
         at address: DeviceAddress, on phone: isolated Phone
     ) async -> Bool {
@@ -66,7 +68,7 @@ extension PhoneControl {
 
     /// Deletes the bond with a peripheral, and leaves their link.
     ///
-    /// Returns the addresses that are known of it, and whether there was a bond.
+    /// Returns the known addresses of the peripheral, and whether there was a bond.
     package static func forgetBond(
         ofPeripheralAt address: DeviceAddress, on phone: isolated Phone
     ) async -> (addresses: [DeviceAddress], wasBonded: Bool) {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// The consent of a phone's user to a pairing: to one that a request of an app needs, or that a device began.
+/// Asks a phone's user to consent to a pairing, which a request of an app needs or which a device began.
 ///
 /// The radio asks only for a pairing that the other side began, so the phone asks before it begins one.
 struct PairingConsent {
@@ -13,7 +13,8 @@ struct PairingConsent {
         self.reports = reports
     }
 
-    /// Asks the user, and returns the answer; returns `true` if nobody listens, or the device is bonded.
+    /// Asks the user, and returns the answer; returns `true` without asking if the phone has no sink, or if
+    /// the device is bonded.
     func ask(for link: Peer.ID) async -> Bool {
         guard let peer = memory.links[link]?.peer, !peer.isPaired,
             memory.holders(of: link).contains(where: { $0.app != nil })
@@ -28,7 +29,7 @@ struct PairingConsent {
         }
     }
 
-    /// A step of a pairing is for a program; of an app the system asks the phone's user.
+    /// Answers a step of a pairing: through the program, or through the phone's user if the link is an app's.
     func answer(to step: PairingStep, on link: Peer.ID) -> RadioAnswer {
         guard let address = memory.ledger.address(of: link) else { return .none }
         for manager in memory.holders(of: link) where manager.app == nil {

@@ -18,9 +18,9 @@ struct PeripheralNames {
         self.work = work
     }
 
-    /// A manager holds a link: an app's device is asked.
+    /// Reads the name of an app's device after a manager has got a link to it.
     ///
-    /// If it was asked for another app, it has the name that it answered.
+    /// If the name was already read for another app, the peripheral gets that name.
     func connected(_ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID) {
         guard manager.app != nil, let radio, let hasAsked = memory.links[link]?.hasAskedName else { return }
         guard !hasAsked else {
@@ -35,7 +35,7 @@ struct PeripheralNames {
         }
     }
 
-    /// The name of a link's device was read.
+    /// Handles the name that was read from a link's device.
     ///
     /// Returns the managers that hold the link and know the device by another name, with their peripherals.
     func read(_ name: String, on link: Peer.ID) -> [(manager: CentralManagerState, peripheral: Peripheral)] {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// A phone's alerts, for suspended apps that asked for them with their connections, and for apps that need
+/// A phone's alerts, for suspended apps that requested alerts when they connected, and for apps that need
 /// Bluetooth while it is off.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
@@ -17,7 +17,7 @@ final class PhoneAlerts {
         self.subscriptions = subscriptions
     }
 
-    /// The apps that something of a device is for, as they are before it happens.
+    /// The apps that use a device, as they are before an event of the device is handled.
     func candidates(_ keys: [ManagerKey], for address: DeviceAddress) -> [AlertPolicy.Candidate] {
         keys.compactMap { key in
             guard let app = memory.manager(key)?.app,
@@ -28,7 +28,7 @@ final class PhoneAlerts {
         }
     }
 
-    /// Something happened to a device; an app that asked for an alert may get one.
+    /// Shows an alert for an event of a device, if an app asked for one.
     func happened(
         _ cause: AlertPolicy.Cause, to address: DeviceAddress, for candidates: [AlertPolicy.Candidate]
     ) {
@@ -36,7 +36,7 @@ final class PhoneAlerts {
         change { $0.happened(cause, to: address, for: candidates, into: &$1) }
     }
 
-    /// An app made a central manager: if Bluetooth is off, the system offers its user to turn it on.
+    /// Offers the user to turn Bluetooth on, if it is off when an app makes a central manager.
     func madeManager(_ options: CentralManager.Options, of app: AppProcess) {
         guard options.showsPowerAlert, phone.radioState == .poweredOff, app.state == .foreground,
             app.permission.isAllowed
@@ -44,7 +44,7 @@ final class PhoneAlerts {
         change { $0.madeManager(app.number, into: &$1) }
     }
 
-    /// A device sent a value.
+    /// Handles a value that a device sent.
     func notified(_ handle: AttributeHandle, of link: Peer.ID) {
         guard let address = memory.ledger.address(of: link) else { return }
         let hearing = memory.ledger.holders(of: link).filter {
@@ -53,10 +53,10 @@ final class PhoneAlerts {
         happened(.notification, to: address, for: candidates(hearing, for: address))
     }
 
-    /// The user opens the alert on top.
+    /// Opens the top alert, as the user does.
     ///
-    /// Returns its app, and what the user does with that: the alert leads to the app or to Settings. Returns
-    /// `nil` if there is no alert.
+    /// Returns the alert's app, and the user's action on it: the alert leads to the app or to Settings.
+    /// Returns `nil` if there is no alert.
     func open() -> (app: UInt64, AppTransition)? {
         var actions: [AlertPolicy.Action] = []
         policy.open(into: &actions)
@@ -65,12 +65,12 @@ final class PhoneAlerts {
         return (alert.app, alert.cause == .power ? .enterBackground : .enterForeground)
     }
 
-    /// The user dismisses the alert on top.
+    /// Dismisses the top alert, as the user does.
     func dismiss() {
         change { $0.dismiss(into: &$1) }
     }
 
-    /// The state of an app changed.
+    /// Updates the alerts after the state of an app changed.
     func appChanged(_ app: AppProcess) {
         switch app.state {
         case .foreground: change { $0.enteredForeground(app.number, into: &$1) }
@@ -79,7 +79,7 @@ final class PhoneAlerts {
         }
     }
 
-    /// The phone restarted, so an app's alerts are gone.
+    /// Removes an app's alerts, because the phone restarted.
     func restarted(_ app: AppProcess) {
         change { $0.quit(app.number, into: &$1) }
     }

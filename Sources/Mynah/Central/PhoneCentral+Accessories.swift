@@ -3,15 +3,15 @@ import MynahLifecycle
 
 // The accessories of apps, whose links and scans depend on them.
 extension PhoneCentral {
-    /// The user has picked a device, which is an accessory of the app from now on.
+    /// Adds a device that the user has picked to the app's accessories.
     func add(accessory identifier: PeripheralIdentifier, at address: DeviceAddress, to app: AppProcess) {
         if app.accessories.change({ $0.add(identifier, at: address) }) { accessoriesChanged(of: app) }
     }
 
-    /// A device is no accessory of an app any more: its links and its pending connections end, as if the
-    /// app's managers had cancelled them, which is an assumption.
+    /// Removes a device from an app's accessories, and ends its links and pending connections as if the app's
+    /// managers had cancelled them, which is an assumption.
     ///
-    /// Returns the device's address, or `nil` if it was none.
+    /// Returns the device's address, or `nil` if it was not an accessory.
     func remove(accessory identifier: PeripheralIdentifier, of app: AppProcess) -> DeviceAddress? {
         guard let address = app.accessories.address(of: identifier) else { return nil }
         for manager in memory.managers where manager.app === app {

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 // Requests of managers.
 extension PhoneCentral {
-    /// Scans for a manager; `read` adds the readers of what the scan discovers.
+    /// Scans for a manager; `read` adds the readers of the scan's discoveries.
     func scan(
         _ services: [BluetoothUUID]?, _ options: ScanOptions, for reference: CentralReference,
         read: (inout PurposeReaders) -> Void = { _ in }

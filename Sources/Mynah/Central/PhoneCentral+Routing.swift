@@ -50,7 +50,7 @@ extension PhoneCentral {
 
     // MARK: Links
 
-    /// An event of a link.
+    /// Routes an event of a link to the managers that it is for.
     private func route(
         _ event: CentralEvent, of id: Peer.ID
     ) -> RadioAnswer {
@@ -103,7 +103,8 @@ extension PhoneCentral {
         }
     }
 
-    /// Whether a value is for a manager: an app hears what it subscribed to, any other program everything.
+    /// Whether a value is for a manager: one of an app receives only what it subscribed to, and any other
+    /// receives every value.
     private func hears(_ manager: CentralManagerState, _ handle: AttributeHandle, of link: Peer.ID) -> Bool {
         manager.app == nil
             || subscriptions.hears(manager.key, .init(link: link, handle: handle))

@@ -2,19 +2,19 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// The phone's other half: what its apps and programs do as centrals.
+/// The central half of a phone: what its apps and programs do as centrals.
 ///
-/// The radio has no other central sink; this one says which manager each event is for. Belongs to a phone,
-/// and runs on the phone's executor.
+/// This is the radio's only central sink, and routes each event to the managers that it is for. Belongs to a
+/// phone, and runs on the phone's executor.
 final class PhoneCentral {
-    /// How far the radio's central half is.
+    /// The steps of the start of the radio's central role.
     private enum Stage {
         case stopped
         case starting
         case running
     }
 
-    /// The radio, or `nil` if it plays peripherals alone.
+    /// The radio, or `nil` if it has no central role.
     let radio: (any CentralRadio)?
     /// The knowledge that the parts of this half share.
     let memory: CentralMemory
@@ -33,7 +33,7 @@ final class PhoneCentral {
     private var stage = Stage.stopped
     private var starting = Waiters()
 
-    /// The half of a phone on a radio that may not play a central.
+    /// Makes the central half of a phone, whose radio may have no central role.
     init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, seed: UInt64? = nil, clock: RunClock) {
         (self.radio, memory, phone, work) = (radio, common.central, common.memory, common.work)
         programs = CentralPrograms(memory, common.reports)
@@ -50,7 +50,8 @@ final class PhoneCentral {
             common, devices, preservation, subscriptions, connector, alerts, names, events, clock)
     }
 
-    /// The half of a phone that one central manager is alone on; the phone's start starts it too.
+    /// Makes the central half of a phone for one central manager without an app; the phone's start starts the
+    /// radio too.
     convenience init(
         alone radio: any CentralRadio, _ common: PhoneCommon, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
@@ -62,7 +63,7 @@ final class PhoneCentral {
 
     // MARK: Start and stop
 
-    /// Starts the radio's central half, unless that was done before.
+    /// Starts the radio's central role, unless that was done before.
     func start(as identity: DeviceIdentity) async throws(RadioError) {
         while case .starting = stage {
             await withCheckedContinuation { starting.add($0) }
@@ -87,7 +88,7 @@ final class PhoneCentral {
         stage = .running
     }
 
-    /// Starts the radio's central half soon: an app has made a central manager.
+    /// Starts the radio's central role soon, because an app has made a central manager.
     func startSoon() {
         guard phone.isRunning, case .stopped = stage, memory.managers.contains(where: { $0.app != nil })
         else {
@@ -96,7 +97,7 @@ final class PhoneCentral {
         work.start(.startCentral)
     }
 
-    /// The phone stopped, and its radio with it.
+    /// Stops this half, because the phone and its radio stop.
     func stop() {
         (stage, memory.radioState) = (.stopped, .unknown)
         connector.stop()
@@ -116,7 +117,7 @@ final class PhoneCentral {
 
     func nextNumber() -> UInt64 { phone.nextNumber() }
 
-    /// Makes a manager without an app, on the radio that it is for.
+    /// Makes a manager without an app.
     func makeManager(
         options: CentralManager.Options, sink: (any CentralManagerSink)?
     ) throws(RadioError) -> (CentralManagerState, any CentralRadio) {
@@ -130,7 +131,7 @@ final class PhoneCentral {
         return (manager, radio)
     }
 
-    /// The process of a manager is gone, and the system works on for it.
+    /// Continues the work for a manager whose process has ended.
     func processEnded(_ manager: CentralManagerState) {
         manager.end()
         let access = PeripheralAccess(work.link, of: CentralReference(manager))
@@ -139,7 +140,7 @@ final class PhoneCentral {
         connections.endCalls(of: manager)
     }
 
-    /// A manager's program has let go of it, or its app has ended and the system keeps nothing of it.
+    /// Ends a manager: its program has dropped it, or its app has ended and the system keeps nothing of it.
     func end(_ manager: CentralManagerState) {
         manager.end()
         manager.stopScan()
@@ -152,7 +153,7 @@ final class PhoneCentral {
 
     // MARK: The Bluetooth state
 
-    /// The Bluetooth state changed.
+    /// Handles a change of the Bluetooth state.
     func stateChanged(to new: RadioState) {
         memory.radioState = new
         if new == .poweredOn { memory.loss = nil }
@@ -175,32 +176,32 @@ final class PhoneCentral {
 
     // MARK: Wanted advertising
 
-    /// The state of an app changed.
+    /// Handles a change of an app's state.
     func appChanged(_ app: AppProcess) {
         alerts.appChanged(app)
         appChanged()
     }
 
-    /// The state of an app, or that of Bluetooth, changed: what is scanned and listened for may be something
-    /// else.
+    /// Updates the scan and the pending connections after the state of an app or of Bluetooth changed.
     private func appChanged() {
         for manager in memory.managers { manager.changeScan(to: manager.scanMode(memory.radioState)) }
         listen()
     }
 
-    /// A link or a pending connection, began or ended, or the phone began or ceased to advertise.
+    /// Updates the devices to listen for, after a link or a pending connection began or ended, or the phone
+    /// began or ended advertising.
     func listen() {
         perform(connector.listen(for: scanner.compose().listensFor))
         scanner.update()
     }
 
-    /// A link of either role began or ended.
+    /// Handles the beginning or the end of a link of either role.
     func linksChanged() {
         perform(connector.linksChanged())
         listen()
     }
 
-    /// Does what the connector asks for.
+    /// Carries out the connector's actions.
     func perform(_ actions: [LinkInitiator.Action]) {
         for action in actions {
             switch action {
@@ -218,7 +219,7 @@ final class PhoneCentral {
 
     // MARK: Restored state
 
-    /// The system works on for a manager of another process, as `CentralPreservation.restore` says.
+    /// Continues the work for a manager of another process, as `CentralPreservation.restore` describes.
     func restore(_ manager: CentralManagerState, _ state: PreservedCentralState) {
         let waited = preservation.restore(manager, state)
         connections.change { ledger, actions in
@@ -228,7 +229,7 @@ final class PhoneCentral {
         startSoon()
     }
 
-    /// The name of a link's device was read.
+    /// Handles the name that was read from a link's device.
     func read(_ name: String, on link: Peer.ID) {
         for (manager, peripheral) in connections.names.read(name, on: link) {
             manager.pass(.nameUpdated(peripheral))
@@ -237,7 +238,7 @@ final class PhoneCentral {
 }
 
 extension RadioWarning {
-    /// The controller has as many connections as it can.
+    /// Warns that the controller has no more room for a connection.
     fileprivate static func linksExhausted(_ limit: Int) -> RadioWarning {
         RadioWarning(
             "linksExhausted",

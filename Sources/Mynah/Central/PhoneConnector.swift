@@ -1,12 +1,11 @@
 import MynahCore
 import MynahLifecycle
 
-/// Has a phone's radio connect to the devices that managers wait for, when they are heard.
+/// Has a phone's radio connect to the awaited devices when their advertising is received.
 ///
-/// Drives `LinkInitiator`, and returns what that asks for. Belongs to a phone, and runs on the phone's
-/// executor.
+/// Drives `LinkInitiator`, and returns its actions. Belongs to a phone, and runs on the phone's executor.
 final class PhoneConnector {
-    /// The request that the radio has and has not answered.
+    /// The request that the radio has not answered yet.
     private struct Attempt {
         var number: UInt64
         var address: DeviceAddress
@@ -15,10 +14,10 @@ final class PhoneConnector {
 
     private var initiator = LinkInitiator()
     private var attempt: Attempt?
-    /// The devices that are listened for, each with the address that the ledger knows it by.
+    /// The awaited devices, each with its address in the ledger.
     private var awaited: [DeviceAddress: DeviceAddress] = [:]
-    /// The identity addresses of devices that are waited for by a resolvable private address, as far as the
-    /// radio knows.
+    /// The identity addresses, as far as the radio knows them, of devices that are awaited by a resolvable
+    /// private address.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private let radio: (any CentralRadio)?
     private let centrals: CentralTable
@@ -32,7 +31,7 @@ final class PhoneConnector {
 
     // MARK: Requests
 
-    /// These devices are waited for now.
+    /// Sets the devices to listen for.
     func listen(for addresses: [DeviceAddress]) -> [LinkInitiator.Action] {
         guard memory.radioState == .poweredOn else { return [] }
         if !identities.isEmpty { identities = identities.filter { addresses.contains($0.key) } }
@@ -46,14 +45,14 @@ final class PhoneConnector {
         return change { $0.want(listened, into: &$1) }
     }
 
-    /// The radio knows the identity address of a device; returns whether that is new, and another address.
+    /// Notes the identity address of a device; returns whether it is new, and differs from `address`.
     func resolved(_ address: DeviceAddress, _ identity: DeviceAddress) -> Bool {
         guard identity != address, identities[address] == address else { return false }
         identities[address] = identity
         return true
     }
 
-    /// The radio is gone, and what it was asked for with it.
+    /// Forgets the request of the radio, which is lost.
     func stop() {
         attempt?.task.cancel()
         attempt = nil
@@ -63,12 +62,12 @@ final class PhoneConnector {
 
     // MARK: Events
 
-    /// A device was heard.
+    /// Handles a received advertisement.
     func heard(_ report: ScanReport) -> [LinkInitiator.Action] {
         change { $0.heard(report, into: &$1) }
     }
 
-    /// A link of either role began or ended.
+    /// Handles the beginning or the end of a link of either role.
     func linksChanged() -> [LinkInitiator.Action] {
         let links = memory.links
         let others = centrals.all.filter { links[$0.id] == nil }
@@ -77,10 +76,10 @@ final class PhoneConnector {
         }
     }
 
-    /// A link began.
+    /// Handles a new link.
     ///
-    /// Returns the address that the ledger knows its device by, or `nil` if nobody asked for it and it has
-    /// none.
+    /// Returns the address of the link's device in the ledger, or `nil` if nobody requested the link and the
+    /// device has no address.
     func device(of peer: Peer) -> (address: DeviceAddress, [LinkInitiator.Action])? {
         guard let address = peer.answers(attempt?.address) else { return nil }
         let device = device(at: address)
@@ -88,10 +87,10 @@ final class PhoneConnector {
         return (device, change { $0.connected(to: address, into: &$1) })
     }
 
-    /// The address that the ledger knows a device by.
+    /// The address of a device in the ledger.
     func device(at address: DeviceAddress) -> DeviceAddress { awaited[address] ?? address }
 
-    /// An attempt has ended.
+    /// Handles the outcome of an attempt.
     func ended(_ number: UInt64, _ outcome: LinkInitiator.Outcome) -> [LinkInitiator.Action] {
         if attempt?.number == number { attempt = nil }
         return change { $0.ended(number, outcome, into: &$1) }
@@ -107,7 +106,7 @@ final class PhoneConnector {
         return actions
     }
 
-    /// Asks the radio to connect, under a number.
+    /// Requests a connection from the radio, under a number.
     func connect(to address: DeviceAddress, _ number: UInt64, timeout: Duration) {
         guard let radio else { return }
         // It keeps the radio and not the phone, which may go meanwhile.
@@ -144,10 +143,10 @@ extension LinkInitiator.Outcome {
 }
 
 extension Peer {
-    /// Returns the address that a new link is to, while a radio is asked for one to `asked`.
+    /// Returns the address of the device of a new link, while the radio is asked to connect to `asked`.
     ///
-    /// Some radios report no address. One that is asked for a resolvable private address may report the
-    /// identity address.
+    /// Some radios report no address. After a request for a resolvable private address, a radio may report
+    /// the identity address.
     func answers(_ asked: DeviceAddress?) -> DeviceAddress? {
         guard let address else { return asked }
         guard let asked, asked.isResolvable, !address.isResolvable else { return address }

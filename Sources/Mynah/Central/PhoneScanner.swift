@@ -2,23 +2,23 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Keeps a phone's radio in step with the combined scans and pending connections of its central managers.
+/// Keeps a phone's radio scanning for all scans and pending connections of its central managers together.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
-    /// Beside what the controller can scan.
+    /// The controller's abilities other than scanning.
     private var capabilities = CentralCapabilities()
-    /// The obstacles that were warned of.
+    /// The obstacles that were reported as warnings.
     private var reported: Set<PhoneScan.Obstacle> = []
     /// The radio's scan, or `nil` if it does not scan.
     private var current: ScanOptions?
-    /// Whether the phone's screen is on: while it is off, no overflow area is looked at.
+    /// Whether the phone's screen is on: while it is off, scans ignore the overflow area.
     var isScreenOn = true
     /// Whether to restart the scan, so that the controller's duplicate filter reports devices again.
     private var isStale = false
-    /// Changes with each request.
+    /// Increases with each request to the radio.
     private var epoch = 0
-    /// Brings the radio in step, or `nil` while it is.
+    /// The task that changes the radio's scan, or `nil` if there is nothing to change.
     private var task: Task<RadioError?, Never>?
     private var restart: Task<Void, Never>?
     private let radio: (any CentralRadio)?
@@ -40,7 +40,7 @@ final class PhoneScanner {
         self.programs = programs
     }
 
-    /// How the radio is to scan for all managers.
+    /// The combined scan of all managers.
     func compose() -> PhoneScan {
         let (peripherals, centrals) = (memory.links.count, centrals.all.count)
         var composer = PhoneScanning()
@@ -62,18 +62,18 @@ final class PhoneScanner {
         return scan
     }
 
-    /// A manager's part of the scan, or `nil` if it does not scan.
+    /// A manager's part of the combined scan, or `nil` if the manager does not scan.
     func status(of manager: CentralManagerState) -> ScanStatus? {
         manager.scan.map { ScanStatus($0.request, options: compose().options) }
     }
 
-    /// The radio has another controller.
+    /// Handles another controller of the radio.
     func changeCapabilities(to new: CentralCapabilities) {
         capabilities = new
         reported = []
     }
 
-    /// Something changed that may change how the radio scans.
+    /// Updates the radio's scan after a change that may affect it.
     func update() {
         meter.update()
         guard memory.radioState == .poweredOn else { return }
@@ -87,19 +87,20 @@ final class PhoneScanner {
         work.start(.scan)
     }
 
-    /// Devices that were heard before are to be reported again.
+    /// Restarts the scan, so that devices that were already reported are reported again.
     func listenAnew() {
         guard current?.allowsDuplicates == false else { return }
         isStale = true
         update()
     }
 
-    /// The phone is about to advertise, which not every controller does while it scans.
+    /// Stops the scan if the controller cannot advertise while it scans, because the phone is about to
+    /// advertise.
     func makeRoomToAdvertise() async {
         if !capabilities.scansBesideAdvertising { try? await settle() }
     }
 
-    /// Asks the radio until it scans as it is to; all callers wait for the same end.
+    /// Repeats requests until the radio's scan is as required; all callers wait for the same result.
     func settle() async throws(RadioError) {
         meter.update()
         guard memory.radioState == .poweredOn else { return }
@@ -108,7 +109,8 @@ final class PhoneScanner {
         if let error = await task?.value { throw error }
     }
 
-    /// Asks the radio until it scans as it is to; returns its last error, or `nil` if it does.
+    /// Repeats requests until the radio's scan is as required; returns the last error, or `nil` if it
+    /// succeeded.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
         while let radio, memory.radioState == .poweredOn {
@@ -153,7 +155,7 @@ final class PhoneScanner {
 }
 
 extension ScanOptions {
-    /// A scan that hears at least what each of the two hears.
+    /// Combines two scans: the result receives at least the packets that either of them receives.
     fileprivate func joined(with other: ScanOptions) -> ScanOptions {
         var joined = window / interval >= other.window / other.interval ? self : other
         joined.isActive = isActive || other.isActive

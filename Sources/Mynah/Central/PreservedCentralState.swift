@@ -4,7 +4,8 @@ import MynahSupport
 
 /// The preserved state of one central manager, in memory and in its file.
 ///
-/// A connection that is held is not told from one that is waited for: after the process both are waited for.
+/// The state does not distinguish active from pending connections: after the process has ended, both are
+/// pending.
 struct PreservedCentralState: PreservableState {
     /// The scan.
     struct Scan: Hashable {
@@ -22,7 +23,7 @@ struct PreservedCentralState: PreservableState {
 
     var name: PreservedName
     var scan: Scan?
-    /// In the order in which they were asked for.
+    /// The devices, in the order in which the connections were requested.
     var devices: [Device] = []
 
     static let version = 1
@@ -98,7 +99,7 @@ extension Duration {
 }
 
 extension PreservedCentralState.Device {
-    /// The options by their names; a start delay is over when the process is gone.
+    /// The options of a connection by their names in the file; the start delay is not preserved.
     private static var options: [(name: String, option: WritableKeyPath<ConnectOptions, Bool>)] {
         [
             ("notifyOnConnection", \.notifyOnConnection), ("notifyOnDisconnection", \.notifyOnDisconnection),

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// The readers of a central manager's sequences for one purpose: what a scan discovers, and the values of a
-/// characteristic.
+/// The readers of a central manager's sequences for one purpose: the discoveries of a scan, or the values of
+/// a characteristic.
 ///
 /// A sequence ends with the scan or the subscription that it is for.
 struct PurposeReaders {
@@ -13,18 +13,19 @@ struct PurposeReaders {
     }
 
     private var discoveries = EventReaders<Discovery>(missed: nil)
-    /// The number of the scan that `discoveries` read: every scan has another.
+    /// The number of the scan that `discoveries` belongs to; each scan gets another number.
     private(set) var scan: UInt64 = 0
     private var values: [(of: Characteristic, readers: EventReaders<[UInt8]>)] = []
-    /// The characteristics whose subscription was made for a sequence, and ends with the last one.
+    /// The characteristics whose subscription was made for sequences, and ends with the last of them.
     private var owned: Set<Characteristic> = []
-    /// The characteristics whose subscription is being given up, because the last sequence of it is gone.
+    /// The characteristics whose subscription is being ended, because the last sequence was dropped.
     private var leaving: Set<Characteristic> = []
 
-    /// Whether nobody reads what a scan discovers, which still is the manager's.
+    /// Whether a scan that was begun for sequences has no reader any more.
     func readsNothing(of scan: UInt64) -> Bool { scan == self.scan && discoveries.isEmpty }
 
-    /// Gives up a subscription that was made for sequences, if they are all gone; returns whether they are.
+    /// Marks a subscription that was made for sequences as ending, if all of them were dropped; returns
+    /// whether they were.
     mutating func leave(_ characteristic: Characteristic) -> Bool {
         let isRead = values.contains { $0.of == characteristic && !$0.readers.isEmpty }
         guard !isRead, owned.remove(characteristic) != nil else { return false }
@@ -32,24 +33,24 @@ struct PurposeReaders {
         return true
     }
 
-    /// Notes that a subscription is off, and ends its sequences.
+    /// Ends the sequences of a subscription that has ended.
     ///
-    /// Those that were made after the subscription was given up are for the next one.
+    /// Sequences that were made after the unsubscription was requested stay open for the next subscription.
     mutating func unsubscribed(_ characteristic: Characteristic) {
         if leaving.remove(characteristic) == nil { finishValues { $0 == characteristic } }
     }
 
-    /// Notes that giving up a subscription is over, whether or not it was answered.
+    /// Notes that an unsubscription is complete, whether or not it was answered.
     mutating func left(_ characteristic: Characteristic) { leaving.remove(characteristic) }
 
-    /// Adds a reader of what the scan discovers; `onCancel` is called when its sequence was dropped.
+    /// Adds a reader of the scan's discoveries; `onCancel` is called when its sequence is dropped.
     mutating func readDiscoveries(onCancel: @escaping @Sendable () -> Void) -> AsyncStream<Discovery> {
         discoveries.add(onCancel: onCancel)
     }
 
-    /// Adds a reader of the values of a characteristic; `onCancel` is called when its sequence was dropped.
+    /// Adds a reader of the values of a characteristic; `onCancel` is called when its sequence is dropped.
     ///
-    /// `subscribes` means that the subscription is made for it.
+    /// With `subscribes`, the subscription was made for sequences.
     mutating func readValues(
         of characteristic: Characteristic, subscribes: Bool, onCancel: @escaping @Sendable () -> Void
     ) -> AsyncStream<[UInt8]> {
@@ -59,7 +60,7 @@ struct PurposeReaders {
         return values[index].readers.add(onCancel: onCancel)
     }
 
-    /// Notes that the manager's owner subscribes or unsubscribes without a sequence.
+    /// Notes that the manager's owner itself subscribes or unsubscribes, and not for a sequence.
     mutating func disown(_ characteristic: Characteristic) {
         owned.remove(characteristic)
     }
@@ -79,7 +80,7 @@ struct PurposeReaders {
         }
     }
 
-    /// Ends the sequences of the scan, which is over or is replaced.
+    /// Ends the sequences of the scan, which has ended or is replaced.
     mutating func finishDiscoveries() {
         scan += 1
         discoveries.finish()

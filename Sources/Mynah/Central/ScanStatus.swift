@@ -1,22 +1,22 @@
 package import MynahCore
 package import MynahLifecycle
 
-/// A central manager's part of its phone's scan, which is one for all apps.
+/// A central manager's part of its phone's scan, which all apps share.
 package struct ScanStatus: Hashable, Sendable {
-    /// The services that it scans for; empty if for every device.
+    /// The services that the manager scans for; empty if it scans for every device.
     package var services: [BluetoothUUID]
-    /// Those that a device may look for instead.
+    /// The solicited services that make a device match as well.
     package var solicited: [BluetoothUUID]
-    /// Whether the phone scans for it now.
+    /// Whether the phone scans for the manager now.
     package var isInForce: Bool
-    /// Whether every packet is reported to it now.
+    /// Whether every packet is reported to the manager now.
     package var allowsDuplicates: Bool
-    /// How the radio scans for all apps; `nil` if it does not scan for this one.
+    /// The options of the radio's combined scan, or `nil` if it does not scan for this manager.
     package var options: ScanOptions?
-    /// The parts of its request that are left out, and why.
+    /// The parts of the manager's request that are left out, and why.
     package var omitted: [AdvertisingReport.Omission]
 
-    /// The part of a request in a scan with these options.
+    /// Makes the status of a request in a combined scan with these options.
     package init(_ request: AppScan, options: ScanOptions?) {
         services = request.services
         solicited = request.solicited

@@ -1,17 +1,18 @@
 import MynahCore
 import MynahLifecycle
 
-/// Writes the client characteristic configurations that a phone's managers need together.
+/// Writes the Client Characteristic Configuration descriptors for the subscriptions of all of a phone's
+/// managers together.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class SubscriptionWriter {
-    /// How a characteristic is subscribed to.
+    /// The way to subscribe to a characteristic.
     struct Configuration: Sendable {
         /// The attribute handle of the descriptor.
         var handle: AttributeHandle
         /// The value to write: 1 for notifications, 2 for indications.
         var bits: UInt8
-        /// Whether a device that asks for security is paired with.
+        /// Whether to pair with a device that asks for security.
         var pairs: Bool
     }
 
@@ -23,7 +24,7 @@ final class SubscriptionWriter {
 
     private var ledger = SubscriptionLedger()
     private var configurations: [SubscriptionLedger.Characteristic: Configuration] = [:]
-    /// In the order in which they were made.
+    /// The unanswered requests, in order.
     private var requests: [Request] = []
     private let radio: (any CentralRadio)?
     private let work: PhoneWork
@@ -33,7 +34,7 @@ final class SubscriptionWriter {
         self.work = work
     }
 
-    /// Whether a value is for a manager.
+    /// Whether a value of a characteristic is for a manager.
     func hears(_ manager: ManagerKey, _ characteristic: SubscriptionLedger.Characteristic) -> Bool {
         ledger.hears(manager, characteristic)
     }
@@ -51,20 +52,20 @@ final class SubscriptionWriter {
         }.get()
     }
 
-    /// A manager gave up a link that others still use.
+    /// Ends the subscriptions of a manager on a link that it gave up and others still use.
     func release(_ link: Peer.ID, by manager: ManagerKey) {
         change { $0.release(link, by: manager, into: &$1) }
         let error = RequestError.failed(RadioError(.disconnected, "the peripheral was disconnected"))
         answer(.failure(error)) { $0.manager == manager && $0.characteristic.link == link }
     }
 
-    /// A link ended, or is about to.
+    /// Ends the subscriptions on a link that ended, or that is about to end.
     func linkEnded(_ link: Peer.ID, _ error: RequestError) {
         change { $0.linkEnded(link, error, into: &$1) }
         configurations = configurations.filter { $0.key.link != link }
     }
 
-    /// The services in a range of attribute handles changed.
+    /// Updates the subscriptions after the services in a range of attribute handles changed.
     func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID) {
         let error = RequestError.failed(RadioError(.unknownAttribute, "the peripheral's services changed"))
         change { $0.servicesChanged(handles, on: link, error, into: &$1) }
@@ -79,7 +80,7 @@ final class SubscriptionWriter {
 
     // MARK: The ledger
 
-    /// A configuration was written, or refused with an error.
+    /// Handles the answer to a written configuration, or the error.
     func written(_ number: UInt64, _ error: RequestError?) {
         change { $0.written(number, error: error, into: &$1) }
     }
@@ -133,7 +134,7 @@ final class SubscriptionWriter {
 }
 
 extension CentralRadio {
-    /// Sends the request.
+    /// Sends a request.
     ///
     /// If the peripheral requires security and the user consents, pairs and repeats it, as an iPhone does.
     nonisolated func asking<Value: Sendable>(

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The attribute tables of bonded devices in a phone's state directory, the one used last at the end.
+/// The attribute tables of bonded devices in a phone's state directory, the most recently used last.
 struct TableFile: KeptContent, Hashable {
     private static let version = 1
 
@@ -34,7 +34,7 @@ struct TableFile: KeptContent, Hashable {
 }
 
 extension TableFile {
-    /// `next` makes an empty table.
+    /// Reads the tables; `next` makes an empty table.
     init(json: JSON, _ next: () -> KeptTables.Table) throws(PreservedStateProblem) {
         try json.checkVersion(Self.version)
         guard let devices = json["devices"]?.arrayValue else {
@@ -137,8 +137,8 @@ extension KeptTables.Table.Services {
         var member: JSON.Member { .init("of", .string(rawValue)) }
     }
 
-    /// The name of the part of the file that has it: all primary services, those of one type, the secondary
-    /// ones, and those that a service includes.
+    /// The key of a discovery in the file: all primary services, those of one type, the secondary services,
+    /// or the services that a service includes.
     fileprivate var place: String {
         switch self {
         case .primary(let type): "0 \(type?.description ?? "")"

@@ -1,4 +1,4 @@
-/// A request whose route is known.
+/// A request to the API, after its route was found.
 struct APICall: Sendable {
     let route: Route
     let request: HTTPRequest
@@ -9,6 +9,6 @@ struct APICall: Sendable {
         try ControlBody(parsing: request.body, known: route.body?.members ?? [])
     }
 
-    /// The text of a parameter of the path.
+    /// The text of a parameter in the path.
     func parameter(_ name: String) -> String { parameters[name, default: []].joined(separator: "/") }
 }

@@ -3,7 +3,7 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Requests that act on a device or its phone, as a user or a test does.
+/// Requests that act on a device or its phone, as a user or a test would.
 struct ActionRequests: RunRequests {
     let run: any ControlledRun
 
@@ -18,7 +18,7 @@ struct ActionRequests: RunRequests {
         return .json(.object([]))
     }
 
-    /// The error code of `reason`, such as `"0x15"`, or `nil` if it is missing.
+    /// The error code in the member `reason`, such as `"0x15"`, or `nil` if the member is missing.
     private static func reason(_ body: ControlBody) throws(ControlProblem) -> UInt8? {
         guard let text = try body.text("reason") else { return nil }
         guard text.utf8.count == 4, text.hasPrefix("0x"), let bytes = Hex.decode(text.dropFirst(2)),
@@ -81,7 +81,8 @@ struct ActionRequests: RunRequests {
         return try await response(for: device)
     }
 
-    /// The first app of the phone with a name; `nil` if a device has that name, or no phone.
+    /// The first app of the phone with a name, or `nil` if a device has that name, or if there is no such
+    /// phone.
     private func phone(named name: String) throws(ControlProblem) -> ControlledDevice? {
         let devices = run.devices
         let names = DeviceNames(devices.map(\.names))
@@ -121,7 +122,7 @@ struct ActionRequests: RunRequests {
 
     // MARK: Alerts
 
-    /// An app, or the first app of the phone with a name.
+    /// The app with a name, or the first app of the phone with that name.
     private func app(_ call: APICall) throws(ControlProblem) -> ControlledDevice {
         let name = call.parameter("device")
         let devices = run.devices
@@ -156,7 +157,7 @@ struct ActionRequests: RunRequests {
         .json(.object([.init("uid", .integer(Int(uid)))]))
     }
 
-    /// The notification of a body, which is written as in a profile; it is the app's unless it names another.
+    /// The notification in a body, written as in a profile; it belongs to `app` unless it names another one.
     private func notification(
         _ body: ControlBody, of app: String
     ) throws(ControlProblem) -> Profile.PhoneNotification {

@@ -1,10 +1,11 @@
 import MynahSupport
 
-/// Finds out whether a response can be an instance's: anything may listen at the address of a client.
+/// Checks that a response comes from an instance of mynah, because another program may listen at the address.
 enum AnswerCheck {
-    /// Why a response to a request is not one of the API, as the end of a sentence; `nil` if it is one.
+    /// The reason that a response does not conform to the API, as the end of a sentence, or `nil` if it
+    /// conforms.
     ///
-    /// A later version may have more members and words than this one knows.
+    /// A later version of the API may have more members and words than this one.
     static func fault(of response: ControlClient.Response, to request: ControlClient.Request) -> String? {
         guard response.status < 400 else { return nil }
         let path = request.target.prefix { $0 != "?" }.split(separator: "/").map(String.init)

@@ -4,7 +4,7 @@ import MynahSupport
 
 // The time of the run.
 extension ControlAPI {
-    /// The clock's name, and its time.
+    /// The JSON members for the clock's name and its time.
     var clockMembers: [JSON.Member] {
         [.init("clock", .string(clock.name)), .init("now", .string(WallTime.now(clock).rfc3339))]
     }
@@ -35,7 +35,7 @@ extension ControlAPI {
             members)
     }
 
-    /// A time for a person, with no more digits than say how far it is.
+    /// A time for people, rounded to the digits that matter for its size.
     private static func rounded(_ time: Duration) -> String {
         let seconds = time.components.seconds
         if seconds >= 6000 { return Duration.seconds(seconds / 60 * 60).text }

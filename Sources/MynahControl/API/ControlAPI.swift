@@ -2,7 +2,7 @@ package import MynahSupport
 
 /// Answers the requests of the API.
 ///
-/// The API has no sockets: a server or a test gives it requests.
+/// The API uses no sockets: a server or a test passes requests in.
 package final class ControlAPI: Sendable {
     private let run: any ControlledRun
     private let version: String
@@ -11,10 +11,10 @@ package final class ControlAPI: Sendable {
     private let faults: FaultRequests
     private let events: EventRequests
     let clock: RunClock
-    /// How long a request that moves the time may take on the machine's clock.
+    /// The longest time on the machine's clock for a request that advances virtual time.
     let requestLimit: Duration
 
-    /// The API of a run, whose events are in a journal; `version` is the version of the program.
+    /// Makes the API of a run, with the journal of its events; `version` is the version of the program.
     package init(
         _ run: any ControlledRun, _ journal: Journal, version: String,
         profiles: ProfileDirectory = ProfileDirectory(nil), clock: RunClock = .real,
@@ -30,9 +30,9 @@ package final class ControlAPI: Sendable {
         self.version = version
     }
 
-    /// Answers a request, with a problem document if it cannot be done.
+    /// Answers a request, with a problem document if it fails.
     ///
-    /// With a time that moves only with requests, each one is carried out when nothing else is left to do.
+    /// If only requests advance the time, each request is carried out after everything that was due before.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if let response = ControlPage.response(to: request) { return response }
         let (route, parameters): (Route, [String: [String]])
@@ -65,8 +65,8 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// The last time at which a request is accepted: later, the event that it waits for might lie beyond the
-    /// end of time.
+    /// The last time at which a request is accepted: after it, the event that a request waits for might
+    /// exceed the range of times.
     private static let lastMoment = VirtualTime.end - .seconds(2 * 365 * 86_400)
 
     private static let endOfTime = ControlProblem(
@@ -81,7 +81,8 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// Refuses a request whose path or method is unknown; the server asks before it reads the body.
+    /// The response to a request whose path or method is unknown, or `nil`; the server calls this before it
+    /// reads the body.
     package static func refusal(of request: HTTPRequest) -> HTTPResponse? {
         if ControlPage.response(to: request) != nil { return nil }
         return switch route(of: request) {
@@ -90,7 +91,7 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// A route and the parameters of a path, or the response if there is none.
+    /// A route with the parameters in the path, or the response if no route matches.
     private enum Match {
         case success((Route, [String: [String]]))
         case failure(HTTPResponse)

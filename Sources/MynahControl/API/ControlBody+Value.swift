@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahSupport
 
 extension ControlBody {
-    /// The value of `hex`, `text` or `fields`.
+    /// The value in the member `hex`, `text` or `fields`.
     func writtenValue() throws(ControlProblem) -> WrittenValue {
         // 512 bytes, with spaces between them.
         let hex = try self.text("hex", longest: 2048)

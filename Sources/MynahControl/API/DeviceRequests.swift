@@ -49,7 +49,7 @@ struct DeviceRequests: RunRequests {
         return try await response(for: try device(named: label), status: 201)
     }
 
-    /// Whether a text is a profile itself.
+    /// Whether a text is a profile in YAML, and not the path of one.
     private static func isYAML(_ text: String) -> Bool {
         text.split { $0.isWhitespace || $0 == "{" }.contains { $0.hasPrefix("mynah:") }
     }

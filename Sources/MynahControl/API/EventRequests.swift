@@ -7,10 +7,11 @@ struct EventRequests: RunRequests {
     let run: any ControlledRun
     let journal: Journal
     let clock: RunClock
-    /// How long a request that moves the time may take on the machine's clock.
+    /// The longest time on the machine's clock for a request that advances virtual time.
     let requestLimit: Duration
 
-    /// How often a stream without events gets a comment, which shows whether the client still reads it.
+    /// The time after which a stream without events sends a comment, to find out whether the client still
+    /// reads.
     static let keepAliveTime = Duration.seconds(15)
 
     func listEvents(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
@@ -92,9 +93,9 @@ struct EventRequests: RunRequests {
         return .json(try await verification.answer(from: journal).json)
     }
 
-    /// A match with the name in events of its device.
+    /// The match with its device's name replaced by the name in events.
     ///
-    /// A device that does not exist may be added later.
+    /// A device that does not exist yet may be added later.
     private func resolved(_ match: EventMatch) -> EventMatch {
         guard let name = match.device, let device = try? device(named: name) else { return match }
         return match.naming(device.label)
@@ -131,10 +132,10 @@ struct EventRequests: RunRequests {
         return .json(.object([]))
     }
 
-    /// The parts of a reset, by their members.
+    /// The parts of a reset, by the names of their members.
     static let resetParts = ["values", "variables", "faults", "bonds", "connections", "journal"]
 
-    /// Why a seed cannot be taken.
+    /// The problem of a seed for a run that cannot begin again.
     private var noNewHistory: ControlProblem {
         clock.manual == nil
             ? ControlProblem(

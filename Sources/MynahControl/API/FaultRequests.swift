@@ -1,7 +1,7 @@
 import MynahEmulator
 import MynahSupport
 
-/// Requests about the faults and the scenarios of a device.
+/// Requests that concern the faults and the scenarios of a device.
 struct FaultRequests: RunRequests {
     let run: any ControlledRun
     let journal: Journal

@@ -4,7 +4,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The OpenAPI document of the API, made from its routes.
+/// Makes the OpenAPI document of the API from its routes.
 enum OpenAPI {
     /// The document; `version` is the version of the program.
     static func document(version: String) -> JSON {

@@ -1,4 +1,4 @@
-/// The effect of a request.
+/// The operation of a request.
 enum Operation: String, CaseIterable, Sendable {
     case getInstance, getHealth, getOpenAPI, getMetrics, getReport
     case getClock, advanceClock
@@ -10,7 +10,7 @@ enum Operation: String, CaseIterable, Sendable {
     case answerRequest
     case listEvents, mark, wait, verify, reset
 
-    /// `true` if the operation has to do with the devices and their time.
+    /// `true` if the operation concerns the devices and their time.
     var takesPart: Bool {
         switch self {
         case .getHealth, .getOpenAPI, .getMetrics: false

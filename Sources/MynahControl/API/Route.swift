@@ -2,35 +2,35 @@ import MynahSupport
 
 /// A method and a path of the API, with their description for the OpenAPI document.
 struct Route: Sendable {
-    /// A part of a path between two slashes.
+    /// A segment of a path.
     enum Segment: Hashable, Sendable {
         case literal(String)
-        /// Any text, as the parameter of this name.
+        /// Any text, which is the parameter with this name.
         case parameter(String)
-        /// All that follows, one segment or more, as the parameter of this name.
+        /// All remaining segments, at least one, which are the parameter with this name.
         case rest(String)
     }
 
     /// The HTTP method.
     var method: String
-    /// The path, with `{NAME}` for a parameter and `{NAME*}` for all that follows.
+    /// The path, with `{NAME}` for a parameter and `{NAME*}` for all remaining segments.
     var path: String
-    /// The effect of the request.
+    /// The operation of the request.
     var operation: Operation
     /// A short sentence for the OpenAPI document.
     var summary: String
-    /// The schemas of the path's parameters that are not any text, by name.
+    /// The schemas, by name, of the path's parameters that accept only some texts.
     var pathSchemas: [String: Schema] = [:]
     /// The query's parameters.
     var query: [Parameter] = []
-    /// The request's body, or `nil` if it has none.
+    /// The request's body, or `nil` if the request has none.
     var body: Body?
-    /// The answers by status.
+    /// The answers, by their status.
     var answers: [Int: Answer]
     /// The segments of the path.
     let segments: [Segment]
 
-    /// A parameter of a query.
+    /// A parameter in the query of a request.
     struct Parameter: Sendable {
         var name: String
         var summary: String
@@ -43,7 +43,7 @@ struct Route: Sendable {
         var example: JSON
         var isRequired = true
 
-        /// The names of its members.
+        /// The names of the body's members.
         var members: [String] {
             guard case .object(let properties, _) = schema else { return [] }
             return properties.map(\.name)
@@ -64,10 +64,10 @@ struct Route: Sendable {
             self.type = type
         }
 
-        /// The request is done, and the answer has no content.
+        /// An answer without content, after the request was carried out.
         static let empty = Answer("Done", .object([]), example: .object([]))
 
-        /// An error (RFC 9457).
+        /// An answer with an error (RFC 9457).
         static func problem(_ summary: String, _ schema: Schema, example: JSON) -> Answer {
             Answer(summary, schema, example: example, type: "application/problem+json")
         }
@@ -93,9 +93,9 @@ struct Route: Sendable {
         }
     }
 
-    /// The parameters of a path that it names, or `nil` if the path is another one.
+    /// The parameters in a path, by name, or `nil` if the path does not match the route.
     ///
-    /// `path` is the segments without their percent-encoding.
+    /// `path` has the segments after percent-decoding.
     func parameters(of path: [String]) -> [String: [String]]? {
         var found: [String: [String]] = [:]
         var rest = path[...]

@@ -1,7 +1,7 @@
 import MynahEmulator
 import MynahSupport
 
-/// Every request of the API.
+/// All requests of the API.
 extension Route {
     static let all: [Route] =
         instance + clock + devices + values + actions + phone + faults + scenarios + requests + events
@@ -57,7 +57,7 @@ extension Route {
             answers: [200: .empty]),
     ]
 
-    /// A whole number of 64 bits.
+    /// The schema of a seed: a whole number of 64 bits.
     private static let seed = Schema.either([.integer(0...Int.max), .string(pattern: "^[0-9]{1,20}$")])
 
     private static let values: [Route] = [

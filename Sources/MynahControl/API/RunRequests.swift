@@ -3,13 +3,13 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Requests of the API about the devices of a run.
+/// Requests that concern the devices of a run.
 protocol RunRequests: Sendable {
     var run: any ControlledRun { get }
 }
 
 extension RunRequests {
-    /// The device of a request, by its name in events or by its profile's file.
+    /// The device in the path of a request, named by its name in events or by its profile's file.
     func device(_ call: APICall) throws(ControlProblem) -> ControlledDevice {
         try device(named: call.parameter("device"))
     }
@@ -39,7 +39,7 @@ extension RunRequests {
         return .json(snapshot.json, status: status)
     }
 
-    /// Calls the emulator, and turns a refusal into a problem.
+    /// Calls the emulator, and converts a refusal into a problem.
     func refusing<Value: Sendable>(
         _ body: () async throws(ControlRefusal) -> Value
     ) async throws(ControlProblem) -> Value {
@@ -52,7 +52,7 @@ extension RunRequests {
 }
 
 extension ControlProblem {
-    /// The problem of a refused request.
+    /// Converts a refusal into a problem.
     init(_ refusal: ControlRefusal) {
         switch refusal {
         case .notFound(let detail): self.init(404, detail)

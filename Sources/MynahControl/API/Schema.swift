@@ -4,17 +4,17 @@ import MynahSupport
 ///
 /// A schema describes a body in the OpenAPI document, and checks the bodies of requests.
 indirect enum Schema: Hashable, Sendable {
-    /// Text; the pattern is a regular expression for the document alone.
+    /// Text; the pattern is a regular expression, and appears only in the document.
     case string(pattern: String? = nil, format: String? = nil)
     /// One of these words.
     case word([String])
     /// A whole number within bounds.
     case integer(ClosedRange<Int>)
     case number
-    /// A number that a request brings.
+    /// A number in a request.
     ///
-    /// The parser refuses a whole number whose digits it would round, and takes 1e30. JSON Schema cannot tell
-    /// them apart, so the document has the bounds of 64 bits for both.
+    /// The parser refuses a whole number whose digits it would round, but accepts 1e30. JSON Schema cannot
+    /// distinguish them, so the document limits both to 64 bits.
     case writtenNumber
     case bool
     /// A single value.
@@ -22,18 +22,18 @@ indirect enum Schema: Hashable, Sendable {
     case array(Schema, longest: Int? = nil)
     /// An object with these members, and others.
     case object([Property], others: Others = .refused)
-    /// One of several.
+    /// A value of one of these schemas.
     case either([Schema])
     case null
-    /// A schema of the document's components.
+    /// A schema in the components of the document.
     case named(String)
 
-    /// The members of an object that its schema does not name.
+    /// The rule for members of an object that its schema does not name.
     enum Others: Hashable, Sendable {
         case refused
-        /// A value of any kind, in an answer.
+        /// They may have any value, in an answer.
         case any
-        /// Any JSON that the parser takes, in a request.
+        /// They may have any JSON that the parser accepts, in a request.
         case written
     }
 
@@ -50,7 +50,7 @@ indirect enum Schema: Hashable, Sendable {
         }
     }
 
-    /// The schema as JSON.
+    /// The schema as JSON for the document.
     var json: JSON {
         switch self {
         case .string(let pattern, let format):

@@ -1,16 +1,17 @@
 import MynahSupport
 
-/// Compares JSON with a schema of the API.
+/// Checks JSON against a schema of the API.
 struct SchemaCheck {
-    /// Whether objects may have members and texts that the schema does not know, as a later version has.
+    /// Whether objects may have members and words that the schema does not know, because a later version may
+    /// have them.
     var allowsMore = false
 
-    /// The misfits, a line for each; empty if the value fits.
+    /// The differences from the schema, a line for each; empty if the value conforms.
     static func faults(of value: JSON, in schema: Schema) -> [String] {
         SchemaCheck().faults(of: value, in: schema)
     }
 
-    /// The misfits at a place of a document, a line for each; empty if the value fits.
+    /// The differences from the schema at a path in a document, a line for each; empty if the value conforms.
     func faults(of value: JSON, in schema: Schema, at place: String = "$") -> [String] {
         switch schema {
         case .constant(let constant):

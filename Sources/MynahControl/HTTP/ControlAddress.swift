@@ -12,10 +12,10 @@ package enum ControlAddress: Hashable, Sendable {
 
     private static let forms = "write HOST:PORT, unix:PATH or off"
 
-    /// Reads `HOST:PORT`, `http://HOST:PORT` or `unix:PATH`.
+    /// Parses `HOST:PORT`, `http://HOST:PORT` or `unix:PATH`.
     ///
-    /// HOST is `localhost` (127.0.0.1), an IPv4 address, or an IPv6 address in brackets. Other names would
-    /// have to be looked up, and no server of ours accepts them in a Host header.
+    /// HOST is `localhost` (127.0.0.1), an IPv4 address, or an IPv6 address in brackets. Other names are not
+    /// accepted, because servers of mynah refuse them in a Host header.
     package init(_ text: String) throws(ControlError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -51,12 +51,12 @@ package enum ControlAddress: Hashable, Sendable {
         self = .tcp(host: host, port: port)
     }
 
-    /// Reads an address as the initializer does; returns `nil` for `off`.
+    /// Parses an address like the initializer; returns `nil` for `off`.
     package static func optional(_ text: String) throws(ControlError) -> ControlAddress? {
         text == "off" ? nil : try ControlAddress(text)
     }
 
-    /// Whether only users of this machine reach it.
+    /// Whether the address can be reached only from this machine.
     package var isLocal: Bool {
         switch self {
         case .unix: true
@@ -71,7 +71,7 @@ package enum ControlAddress: Hashable, Sendable {
         }
     }
 
-    /// The value of a Host header (RFC 9110, 7.2).
+    /// The value of a Host header with the address (RFC 9110, 7.2).
     var authority: String {
         switch self {
         case .unix: "localhost"
@@ -92,7 +92,7 @@ extension ControlAddress: CustomStringConvertible {
 
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Hashable, Sendable {
-    /// 4 or 16 bytes, in network byte order.
+    /// The 4 or 16 bytes of the address, in network byte order.
     let bytes: [UInt8]
 
     static let loopback = IPAddress(bytes: [127, 0, 0, 1])
@@ -101,7 +101,7 @@ package struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads the numbers of an address, without brackets.
+    /// Parses an address in numbers, without brackets.
     init?(_ text: String) {
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var four = in_addr()
@@ -115,7 +115,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads the host of a URL (RFC 3986, 3.2.2): `localhost` or an address, IPv6 in brackets.
+    /// Parses the host of a URL (RFC 3986, 3.2.2): `localhost` or an address, with brackets for IPv6.
     init?(host: Substring) {
         if host.lowercased() == "localhost" {
             self = .loopback
@@ -134,10 +134,10 @@ package struct IPAddress: Hashable, Sendable {
         isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 : bytes.first == 127
     }
 
-    /// The address as the host of a URL.
+    /// The address as the host in a URL.
     var authority: String { isIPv6 ? "[\(text)]" : text }
 
-    /// The address in its usual form.
+    /// The address in its usual notation.
     var text: String {
         var room = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes, &room, socklen_t(room.count)) != nil else {

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client of the control API, with a connection for each request.
+/// A client of the control API that opens a connection for each request.
 package struct ControlClient: Sendable {
     /// A response with its whole body.
     package struct Response: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct ControlClient: Sendable {
 
     /// A request.
     package struct Request: Hashable, Sendable {
-        /// The method, in capitals.
+        /// The method, in upper case.
         package var method: String
         /// The path and query, percent-encoded.
         package var target: String
@@ -38,22 +38,22 @@ package struct ControlClient: Sendable {
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    /// The longest body of a response, in bytes: a report of a full journal has half of it.
+    /// The longest body of a response, in bytes: the report of a full journal has half of that.
     private static let bodyLimit = 64 << 20
-    /// How long a stream of events may be silent: a server sends a comment each 15 s.
+    /// The time without data after which a stream of events fails: a server sends a comment every 15 s.
     private static let streamLimit = Duration.seconds(60)
 
     /// The server.
     package let address: ControlAddress
     private let token: String?
 
-    /// A client of a server.
+    /// Makes a client of the server at an address.
     package init(_ address: ControlAddress, token: String? = nil) {
         self.address = address
         self.token = token
     }
 
-    /// Percent-encodes a path segment or a part of a query.
+    /// Percent-encodes a path segment, or a name or value in a query.
     package static func encode(_ text: String) -> String {
         String(
             decoding: text.utf8.flatMap { byte -> [UInt8] in
@@ -66,7 +66,8 @@ package struct ControlClient: Sendable {
 
     /// Sends a request to an instance of mynah, and returns the response.
     ///
-    /// Throws `protocolViolation` if something else has answered. All of it may take as long as `limit`.
+    /// Throws `protocolViolation` if another program has answered. `limit` is the time for the whole
+    /// exchange.
     package func send(
         _ request: Request, limit: Duration = .seconds(30)
     ) async throws(ControlError) -> Response {
@@ -84,10 +85,10 @@ package struct ControlClient: Sendable {
             remedy: "give the address of mynah serve, or of mynah run --control, with --control")
     }
 
-    /// Reads a stream of server-sent events and calls `each` with every event, until it returns `false` or
+    /// Reads a stream of server-sent events, and calls `each` with every event, until it returns `false` or
     /// the stream ends.
     ///
-    /// Returns `nil`, or the response if it is not such a stream.
+    /// Returns `nil`, or the response if it is not a stream of events.
     package func events(
         _ target: String, after id: String? = nil, _ each: (ServerSentEvent) async -> Bool
     ) async throws(ControlError) -> Response? {
@@ -121,11 +122,11 @@ package struct ControlClient: Sendable {
         return response
     }
 
-    /// Puts a response together.
+    /// Assembles a response from its parts.
     private struct Collector {
         private var response = Response(status: 0, headers: [], body: [])
 
-        /// Adds the next part; returns the response at its end.
+        /// Adds the next part; returns the response after the last one.
         mutating func add(_ part: HTTPClientResponsePart) throws(ControlError) -> Response? {
             switch part {
             case .head(let head):
@@ -149,7 +150,7 @@ package struct ControlClient: Sendable {
 
     /// Sends a request and calls `take` with each part of the response, until it returns a result.
     ///
-    /// The limit is for the whole response, or with `isStream` for each part.
+    /// The limit is for the whole response, or with `isStream` for the time until each part.
     private func exchange<Result: Sendable>(
         _ request: Request, limit: Duration, isStream: Bool = false,
         _ take: (HTTPClientResponsePart) async throws -> Result?

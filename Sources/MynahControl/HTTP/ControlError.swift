@@ -1,12 +1,12 @@
-/// Why a control address cannot be used, or why its other side did not answer.
+/// The reason that a control address cannot be used, or that the other side did not answer.
 package struct ControlError: Error, Hashable, Sendable {
     /// The kind of error.
     package enum Code: Hashable, Sendable {
         /// The text is not a control address, or names one that this machine does not have.
         case invalidAddress
-        /// Another process listens there, or something that is not a socket has the path.
+        /// Another process listens at the address, or the path is not a socket.
         case inUse
-        /// This user has no permission.
+        /// The user has no permission to use the address.
         case notPermitted
         /// The address needs a token.
         case tokenRequired
@@ -16,7 +16,7 @@ package struct ControlError: Error, Hashable, Sendable {
         case unreachable
         /// The connection ended before the response was complete.
         case disconnected
-        /// The other side's answer is not HTTP, or too long.
+        /// The answer of the other side is not HTTP, or is too long.
         case protocolViolation
         /// The other side did not answer in time.
         case timedOut

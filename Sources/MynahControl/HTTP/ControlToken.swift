@@ -1,14 +1,14 @@
 import Glibc
 import MynahSupport
 
-/// The secret that a client sends to an address that others reach.
+/// The secret token that a client sends to an address that can be reached from other machines.
 package enum ControlToken {
-    /// The longest file, in bytes.
+    /// The largest size of the file, in bytes.
     private static let longest = 4096
 
-    /// Reads a token's file: one line of printable ASCII characters without spaces.
+    /// Reads a file with a token: one line of printable ASCII characters without spaces.
     ///
-    /// The token is not repeated in an error. `isServer`: a file that other users may read or write is
+    /// Errors do not contain the token. With `isServer`, a file that other users can read or write is
     /// refused.
     package static func read(_ path: String, isServer: Bool = false) throws(ControlError) -> String {
         let bytes: [UInt8]

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Holds the answer of a server until the request is written, because HTTP's decoder refuses an earlier
-/// answer.
+/// Holds a server's answer until the client has written its request, because the HTTP decoder fails on an
+/// earlier answer.
 ///
 /// A server whose connections are all in use answers 503 as soon as it has accepted one.
 final class EarlyAnswer: ChannelDuplexHandler {
@@ -10,7 +10,7 @@ final class EarlyAnswer: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The bytes that came before the request; `nil` once it is written.
+    /// The bytes that arrived before the request was written, or `nil` after that.
     private var held: [NIOAny]? = []
     private var isInputClosed = false
 

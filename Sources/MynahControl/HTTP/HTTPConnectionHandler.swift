@@ -2,7 +2,7 @@ import MynahSupport
 import NIOCore
 import NIOHTTP1
 
-/// Runs one connection on the event loop: passes the parser's results to the machine, and carries out its
+/// Runs one connection on the event loop: passes parsed parts to `HTTPConnectionMachine`, and carries out its
 /// actions.
 final class HTTPConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -72,14 +72,14 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
         if machine.holdsReads { holdsRead = true } else { context.read() }
     }
 
-    /// Bytes came; returns whether the parser may see them.
+    /// Handles received bytes before they are parsed; returns whether to parse them.
     func received(_ count: Int) -> Bool {
         guard !machine.discards else { return false }
         perform(machine.received(count))
         return true
     }
 
-    /// Tells the machine that the parser has read all received bytes.
+    /// Notes that the parser has processed all received bytes.
     func parsed() { perform(machine.parsed()) }
 
     private func problem(of error: HTTPParserError) -> ControlProblem {
@@ -156,9 +156,9 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Writing
 
-    /// Writes parts; the promise is kept when the socket has taken them all.
+    /// Writes parts; the promise is fulfilled when the socket has accepted them all.
     ///
-    /// A client that takes nothing for the idle time loses its connection.
+    /// If a client accepts no data for the idle time, its connection is closed.
     func write(_ parts: [HTTPServerResponsePart], _ promise: EventLoopPromise<Void>?) {
         guard let context, let last = parts.last else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -175,14 +175,14 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
         context.writeAndFlush(Self.wrapOutboundOut(last), promise: promise)
     }
 
-    /// The whole response was written.
+    /// Handles that the whole response was written.
     func answered() {
         task = nil
         perform(machine.answered())
     }
 }
 
-/// Counts the bytes before the parser sees them, and discards them after the last response.
+/// Counts bytes before they are parsed, and discards them after the last response.
 final class HTTPByteCounter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -202,7 +202,7 @@ final class HTTPByteCounter: ChannelInboundHandler {
 
 /// Sends a response from its task to its connection.
 private struct HTTPSender: Sendable {
-    /// A body goes to the socket in pieces of this size, so that its progress can be seen.
+    /// The size of the pieces in which a body is written, so that its progress can be seen.
     private static let pieceSize = 65_536
 
     let loop: any EventLoop
@@ -238,7 +238,7 @@ private struct HTTPSender: Sendable {
         return !Task.isCancelled
     }
 
-    /// Returns after the socket has taken the parts, or `false` if the client is gone.
+    /// Returns after the socket has accepted the parts, or returns `false` if the client has disconnected.
     private func write(_ parts: [HTTPServerResponsePart]) async -> Bool {
         let promise = loop.makePromise(of: Void.self)
         loop.execute { connection.value.write(parts, promise) }

@@ -1,39 +1,39 @@
-/// One connection's requests, in order: reads a head and a body within their limits, lets the request be
-/// answered, and goes on with the next.
+/// Handles the requests of one connection in order: reads a head and a body within their limits, has the
+/// request answered, and continues with the next.
 ///
-/// The machine does no I/O: its methods get events and return actions.
+/// This state machine does no I/O: its methods get events and return actions.
 struct HTTPConnectionMachine {
     /// A part of a request, from the parser.
     enum Input: Hashable, Sendable {
         case head(HTTPHead)
         case body([UInt8])
         case end
-        /// The bytes are not HTTP; the parser has stopped.
+        /// The bytes are not HTTP; the parser has stopped for this reason.
         case malformed(ControlProblem)
     }
 
-    /// A time limit; one at most runs at a time.
+    /// A time limit; at most one is running at a time.
     enum Timer: Hashable, Sendable {
         /// No byte of the next request has arrived.
         case idle
-        /// A head has begun and is not complete.
+        /// A head has begun, and is not complete.
         case head
-        /// A body is not complete.
+        /// A body has begun, and is not complete.
         case body
         /// The last response was sent, and the client has not closed the connection.
         case linger
     }
 
     enum Action: Sendable {
-        /// Replace the time limit that runs; `nil` stops it.
+        /// Start a time limit in place of the current one; `nil` only stops that one.
         case arm(Timer?)
-        /// Tell the client to send the body: 100 Continue.
+        /// Ask the client to send the body: 100 Continue.
         case sendContinue
-        /// Let the handler answer, or send a response that is decided already.
+        /// Have the handler answer, or send the response that is decided already.
         case answer(HTTPRequest, decided: HTTPResponse?, minorVersion: Int, keepsAlive: Bool)
-        /// Send a response to a request that was not read to its end, then `finish`.
+        /// Send a response to a request that was not read completely, then `finish`.
         case refuse(ControlProblem)
-        /// Close the sending side, and discard received bytes until the client closes too.
+        /// Close the sending side, and discard received bytes until the client closes its side.
         case finish
         /// Close both sides at once.
         case close
@@ -51,26 +51,27 @@ struct HTTPConnectionMachine {
         case head
         case body(Reception)
         case answering(keepsAlive: Bool)
-        /// The response was sent; nothing is read any more.
+        /// The last response was sent, and nothing more is read.
         case lingering
         case closed
     }
 
-    /// The most pending parts: one read has far fewer, so only a client that floods reaches it.
+    /// The largest number of pending parts; one read produces far fewer, so only a malicious client reaches
+    /// it.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules
-    /// The most bytes that may come without completing a head or a part of a body.
+    /// The largest number of bytes that may arrive without completing a head or a part of a body.
     ///
-    /// The parser limits names and values itself, but passes over spaces, empty lines and chunk extensions.
+    /// The parser limits names and values itself, but ignores spaces, empty lines and chunk extensions.
     private let headLimit: Int
     private let precheck: @Sendable (HTTPRequest) -> HTTPResponse?
     private var state = State.idle
     /// The body that is being received.
     ///
-    /// The body is not in `state`, because every chunk would copy it there.
+    /// The body is not in `state`, because there it would be copied with every chunk.
     private var body: [UInt8] = []
-    /// The parts that came after the request that is being answered.
+    /// The parts that arrived after the request that is being answered.
     private var pending: ArraySlice<Input> = []
     private var silentBytes = 0
     private var isQuiescing = false
@@ -83,12 +84,12 @@ struct HTTPConnectionMachine {
         self.precheck = precheck
     }
 
-    /// Whether to leave further bytes in the socket for now.
+    /// Whether to leave further bytes unread in the socket for now.
     var holdsReads: Bool {
         if case .answering = state { true } else { !pending.isEmpty }
     }
 
-    /// Whether bytes that come are discarded.
+    /// Whether received bytes are discarded.
     var discards: Bool {
         switch state {
         case .lingering, .closed: true
@@ -96,13 +97,13 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// The connection was accepted.
+    /// Handles that the connection was accepted.
     func opened() -> [Action] { [.arm(.idle)] }
 
-    /// The client has connected to this address: one of many, if the server listens on all.
+    /// Notes the address that the client has connected to, which is one of many if the server listens on all.
     mutating func connected(to host: IPAddress) { rules.local?.host = host }
 
-    /// Bytes came; the parser sees them next.
+    /// Handles received bytes, before they are parsed.
     mutating func received(_ count: Int) -> [Action] {
         silentBytes += count
         guard case .idle = state else { return [] }
@@ -110,7 +111,7 @@ struct HTTPConnectionMachine {
         return [.arm(.head)]
     }
 
-    /// The parser has seen all bytes that came.
+    /// Handles that all received bytes were parsed.
     mutating func parsed() -> [Action] {
         guard silentBytes > headLimit else { return [] }
         switch state {
@@ -126,7 +127,7 @@ struct HTTPConnectionMachine {
         ControlProblem(431, "the request line and headers are longer than \(limit) bytes")
     }
 
-    /// Handles a part of a request that the parser has found.
+    /// Handles a parsed part of a request.
     mutating func handle(_ input: Input) -> [Action] {
         silentBytes = 0
         switch state {
@@ -139,7 +140,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// The response was sent, and the socket has taken all of it.
+    /// Handles that the response was sent completely.
     mutating func answered() -> [Action] {
         guard case .answering(let keepsAlive) = state else { return [] }
         guard keepsAlive, !isQuiescing else {
@@ -163,7 +164,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// A time limit has passed.
+    /// Handles that a time limit elapsed.
     mutating func timeIsUp() -> [Action] {
         switch state {
         case .head: refuse(ControlProblem(408, "the request line and headers did not come in time"))
@@ -173,7 +174,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// The server ends: the request that is being read or answered is the last.
+    /// Handles the end of the server: the current request is the last.
     mutating func quiesce() -> [Action] {
         isQuiescing = true
         switch state {
@@ -182,7 +183,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// The connection has ended.
+    /// Handles that the connection has ended.
     mutating func closed() -> [Action] {
         state = .closed
         forget()

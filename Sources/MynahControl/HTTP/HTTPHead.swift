@@ -1,6 +1,6 @@
-/// The head of a request as the parser found it.
+/// The head of a request, as parsed.
 struct HTTPHead: Hashable, Sendable {
-    /// How the end of the body is found (RFC 9112, 6.3).
+    /// How the end of the body is determined (RFC 9112, 6.3).
     enum BodyLength: Hashable, Sendable {
         case absent
         case known(Int)
@@ -9,20 +9,20 @@ struct HTTPHead: Hashable, Sendable {
 
     var method: String
     var target: String
-    /// The minor version of HTTP/1.
+    /// The minor version of HTTP/1.x.
     var minorVersion: Int
     var headers: [HTTPField]
 
-    /// Whether the connection can take another request after this one.
+    /// Whether the connection can be used for another request after this one.
     ///
-    /// The parser stops after a request that asks for another protocol.
+    /// The parser stops after a request to change the protocol.
     var keepsAlive: Bool {
         minorVersion >= 1 && !headers.list("connection").contains("close")
             && headers["upgrade"] == nil && method != "CONNECT"
     }
 
-    /// The body's length, or `nil` if two parties could disagree about it: request smuggling (RFC 9112,
-    /// 11.2).
+    /// The body's length, or `nil` if two programs could interpret it differently, which allows request
+    /// smuggling (RFC 9112, 11.2).
     var bodyLength: BodyLength? {
         let lengths = headers.values(of: "content-length")
         let codings = headers.list("transfer-encoding")

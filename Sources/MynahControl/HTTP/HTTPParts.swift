@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// A response's head, and its body if that is whole, as NIO writes them.
+/// A response's head, and its body if that is complete, in NIO's types.
 struct HTTPParts {
     var head: HTTPResponseHead
-    /// Empty for a stream and for HEAD.
+    /// The body; empty for a stream and for a HEAD request.
     var body: IOData
 
     init(_ response: HTTPResponse, for method: String?, minorVersion: Int, keepsAlive: Bool) {
@@ -38,7 +38,8 @@ struct HTTPParts {
 }
 
 extension HTTPField {
-    /// `true` if the text cannot end its line, or the head, early: a value may come from a profile.
+    /// `true` if the text contains nothing that would end its line or the head: a value may come from a
+    /// profile.
     fileprivate var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
             && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
@@ -46,7 +47,7 @@ extension HTTPField {
 }
 
 extension HTTPHead {
-    /// A head from the parser.
+    /// Converts a parsed head.
     init(_ head: HTTPRequestHead) {
         method = head.method.rawValue
         target = head.uri

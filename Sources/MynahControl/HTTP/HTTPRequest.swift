@@ -1,6 +1,6 @@
 /// A header field.
 package struct HTTPField: Hashable, Sendable {
-    /// The name, in any case.
+    /// The field's name, in upper or lower case.
     package var name: String
     /// The value.
     package var value: String
@@ -12,11 +12,11 @@ package struct HTTPField: Hashable, Sendable {
     }
 }
 
-/// An item of a query, percent-decoded.
+/// A percent-decoded item of a query.
 package struct HTTPQueryItem: Hashable, Sendable {
-    /// The name before the equals sign.
+    /// The text before the equals sign.
     package var name: String
-    /// The value after it, empty if there is no equals sign.
+    /// The text after the equals sign, or empty if there is none.
     package var value: String
 
     /// An item.
@@ -27,16 +27,16 @@ package struct HTTPQueryItem: Hashable, Sendable {
 }
 
 extension [HTTPField] {
-    /// The values of all fields of a name, in any case.
+    /// The values of all fields with a name, in upper or lower case.
     package func values(of name: String) -> [String] {
         filter { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }
             .map(\.value)
     }
 
-    /// The value of the first field of a name, in any case.
+    /// The value of the first field with a name, in upper or lower case.
     package subscript(name: String) -> String? { values(of: name).first }
 
-    /// The members of a comma-separated list over all fields of a name, in lower case.
+    /// The members, in lower case, of the comma-separated lists in all fields with a name.
     func list(_ name: String) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmed.lowercased() }
     }
@@ -52,17 +52,18 @@ extension StringProtocol {
 
 /// A request that has passed the server's checks.
 package struct HTTPRequest: Hashable, Sendable {
-    /// The method, in capitals.
+    /// The method, in upper case.
     package var method: String
-    /// The path's segments, percent-decoded; `/v1/devices` has two, and a slash at the end adds an empty one.
+    /// The percent-decoded segments of the path; `/v1/devices` has two, and a slash at the end adds an empty
+    /// one.
     package var path: [String]
     /// The query's items, in order.
     package var query: [HTTPQueryItem]
     /// The header fields, in order.
     package var headers: [HTTPField]
-    /// The body; empty while only the head is checked.
+    /// The body; empty while only the head is being checked.
     package var body: [UInt8]
-    /// `true` if the request came over a Unix socket, whose users may name files.
+    /// `true` if the request came through a Unix socket, whose users may name files.
     package var isUnixSocket: Bool
 
     /// A request.
@@ -78,6 +79,6 @@ package struct HTTPRequest: Hashable, Sendable {
         self.isUnixSocket = isUnixSocket
     }
 
-    /// The value of the query's first item of a name, or `nil` if it has none.
+    /// The value of the query's first item with a name, or `nil` if there is none.
     package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

@@ -1,15 +1,15 @@
 package import MynahSupport
 import NIOHTTP1
 
-/// A response, whole or a stream.
+/// A response: complete, or a stream.
 package struct HTTPResponse: Sendable {
-    /// The part after the head.
+    /// The body of a response.
     package enum Body: Sendable {
         /// The whole body.
         case bytes([UInt8])
-        /// A function that writes it, until it returns.
+        /// A function that writes the body until it returns.
         ///
-        /// The task of the function is cancelled when the client is gone.
+        /// The function's task is cancelled when the client disconnects.
         case stream(@Sendable (HTTPStreamWriter) async -> Void)
     }
 
@@ -17,7 +17,7 @@ package struct HTTPResponse: Sendable {
     package var status: Int
     /// The media type.
     package var contentType: String
-    /// Further header fields; the server adds those about the connection and the length.
+    /// Further header fields; the server adds those for the connection and the length.
     package var headers: [HTTPField]
     /// The body.
     package var body: Body
@@ -50,7 +50,7 @@ package struct HTTPResponse: Sendable {
         HTTPResponse(200, contentType: "text/event-stream", body: .stream(body))
     }
 
-    /// A problem document (RFC 9457); `headers` has, for example, `Allow` of a 405.
+    /// A problem document (RFC 9457); `headers` are additional fields, such as `Allow` for status 405.
     package init(_ problem: ControlProblem, headers: [HTTPField] = []) {
         var response = HTTPResponse.json(problem.json, status: problem.status)
         response.contentType = "application/problem+json"
@@ -82,12 +82,13 @@ extension ControlProblem {
 package struct HTTPStreamWriter: Sendable {
     private let send: @Sendable ([UInt8]) async -> Bool
 
-    /// A writer over a function that returns `false` when the client is gone.
+    /// Makes a writer around a function that returns `false` when the client has disconnected.
     package init(_ send: @escaping @Sendable ([UInt8]) async -> Bool) {
         self.send = send
     }
 
-    /// Writes bytes, and returns after the socket has taken them; returns `false` if the client is gone.
+    /// Writes bytes, and returns after the socket has accepted them; returns `false` if the client has
+    /// disconnected.
     @discardableResult
     package func write(_ bytes: [UInt8]) async -> Bool { await send(bytes) }
 }

@@ -1,16 +1,16 @@
 import MynahSupport
 
-/// The server's decision on a request from its head alone, before anything of it reaches a handler.
+/// The rules by which the server refuses a request from its head alone, before the handler gets any of it.
 ///
 /// Any web page can send requests to a loopback address, and DNS rebinding lets it read the responses. So
 /// Host, Origin and Sec-Fetch-Site are checked.
 struct HTTPRules: Sendable {
     /// The longest body, in bytes.
     var bodyLimit: Int
-    /// The token that a request over TCP needs, or `nil` if it needs none.
+    /// The token that requests over TCP need, or `nil` if they need none.
     var token: String?
-    /// The address that the client has connected to, or `nil` for a Unix socket, which only its owner
-    /// reaches.
+    /// The address that the client has connected to, or `nil` for a Unix socket, which only its owner can
+    /// open.
     var local: LocalAddress?
 
     /// A TCP address of this machine.
@@ -19,7 +19,8 @@ struct HTTPRules: Sendable {
         var port: UInt16
     }
 
-    /// 10.0.2.2 is how an Android emulator reaches its machine's loopback.
+    /// The names of this machine's loopback address in a Host header; 10.0.2.2 is its address inside an
+    /// Android emulator.
     private static let loopbackNames = [
         IPAddress.loopback, IPAddress("::1"), IPAddress("10.0.2.2"),
     ]
@@ -44,7 +45,8 @@ struct HTTPRules: Sendable {
         ControlProblem(413, "the body is longer than \(limit) bytes")
     }
 
-    /// A body must be JSON: browsers send JSON to another site only after a preflight request.
+    /// The problem of a body that is not JSON: browsers send JSON to another site only after a preflight
+    /// request.
     static func mediaTypeProblem(_ head: HTTPHead) -> ControlProblem? {
         guard ["POST", "PUT", "PATCH"].contains(head.method) else { return nil }
         let types = head.headers.values(of: "content-type")
@@ -83,7 +85,8 @@ struct HTTPRules: Sendable {
         return nil
     }
 
-    /// The token comes in a header, from the page in a cookie, or once in the query of the page's address.
+    /// The problem of a request without a valid token, which is in a header, in the page's cookie, or once in
+    /// the query of the page's address.
     private func tokenProblem(_ head: HTTPHead) -> ControlProblem? {
         guard let local, let token else { return nil }
         let given = head.headers.values(of: "authorization")
@@ -107,15 +110,15 @@ struct HTTPRules: Sendable {
         return ControlProblem(403, "the token is not this server's")
     }
 
-    /// The response to a request that has the token in the query of the page's address, or `nil` if it has
-    /// none: the page without it, and the cookie.
+    /// The response to a request with the token in the query of the page's address: a redirect to the page,
+    /// and the cookie; `nil` for any other request.
     func signIn(_ head: HTTPHead) -> HTTPResponse? {
         guard let local, PageSession.token(inTargetOf: head) != nil else { return nil }
         return PageSession.signIn(token, port: local.port)
     }
 
-    /// Whether an authority (RFC 3986, 3.2) names this server by an IP address: unlike a name, no other site
-    /// can let a browser resolve it to this server.
+    /// Whether an authority (RFC 3986, 3.2) contains an IP address of this server; a name is not accepted,
+    /// because another site could make a browser resolve it to this server.
     private func names(_ authority: Substring, _ local: LocalAddress) -> Bool {
         var host = authority
         var port: UInt16? = 80
@@ -130,7 +133,7 @@ struct HTTPRules: Sendable {
 
     private static func quoted(_ text: String) -> String { "\"\(text.prefix(utf8: 100))\"" }
 
-    /// Compares in a time that depends on the lengths alone.
+    /// Compares two texts in a time that depends only on their lengths.
     static func areEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }

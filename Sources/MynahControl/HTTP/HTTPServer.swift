@@ -5,44 +5,43 @@ import NIOPosix
 
 /// An HTTP/1.1 server for the control API, on a TCP port or a Unix socket.
 ///
-/// Before a handler gets a request, the server has refused requests that are too long or too slow, and those
-/// from web pages of another origin. A client that closes its sending side counts as gone: the task that
-/// answers it is cancelled.
+/// The server refuses requests that are too long or too slow, and those from web pages of another origin,
+/// before they reach a handler. A client that closes its sending side is treated as disconnected: the task
+/// that answers its request is cancelled.
 package final class HTTPServer: Sendable {
-    /// Answers a request; it is cancelled when the client is gone.
+    /// Answers a request; its task is cancelled when the client disconnects.
     package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
-    /// Decides from a request without its body, on the event loop: returns the response of one that will
-    /// fail anyway, for example 404 or 405, or `nil`.
+    /// Returns the response to a request that will fail regardless of its body, for example 404 or 405, or
+    /// `nil`; called on the event loop with an empty body.
     package typealias Precheck = @Sendable (HTTPRequest) -> HTTPResponse?
 
     /// Limits and access.
     package struct Options: Sendable {
-        /// The longest request line with all headers, in bytes.
+        /// The largest size of the request line with all headers, in bytes.
         package var headLimit = 16 << 10
-        /// The longest body, in bytes.
+        /// The largest size of a body, in bytes.
         package var bodyLimit = 1 << 20
-        /// How many connections are served at once; further ones get 503 and are closed.
+        /// The largest number of connections at a time; further ones get 503 and are closed.
         package var connectionLimit = 64
-        /// How many descriptors connections leave to the rest of the program.
+        /// The number of file descriptors that connections leave for the rest of the program.
         package var descriptorReserve: UInt64 = 16
-        /// How long a head may take from its first byte on.
+        /// The time limit for a head, from its first byte on.
         package var headTime: Duration = .seconds(5)
-        /// How long a body may take from the end of the head on.
+        /// The time limit for a body, from the end of the head on.
         package var bodyTime: Duration = .seconds(60)
-        /// How long a connection may be without a request, and how long a client may take nothing of a
-        /// response.
+        /// The time limit for a connection without a request, and for a client that does not read a response.
         package var idleTime: Duration = .seconds(60)
-        /// How long a client may leave a connection open after its last response.
+        /// The time limit for a client to close the connection after its last response.
         package var lingerTime: Duration = .seconds(2)
-        /// How long to wait after the system refused to accept a connection, for example without a free
+        /// The pause after the system refused to accept a connection, for example for lack of a file
         /// descriptor.
         package var acceptPause: Duration = .seconds(1)
-        /// How long `stop` lets requests finish.
+        /// The time for which `stop` waits for requests to finish.
         package var stopTime: Duration = .seconds(1)
         /// The token that requests over TCP need, or `nil` if they need none.
         package var token: String?
 
-        /// The limits of the control API, and no token.
+        /// Makes the default options of the control API, without a token.
         package init() {}
     }
 
@@ -53,9 +52,9 @@ package final class HTTPServer: Sendable {
         case ended
     }
 
-    /// One thread for all servers and clients of the process.
+    /// The thread of all servers and clients of the process.
     ///
-    /// The group is never shut down: it would have to outlive every task that answers a request.
+    /// The group is never shut down, because it would have to outlive every task that answers a request.
     static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private let address: ControlAddress
@@ -65,7 +64,7 @@ package final class HTTPServer: Sendable {
     private let state = Lock(State.new)
     private let connections = Lock<[ObjectIdentifier: any Channel]>([:])
 
-    /// A server that does not listen yet.
+    /// Makes a server that does not listen yet.
     package init(
         _ address: ControlAddress, options: Options = Options(), precheck: @escaping Precheck = { _ in nil },
         handler: @escaping Handler
@@ -78,7 +77,7 @@ package final class HTTPServer: Sendable {
 
     /// Listens, and returns the address with its port.
     ///
-    /// A Unix socket gets mode 0600. One that an ended process left is replaced. Call it once.
+    /// A Unix socket gets mode 0600, and replaces one of a process that has ended. Call this once.
     package func start() async throws(ControlError) -> ControlAddress {
         guard address.isLocal || options.token != nil else {
             throw ControlError(
@@ -103,8 +102,7 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Stops listening, lets the requests that are being answered finish, but not for long, and closes all
-    /// connections.
+    /// Stops listening, waits a short time for requests to finish, and closes all connections.
     package func stop() async {
         let running: (any Channel, ListeningSocket)? = state.withLock { state in
             defer { state = .ended }
@@ -169,20 +167,20 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// How many descriptors the process may still open before a client comes.
+    /// The number of file descriptors that the process may still open for other purposes before a client
+    /// connects.
     ///
-    /// libdispatch has a timer for each of its three clocks, and opens it when the clock is first used. On a
-    /// busy machine that is after the check, and each client would then be refused.
+    /// libdispatch has a timer for each of its three clocks, and opens it at the clock's first use. On a busy
+    /// machine this happens after the check, and then each client would be refused.
     private static let laterDescriptors: UInt64 = 2
 
-    /// The reason for which no connection would be served now, as a sentence without its full stop, or `nil`
-    /// if one would.
+    /// The reason that no connection could be served now, as a sentence without its full stop, or `nil`.
     package var lackOfFiles: String? {
         OpenFiles.problem(
             of: "a client of the control API", leaving: options.descriptorReserve + Self.laterDescriptors)
     }
 
-    /// Why a connection is not served, or `nil` if it is, and then it is counted.
+    /// Counts a connection, or returns the reason that it is not served.
     private func refusal(of channel: any Channel) -> String? {
         guard leavesDescriptors(channel) else {
             return "this server may not open more files, of which a connection is one; \(OpenFiles.remedy)"
@@ -190,10 +188,10 @@ package final class HTTPServer: Sendable {
         return admit(channel) ? nil : "all connections of this server are in use; close one, or try again"
     }
 
-    /// Whether enough descriptors are free beside a connection's.
+    /// Whether enough file descriptors are left after a connection was accepted.
     ///
-    /// libdispatch ends a process that has none: once a second it opens a file for each of its threads. A new
-    /// descriptor is the lowest free number, so that a high one means that few are left.
+    /// libdispatch crashes a process that has none: once a second it opens a file for each of its threads. A
+    /// new descriptor has the lowest free number, so a high number means that few are left.
     private func leavesDescriptors(_ channel: any Channel) -> Bool {
         let number = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
@@ -216,10 +214,11 @@ package final class HTTPServer: Sendable {
     }
 }
 
-/// Stops accepting for a while after the system refused a connection, for example without a free descriptor.
+/// Stops accepting connections for a while after the system refused one, for example for lack of a file
+/// descriptor.
 ///
-/// NIO's `AcceptBackoffHandler` does not: the channel stays registered for reads after an error, and the
-/// connection that still waits wakes the event loop again at once, for ever.
+/// NIO's `AcceptBackoffHandler` does not help: the channel stays registered for reads after an error, and the
+/// waiting connection wakes the event loop again and again.
 private final class HTTPAcceptPause: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -239,15 +238,15 @@ private final class HTTPAcceptPause: ChannelInboundHandler {
     }
 }
 
-/// Refuses a connection for which there is no room, and closes it when its client has gone.
+/// Refuses a connection for which there is no room, and closes it after the client has closed its side.
 ///
-/// The request is read and dropped: a socket that is closed with unread bytes is reset, and then the client
-/// never sees the response.
+/// The request is read and dropped, because a socket that is closed with unread bytes is reset, and then the
+/// client does not get the response.
 private final class HTTPOverload: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How much of a request is read before the connection is closed all the same.
+    /// The number of bytes after which the connection is closed even if the client has not closed its side.
     private static let mostRead = 64 << 10
 
     private let reason: String

@@ -5,8 +5,8 @@ struct HTTPTarget: Hashable, Sendable {
     var path: [String]
     var query: [HTTPQueryItem]
 
-    /// Reads a target; returns `nil` if it is in another form, or if a percent-encoding is wrong, is not
-    /// UTF-8, or is a control character.
+    /// Parses a target, or returns `nil` if it has another form, or a percent-encoding that is wrong, not
+    /// UTF-8, or a control character.
     init?(_ target: String) {
         guard target.hasPrefix("/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
         let parts = target.dropFirst().split(

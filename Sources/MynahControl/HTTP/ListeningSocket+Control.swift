@@ -4,8 +4,8 @@ import MynahSupport
 extension ListeningSocket {
     /// Listens at the address of a control server.
     ///
-    /// NIO would leave the socket at a path open to other users until its mode is changed, and would remove a
-    /// path that is another's by now.
+    /// NIO would leave the socket file accessible to other users until its mode is changed, and would remove
+    /// a path that belongs to another process by then.
     init(_ address: ControlAddress) async throws(ControlError) {
         switch address {
         case .tcp(let host, let port):
@@ -33,7 +33,7 @@ extension ControlAddress {
 }
 
 extension ControlError {
-    /// The error of listening on a port of an address.
+    /// Makes the error of listening on a port of an address.
     fileprivate init(_ error: SystemError, _ host: IPAddress, _ port: UInt16) {
         switch error.number {
         case EADDRINUSE:
@@ -49,7 +49,7 @@ extension ControlError {
         }
     }
 
-    /// The error of listening at a path.
+    /// Makes the error of listening at a path.
     fileprivate init(_ problem: ListeningSocket.PathProblem, _ path: String) {
         switch problem {
         case .pathTooLong: self.init(.invalidAddress, "the socket path \(path) is too long")
@@ -83,7 +83,7 @@ extension ControlError {
 }
 
 extension IPAddress {
-    /// The address and a port as the system's socket calls take them.
+    /// The address and a port in the form of the system's socket calls.
     func socketAddress(port: UInt16) -> SocketAddress {
         // Not as sockaddr_in: NIO brings a module of its own for it, and which one declares it depends on the
         // order of a build. The layout is that of ip(7) and ipv6(7).

@@ -1,8 +1,8 @@
-/// An event of a stream (HTML Living Standard, 9.2, server-sent events).
+/// A server-sent event (HTML Living Standard, 9.2).
 package struct ServerSentEvent: Hashable, Sendable {
-    /// The id after which a client resumes, or `nil` if the event has no id.
+    /// The id of the last event, from which a client can resume, or `nil` if there was none.
     package var id: String?
-    /// The type, or `nil` for `message`.
+    /// The type of the event, or `nil` for `message`.
     package var event: String?
     /// The data, of any number of lines.
     package var data: String
@@ -15,12 +15,12 @@ package struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// Finds the events in a stream's bytes, however they are cut.
+/// Parses server-sent events from the bytes of a stream, in pieces of any length.
 package struct ServerSentEventParser: Sendable {
-    /// The stream has an event that is longer than the limit.
+    /// An event in the stream is longer than the limit.
     package struct TooLong: Error, Hashable, Sendable {}
 
-    /// The longest event, in bytes.
+    /// The largest length of an event, in bytes.
     private let limit: Int
     private var line: [UInt8] = []
     private var lastWasCR = false
@@ -74,9 +74,9 @@ package struct ServerSentEventParser: Sendable {
         return nil
     }
 
-    /// The event at an empty line, or `nil` if it has no data.
+    /// Returns the event that an empty line completes, or `nil` if it has no data.
     ///
-    /// The id is kept: it holds for all events until the next id.
+    /// The id stays valid for all following events until the next id.
     private mutating func dispatch() -> ServerSentEvent? {
         defer {
             data = []

@@ -1,12 +1,12 @@
-/// The page for browsers, at `/`: HTML, a style sheet, a module and an icon.
+/// The web page at `/`: HTML, a style sheet, a module and an icon.
 enum ControlPage {
     /// A file of the page.
     struct File: Sendable {
-        /// The path at which it is served, without the slash before it.
+        /// The path of the file, without the slash before it.
         var path: String
         var contentType: String
         var body: [UInt8]
-        /// Distinguishes this content from that of another version (RFC 9110, 8.8.3).
+        /// The tag that distinguishes this content from that of another version (RFC 9110, 8.8.3).
         var entityTag: String
 
         init(_ path: String, _ contentType: String, _ text: String) {
@@ -26,7 +26,8 @@ enum ControlPage {
         File("icon.svg", "image/svg+xml", PageFiles.icon),
     ]
 
-    /// Nothing of another origin is loaded or shows the page, and no text becomes markup or a script.
+    /// The content security policy: the page loads nothing from another origin, cannot be embedded in another
+    /// page, and does not treat text as markup or script.
     private static let policy = [
         "default-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         "object-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",

@@ -9,14 +9,14 @@ import MynahSupport
 /// Belongs to the manager's player, and runs on the phone's executor.
 final class CentralDevices {
     let central: Profile.Central
-    /// The memory of the device that the app plays.
+    /// The shared state of the device whose app has the manager.
     private let memory: DeviceMemory
     /// The manager's index among the central managers of the app.
     private let number: Int
     var script: CentralScript
-    /// The peripherals of this launch that an entry was given, and those that the system kept.
+    /// The peripherals of this launch that were assigned to an entry, and those that the system preserved.
     var peripherals: [PeripheralIdentifier: Peripheral] = [:]
-    /// Where the device of each entry was last.
+    /// The last known address of each entry's device.
     private var addresses: [Int: DeviceAddress] = [:]
 
     init(of central: Profile.Central, _ number: Int, _ memory: DeviceMemory) {
@@ -28,18 +28,19 @@ final class CentralDevices {
 
     // MARK: Entries
 
-    /// The entry of a name, or `nil` if it has none.
+    /// The entry with a name, or `nil` if there is none.
     func entry(named name: String) -> Profile.Central.Peripheral? {
         central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
     }
 
-    /// The device that an entry of a name has or had last, also in an earlier run; `nil` if it never had one.
+    /// The device that was last assigned to the entry with a name, even in an earlier run; `nil` if none ever
+    /// was.
     func device(of name: String) -> PeripheralIdentifier? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
             ?? memory.appSide.savedDevice(named: name, of: number)
     }
 
-    /// The name of the entry that a device was given, or `nil` if it has none.
+    /// The name of the entry that a device is assigned to, or `nil` if there is none.
     func name(of device: PeripheralIdentifier) -> String? {
         let entry =
             script.entry(of: device)
@@ -51,7 +52,7 @@ final class CentralDevices {
 
     // MARK: Peripherals
 
-    /// The app stores the identifiers of its devices, unless nothing about them is new.
+    /// Stores the identifiers of the devices in the app's data, if they or anything else have changed.
     func save(isChanged: Bool = false) {
         guard var saved = memory.appSide.saved else { return }
         saved[number].merge(script.saved) { $1 }
@@ -60,7 +61,8 @@ final class CentralDevices {
         memory.appSide.app?.access.save(saved)
     }
 
-    /// Others are let go of: a device that changes its address is another one each time.
+    /// Keeps a peripheral that an entry uses; others are released, because a device that changes its address
+    /// appears as a new one each time.
     func keep(_ peripheral: Peripheral) {
         if script.entry(of: peripheral.identifier) != nil { peripherals[peripheral.identifier] = peripheral }
     }
@@ -72,16 +74,16 @@ final class CentralDevices {
         addresses[entry] = peripheral.address
     }
 
-    /// The user has picked the device at an address for an entry.
+    /// Notes that the user picked the device at an address for an entry.
     func notePick(at address: DeviceAddress, for entry: Int) { addresses[entry] = address }
 
-    /// The identifier that the app stored for the entry of a name is gone.
+    /// Deletes the stored identifier of the entry with a name.
     func forgetSaved(_ name: String) {
         memory.appSide.saved?[number][name] = nil
         save(isChanged: true)
     }
 
-    /// The system restores the manager of an earlier launch; returns the devices that are connected.
+    /// Handles the restored state of a manager of an earlier launch; returns the connected devices.
     func restore(_ state: RestoredCentralState) -> [PeripheralIdentifier] {
         for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
         func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
@@ -119,18 +121,18 @@ final class CentralDevices {
             isQueued: isQueued || memory.appSide.isDeliveringQueued)
     }
 
-    /// A device of an entry, or another one, as events have it.
+    /// A peripheral as events describe it, whether or not it is assigned to an entry.
     func eventPeripheral(_ peripheral: Peripheral) -> EventPeripheral {
         let entry = script.entry(of: peripheral.identifier)
         return EventPeripheral(peripheral, alias: entry.map { central.peripherals[$0].name })
     }
 
-    /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
+    /// The address of the device that was last assigned to the entry with a name; `nil` if none ever was.
     func address(of name: String) -> DeviceAddress? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { addresses[$0] }
     }
 
-    /// A peripheral that was found at an address.
+    /// Returns the peripheral at an address, if it was found.
     func peripheral(at address: DeviceAddress) -> Peripheral? {
         peripherals.values.filter { $0.address == address }
             .min { $0.identifier.description < $1.identifier.description }

@@ -4,31 +4,32 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Plays one central manager of a device's app: it carries out what its script wants, and reports what
-/// happens.
+/// Plays one central manager of a device's app: it carries out the actions of `CentralScript`, and reports
+/// events.
 ///
-/// Belongs to the player of its app's device, with which it shares the device's memory.
+/// Belongs to the app's `DevicePlayer`, with which it shares the device's state.
 final class CentralPlayer {
     let memory: DeviceMemory
     let devices: CentralDevices
     private let link: CentralLink
     private var manager: CentralManager?
-    /// Counts the launches and the ends of its app: work of a process that has ended is for no other.
+    /// Increases with each launch and each end of the app, so that work of a process that has ended is
+    /// dropped.
     private var launch = 0
     private var state = RadioState.unknown
     private var stage = Stage.waiting
     private var waiting = WaitingActions()
-    /// The scan as it was reported last.
+    /// The last reported status of the scan.
     private var scan: ScanStatus?
     private var writes = RepeatedWrites()
-    /// The device that is being asked for, until that is reported.
+    /// The device to which a connection was requested, until that is reported.
     private var asked: Peripheral?
     private var waits = ReconnectWaits()
     private let room = ChangeSignal()
-    /// The steps that the app has done on each link.
+    /// The completed steps of the app on each link.
     private var progress: [PeripheralIdentifier: WorkProgress] = [:]
 
-    /// How far the run is.
+    /// The stages of the run.
     private enum Stage {
         case waiting
         /// The manager may scan and connect.
@@ -49,7 +50,7 @@ final class CentralPlayer {
     /// The manager's index among the central managers of the app.
     var number: Int { link.number }
 
-    /// Whether the system works on for it when its app was terminated.
+    /// Whether the system still worked for the manager when its app was terminated.
     private var isKept: Bool {
         central.restoreIdentifier != nil
             && memory.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
@@ -57,10 +58,10 @@ final class CentralPlayer {
 
     // MARK: The app
 
-    /// Whether the app's code runs; the answer holds until the next call that is waited for.
+    /// Whether the app's code runs; the answer is valid until the next `await`.
     private var isAppRunning: Bool { memory.appSide.app?.access.isRunning == true }
 
-    /// Begins with the app's process, which has started.
+    /// Begins with a new process of the app.
     func launched(_ app: App) throws(RadioError) {
         devices.peripherals = [:]
         beginLaunch()
@@ -73,7 +74,7 @@ final class CentralPlayer {
             restoreIdentifier: central.restoreIdentifier, options: options, sink: link)
     }
 
-    /// Ends with the app's process, which is gone.
+    /// Ends with the app's process, which has ended.
     func ended(byUser isQuit: Bool) {
         manager = nil
         beginLaunch()
@@ -83,13 +84,13 @@ final class CentralPlayer {
         if isQuit || !isKept { report(nil) }
     }
 
-    /// Anything that the process before has begun comes to nothing.
+    /// Invalidates everything that the earlier process began.
     private func beginLaunch() {
         launch += 1
         (waiting, asked) = (WaitingActions(), nil)
     }
 
-    /// Queues work of this process of its app.
+    /// Queues work of the app's current process.
     private func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
         let launch = launch
         link.enqueue { await $0.carryOut(work, of: launch) }
@@ -99,13 +100,13 @@ final class CentralPlayer {
         if launch == self.launch { await work(self) }
     }
 
-    /// The run is under way: it may scan and connect.
+    /// Begins to scan and connect, because the run is ready.
     func begin() {
         if stage == .waiting { stage = .begun }
         power()
     }
 
-    /// The run is over: what follows from now on is not reported as trouble.
+    /// Stops, because the run is over: later failures are not reported as problems.
     func stop() {
         stage = .ended
         waiting.removeAll()
@@ -115,12 +116,12 @@ final class CentralPlayer {
         report(nil)
     }
 
-    /// Starts or stops the scan for the app's user.
+    /// Starts or stops the scan, as the app's user does.
     func setScanning(_ isWanted: Bool) {
         act { $0.userWants(isWanted, into: &$1) }
     }
 
-    /// `wake` has the event that caused it.
+    /// Handles the Bluetooth state; `wake` is the number of the wake that caused it.
     private func power(in wake: Int? = nil) {
         guard isBegun else { return }
         act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
@@ -191,12 +192,13 @@ final class CentralPlayer {
         }
     }
 
-    /// A device has lost its bond: there is nothing that the app can do until its user forgets the device.
+    /// Handles that the app gave up a device with a lost bond, until its user forgets the device.
     private func gaveUp(_ peripheral: Peripheral) {
         act { $0.lostBond(peripheral.identifier, into: &$1) }
     }
 
-    /// The phone's user has forgotten the device at an address in Settings, or with `nil` every device.
+    /// Handles that the phone's user has forgotten the device at an address in Settings, or with `nil` every
+    /// device.
     func forgotten(_ address: DeviceAddress?) {
         act(in: nil) { script, actions in
             let found = address.map { [devices.peripheral(at: $0)?.identifier] } ?? script.devices
@@ -206,7 +208,7 @@ final class CentralPlayer {
 
     // MARK: AccessorySetupKit
 
-    /// The user has picked the device at an address for the entry of a name.
+    /// Handles that the user picked the device at an address for the entry with a name.
     func picked(_ device: PeripheralIdentifier, at address: DeviceAddress, for name: String, called: String?)
     {
         guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return }
@@ -218,7 +220,7 @@ final class CentralPlayer {
         devices.save()
     }
 
-    /// The user removes the accessory of an entry.
+    /// Removes the accessory of an entry, as the user does.
     func remove(_ device: PeripheralIdentifier, for name: String, at address: DeviceAddress?) {
         let peripheral =
             devices.peripherals[device].map(devices.eventPeripheral)
@@ -231,7 +233,7 @@ final class CentralPlayer {
         devices.forgetSaved(name)
     }
 
-    /// A change of the Bluetooth state that waited, although the phone reported it when it happened; or one
+    /// Reports a Bluetooth state of the app's own: one that was queued after the phone reported it, or one
     /// that woke the app.
     private func reportOwn(_ new: RadioState, isReported: Bool) {
         let hasWoken = memory.appSide.takeWakeByState()
@@ -269,7 +271,7 @@ final class CentralPlayer {
         return actions
     }
 
-    /// An event of this wake caused it.
+    /// Lets the script handle an event of this wake, and carries out its actions.
     private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
         act(in: memory.appSide.wake, body)
     }
@@ -278,7 +280,7 @@ final class CentralPlayer {
         carryOut(actions(body), in: wake)
     }
 
-    /// Carries actions out in their order; what is done on a link waits for nothing else.
+    /// Carries out actions in their order; work on a link does not delay other actions.
     private func carryOut(_ actions: [CentralScript.Action], in wake: Int?) {
         guard stage != .ended, waiting.add(actions, in: wake) else { return }
         enqueue { await $0.carryOutWaiting() }
@@ -341,7 +343,7 @@ final class CentralPlayer {
         }
     }
 
-    /// A retrieve call for an entry returned.
+    /// Passes the result of a retrieve call for an entry to the script.
     private func retrieved(
         _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int, _ wake: Int?,
         _ manager: CentralManager
@@ -361,7 +363,8 @@ final class CentralPlayer {
         for peripheral in found { devices.keep(peripheral) }
     }
 
-    /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
+    /// Waits for a time of an entry's plan; if it elapses while the app does not run, the script gets it when
+    /// the app runs again.
     private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
         let task = link.enqueue(at: memory.clock.now.advanced(by: time), on: memory.clock) {
             $0.waited(number, entry, wake)
@@ -374,8 +377,8 @@ final class CentralPlayer {
         act(in: wake) { $0.waited(number, for: entry, into: &$1) }
     }
 
-    /// A connection was asked for, which is on its way to the state directory by now; what comes of it is
-    /// reported after it.
+    /// Reports a requested connection, after it was given to the state directory to save; its results are
+    /// reported later.
     private func reportConnecting() {
         guard let peripheral = asked else { return }
         asked = nil
@@ -416,7 +419,7 @@ final class CentralPlayer {
         }
     }
 
-    /// Talks with a peripheral until the channel is closed.
+    /// Sends and receives on a channel until it is closed.
     private func talk(
         on channel: any L2CAPChannel, _ peripheral: Peripheral, _ entry: Int, _ launch: Int
     ) async {
@@ -479,7 +482,7 @@ final class CentralPlayer {
         }
     }
 
-    /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
+    /// Handles a change of an app's state: reports a changed scan, and continues actions that were held back.
     func appChanged() {
         reportScan()
         guard writes.isHeld || waits.isHeld, isAppRunning else { return }
@@ -496,7 +499,7 @@ final class CentralPlayer {
 
     // MARK: Reports
 
-    /// The phone's scan may be another than was reported.
+    /// Reports the manager's scan, if it has changed.
     func reportScan() {
         if isBegun, let manager { report(manager.scanStatus) }
     }

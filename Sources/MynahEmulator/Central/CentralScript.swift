@@ -4,81 +4,83 @@ import MynahProfiles
 
 /// The behaviour of an app with one central manager: its devices, and its scans.
 ///
-/// Names no manager: the player reports events and carries out the actions. Its knowledge of devices
-/// outlives the app's process, as an app's saved data does.
+/// The script refers to no manager: the player passes events in and carries out the actions. The script's
+/// knowledge of devices outlives the app's process, as an app's saved data does.
 ///
-/// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if
-/// the profile says so. An entry that has had no device yet is scanned for in any case.
+/// Each entry of the profile connects to its device by a plan of its own. The plan begins when Bluetooth is
+/// on, and after a disconnection if the profile requires it. For an entry that never had a device, the app
+/// always scans.
 struct CentralScript {
     enum Action: Hashable {
-        /// Registers for the connection events of devices with one of these services, or of all if there are
-        /// none.
+        /// Registers for the connection events of devices with one of these services, or of all devices if
+        /// there are none.
         case registerForConnectionEvents([BluetoothUUID])
         case startScan
         case stopScan
-        /// Calls retrievePeripherals(withIdentifiers:), for `retrieved`.
+        /// Calls retrievePeripherals(withIdentifiers:), whose result goes to `retrieved`.
         case retrieveKnown([PeripheralIdentifier], entry: Int)
-        /// Calls retrieveConnectedPeripherals(withServices:), for `retrieved`.
+        /// Calls retrieveConnectedPeripherals(withServices:), whose result goes to `retrieved`.
         case retrieveConnected([BluetoothUUID], entry: Int)
-        /// Calls `waited` after this time.
+        /// Calls `waited` with this number after this time.
         case wait(UInt64, Duration, entry: Int)
-        /// Asks for a connection to the device of an entry.
+        /// Requests a connection to the device of an entry.
         case connect(PeripheralIdentifier, entry: Int)
-        /// Does on a link what the entry says.
+        /// Does the entry's work on a link.
         case work(PeripheralIdentifier, entry: Int)
-        /// Ends the connection, or stops waiting for it.
+        /// Cancels a connection, active or pending.
         case cancel(PeripheralIdentifier)
     }
 
-    /// The properties by which a device is matched.
+    /// The data of a device that is compared with the entries.
     struct Heard {
-        /// The services that it advertises, by its list or its overflow area.
+        /// The services that the device advertises, in its list or in its overflow area.
         var services: Set<BluetoothUUID>
         var localName: String?
         var rssi: Int?
     }
 
-    /// The app's state for the device of an entry.
+    /// The state of an entry of the profile, and of its device.
     private struct Entry {
         enum Link {
             case none
-            /// A connection was asked for, and not by the plan.
+            /// A connection was requested, but not by the plan.
             case wanted(PeripheralIdentifier)
             case connected(PeripheralIdentifier)
-            /// The app is done with it.
+            /// The app's work with the device is finished.
             case finished
         }
 
         var plan = ReconnectPlan([])
         var link = Link.none
-        /// The device that it had last, whose identifier the app has saved.
+        /// The entry's last device, whose identifier the app has saved.
         var saved: PeripheralIdentifier?
         /// The device that was discovered since the plan began.
         var discovered: PeripheralIdentifier?
-        /// `true` if the app has connected the device since it scans.
+        /// `true` if the app has connected the device since the scan began.
         var hasConnected = false
         /// Whether the app has given up because the device has lost its bond.
         var hasLostBond = false
-        /// Whether what an earlier process began on its link is to be gone on with.
+        /// Whether the work that an earlier process began on the link must be continued.
         var isToResume = false
-        /// The wait of its plan: the number that the player has, and the plan's own.
+        /// The current wait of the plan: its number for the player, and its number in the plan.
         var wait: (number: UInt64, own: UInt64)?
 
-        /// Whether nothing is asked for.
+        /// Whether nothing is requested for the entry.
         var isIdle: Bool { if case .none = link { !plan.isTrying } else { false } }
 
-        /// Whether a device is its own: it had it last, discovered it, or waits for it.
+        /// Whether a device belongs to the entry: it was its last one, was discovered for it, or is waited
+        /// for.
         func holds(_ device: PeripheralIdentifier) -> Bool {
             saved == device || discovered == device || plan.isPending(device)
         }
 
-        /// Returns whether the script wants a device that was discovered.
+        /// Returns whether the entry accepts a discovered device.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
             return connects ? !plan.isTrying || plan.isScanning : saved == nil
         }
 
-        /// Whether the scan is to find it.
+        /// Whether the entry's device must be found by the scan.
         var awaitsScan: Bool {
             if plan.isTrying { return plan.isScanning }
             if case .finished = link { return false }
@@ -88,14 +90,14 @@ struct CentralScript {
 
     private let central: Profile.Central
     private var entries: [Entry]
-    /// The entry that each device was given.
+    /// The entry that each device is assigned to.
     private var owners: [PeripheralIdentifier: Int] = [:]
     /// Whether this process of the app has registered for connection events.
     private var isRegistered = false
     private var isPoweredOn = false
     private var isScanning = false
     private var lastWait: UInt64 = 0
-    /// Whether the app's user wants it to scan; `nil` if the profile decides.
+    /// Whether the app's user wants the app to scan; `nil` if the profile decides.
     private var userWish: Bool?
 
     init(_ central: Profile.Central) {
@@ -103,16 +105,16 @@ struct CentralScript {
         entries = central.peripherals.map { _ in Entry() }
     }
 
-    /// The entry that a device was given, or `nil` if it has none.
+    /// The entry that a device is assigned to, or `nil` if there is none.
     func entry(of device: PeripheralIdentifier) -> Int? { owners[device] }
 
-    /// The device that an entry has or had last, or `nil` if it never had one.
+    /// The device that was last assigned to an entry, or `nil` if none ever was.
     func device(of entry: Int) -> PeripheralIdentifier? { entries[entry].saved }
 
-    /// The devices that entries have or had last.
+    /// The last device of each entry.
     var devices: [PeripheralIdentifier?] { entries.map(\.saved) }
 
-    /// The entry whose own a device is, which no other may take.
+    /// The entry that a device belongs to, so that no other entry may use it.
     private func holder(of device: PeripheralIdentifier) -> Int? {
         owners[device].flatMap { entries[$0].holds(device) ? $0 : nil }
     }
@@ -121,7 +123,7 @@ struct CentralScript {
 
     // MARK: The app
 
-    /// The app's process has started.
+    /// Begins with a new process of the app.
     mutating func launched() {
         userWish = nil
         isRegistered = false
@@ -135,7 +137,7 @@ struct CentralScript {
         }
     }
 
-    /// The app reads the identifiers that it saved in an earlier process.
+    /// Loads the identifiers that the app saved in an earlier process.
     mutating func recall(_ saved: [String: PeripheralIdentifier]) {
         for (index, peripheral) in central.peripherals.enumerated() where entries[index].saved == nil {
             if let device = saved[peripheral.name], owners[device] == nil { give(device, to: index) }
@@ -157,10 +159,10 @@ struct CentralScript {
         }
     }
 
-    /// The system kept a scan, and connections: those that are active, and those that are waited for.
+    /// Handles restored state: a scan, active connections and pending ones.
     ///
-    /// When Bluetooth is on, the app goes on where it stood: with the work on active connections, and with
-    /// the scan. A connection that is waited for is the device of its entry, so it is no reason to scan.
+    /// When Bluetooth is on, the app continues its work on active connections, and its scan. A device with a
+    /// pending connection is already assigned to its entry, and is not scanned for.
     mutating func restored(
         isScanning: Bool, connected: [PeripheralIdentifier], wanted: [PeripheralIdentifier]
     ) {
@@ -192,7 +194,7 @@ struct CentralScript {
 
     // MARK: Events
 
-    /// Bluetooth is on, or is not.
+    /// Handles that Bluetooth was turned on or off.
     mutating func powered(_ isOn: Bool, into actions: inout [Action]) {
         guard isOn else { return forgetLinks() }
         guard !isPoweredOn else { return }
@@ -211,7 +213,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Goes on with what an earlier process began for an entry.
+    /// Continues the work that an earlier process began for an entry.
     private mutating func resume(_ index: Int, into actions: inout [Action]) {
         entries[index].isToResume = false
         switch entries[index].link {
@@ -229,7 +231,8 @@ struct CentralScript {
         }
     }
 
-    /// A device was heard: it is given the first entry that matches it and has no device.
+    /// Handles a received advertisement: assigns the device to the first entry that matches it and has no
+    /// device.
     mutating func heard(_ device: PeripheralIdentifier, _ heard: Heard, into actions: inout [Action]) {
         if let index = holder(of: device) {
             found(device, index, into: &actions)
@@ -245,7 +248,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// The device of an entry was heard.
+    /// Handles that an entry's device was received.
     private mutating func found(_ device: PeripheralIdentifier, _ index: Int, into actions: inout [Action]) {
         entries[index].discovered = device
         guard isPoweredOn, connects(index) else { return }
@@ -257,7 +260,7 @@ struct CentralScript {
         }
     }
 
-    /// A retrieve call for an entry returned these devices, with the names that are known of them.
+    /// Handles the result of a retrieve call for an entry: devices, and their names if they are known.
     mutating func retrieved(
         _ way: ReconnectWay, _ devices: [(device: PeripheralIdentifier, name: String?)], for index: Int,
         into actions: inout [Action]
@@ -271,7 +274,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// The time of a wait is over.
+    /// Handles that a wait is over.
     mutating func waited(_ wait: UInt64, for index: Int, into actions: inout [Action]) {
         guard let own = entries[index].wait, own.number == wait else { return }
         plan(index, into: &actions) { $0.waited(own.own, into: &$1) }
@@ -295,8 +298,8 @@ struct CentralScript {
         if !isWorking { actions.append(.work(device, entry: index)) }
     }
 
-    /// A connection failed: the app goes on with the next way, and asks the device again when it is heard
-    /// again.
+    /// Handles a failed connection: the app tries the next way, and connects the device again when it is
+    /// received again.
     mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         if entries[index].discovered == device { entries[index].discovered = nil }
@@ -309,7 +312,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// A connection ended; `isReconnecting` if the system connects again by itself.
+    /// Handles the end of a connection; `isReconnecting` is `true` if the system connects again by itself.
     mutating func disconnected(
         _ device: PeripheralIdentifier, isReconnecting: Bool, into actions: inout [Action]
     ) {
@@ -334,7 +337,7 @@ struct CentralScript {
         }
     }
 
-    /// A device no longer has the bond: the app gives it up until its user has forgotten it in Settings.
+    /// Handles a device with a lost bond: the app gives it up until its user has forgotten it in Settings.
     mutating func lostBond(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         entries[index].plan = ReconnectPlan([])
@@ -344,7 +347,8 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// The user has forgotten a device in Settings: an app that had given it up asks for it again.
+    /// Handles that the user has forgotten a device in Settings: an app that had given it up connects it
+    /// again.
     mutating func forgotten(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device], entries[index].hasLostBond else { return }
         entries[index].hasLostBond = false
@@ -353,8 +357,8 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// The user has picked a device for an entry with AccessorySetupKit: the app saves its identifier, and
-    /// asks for it as for a device that it knows.
+    /// Handles that the user has picked a device for an entry with AccessorySetupKit: the app saves its
+    /// identifier, and connects it like a known device.
     mutating func picked(_ device: PeripheralIdentifier, for index: Int, into actions: inout [Action]) {
         if let before = owners[device], before != index { removed(device, into: &actions) }
         if let other = entries[index].saved, other != device { owners[other] = nil }
@@ -364,7 +368,8 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// A device is about to be no accessory of the app any more, which waits for it and its link no longer.
+    /// Gives up the link to a device, or the wait for it, because it is about to be removed from the app's
+    /// accessories.
     mutating func letGo(_ device: PeripheralIdentifier) {
         guard let index = owners[device] else { return }
         entries[index].plan = ReconnectPlan([])
@@ -372,14 +377,15 @@ struct CentralScript {
         entries[index].link = .finished
     }
 
-    /// A device is no accessory of the app any more: its entry may get another one.
+    /// Handles that a device was removed from the app's accessories: its entry may get another one.
     mutating func removed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners.removeValue(forKey: device) else { return }
         entries[index] = Entry()
         updateScan(into: &actions)
     }
 
-    /// Everything that an entry says was done on a link; `isSubscribed` if values may come.
+    /// Handles that all work of an entry was done on a link; `isSubscribed` is `true` if values may still
+    /// arrive.
     mutating func done(
         _ device: PeripheralIdentifier, isSubscribed: Bool, into actions: inout [Action]
     ) {
@@ -390,7 +396,7 @@ struct CentralScript {
         actions.append(.cancel(device))
     }
 
-    /// The app's user starts or stops the scan, which then goes on until the user says otherwise.
+    /// Starts or stops the scan for the app's user, whose choice then stays in force.
     mutating func userWants(_ isScanWanted: Bool, into actions: inout [Action]) {
         userWish = isScanWanted
         updateScan(into: &actions)
@@ -403,7 +409,7 @@ struct CentralScript {
         if entries[index].saved == nil { entries[index].saved = device }
     }
 
-    /// Begins with the first way to the device of an entry.
+    /// Begins to connect an entry's device in the first of its ways.
     private mutating func reconnect(_ index: Int, into actions: inout [Action]) {
         guard isPoweredOn, connects(index) else { return }
         entries[index].plan = ReconnectPlan(ways(to: index))
@@ -411,7 +417,7 @@ struct CentralScript {
         plan(index, into: &actions) { $0.begin(into: &$1) }
     }
 
-    /// The ways to the device of an entry, in their order.
+    /// The ways to connect the device of an entry, in their order.
     private func ways(to index: Int) -> [[ReconnectWay]] {
         var ways = central.reconnect
         if entries[index].saved == nil, !ways.joined().contains(.scan) { ways.append([.scan]) }
@@ -419,7 +425,7 @@ struct CentralScript {
         return ways
     }
 
-    /// Changes the plan of an entry, and does what it asks for; the scan is one for all entries.
+    /// Changes the plan of an entry, and adds its actions; the scan is shared by all entries.
     private mutating func plan(
         _ index: Int, into actions: inout [Action],
         _ body: (inout ReconnectPlan, inout [ReconnectPlan.Action]) -> Void
@@ -493,7 +499,7 @@ struct CentralScript {
 }
 
 extension Profile.Central.Match {
-    /// Whether a device is one that the script connects to.
+    /// Whether a received device matches this entry of the profile.
     func matches(_ heard: CentralScript.Heard) -> Bool {
         guard services.allSatisfy(heard.services.contains) else { return false }
         if let localName, localName != heard.localName { return false }

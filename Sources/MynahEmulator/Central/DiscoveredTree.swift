@@ -2,7 +2,7 @@ package import Mynah
 package import MynahCore
 
 extension AttributeTree {
-    /// The tree of the services discovered on a device.
+    /// The attribute tree of the services that were discovered on a device.
     package init(_ services: [DiscoveredService]) {
         self.init(
             services.map { service in

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Which services and characteristics have to be discovered, so that names lead to what they mean.
+/// The services and characteristics to discover, so that the names in a profile can be resolved.
 struct NeededAttributes {
     private let names: [AttributeName]
 
@@ -8,7 +8,7 @@ struct NeededAttributes {
         self.names = names
     }
 
-    /// The services to look for: `nil` if all of them, and none if nothing is named.
+    /// The services to discover: `nil` for all, and empty if the profile names none.
     var services: [BluetoothUUID]? {
         var services: Set<BluetoothUUID> = []
         for name in names {
@@ -18,7 +18,7 @@ struct NeededAttributes {
         return services.sorted { $0.description < $1.description }
     }
 
-    /// The characteristics to look for in a service; none if none of the service is named.
+    /// The characteristics to discover in a service; empty if the profile names none of the service.
     func characteristics(of service: BluetoothUUID) -> [BluetoothUUID] {
         let own = names.filter { $0.serviceTypes?.contains(service) ?? true }
         return Set(own.flatMap(\.types)).sorted { $0.description < $1.description }

@@ -3,9 +3,9 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// The steps of an app on a link, as its code has noted them: this outlives the app's process.
+/// The completed steps of an app on a link, which are remembered after the app's process ends.
 struct WorkProgress {
-    /// A read or a write of the profile, by its place.
+    /// A read or a write of the profile, by its index.
     enum Step: Hashable {
         case read(Int)
         case write(Int)
@@ -13,9 +13,9 @@ struct WorkProgress {
 
     /// The steps that were answered.
     var done: Set<Step> = []
-    /// Whether an earlier process began: what that discovered and subscribed to is restored.
+    /// Whether an earlier process began the work, so that its discoveries and subscriptions are restored.
     var isResumed = false
-    /// The wake in which the link began.
+    /// The number of the wake in which the link began.
     var wake: Int?
 }
 
@@ -23,7 +23,7 @@ struct WorkProgress {
 /// their own come later.
 ///
 /// Failures are reported, and the rest is still done, unless the link or the app has ended. Work that an
-/// earlier process began goes on where it stopped.
+/// earlier process began continues at the step where it stopped.
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
@@ -48,7 +48,7 @@ struct PeripheralWork {
         self.talk = talk
     }
 
-    /// Returns whether values may come.
+    /// Does the work; returns whether values may arrive afterwards.
     func run() async throws(RequestError) -> Bool {
         try await discover()
         for (index, name) in entry.read.enumerated() where !progress.done.contains(.read(index)) {
@@ -129,7 +129,9 @@ struct PeripheralWork {
         }
     }
 
-    /// Returns why a step failed, or `nil` if it was done; throws what ends all of the work.
+    /// Does a step; returns the reason of a failure, or `nil`.
+    ///
+    /// Throws an error that ends all of the work.
     private func failure(
         _ body: () async throws(RequestError) -> Void
     ) async throws(RequestError) -> RequestError? {
@@ -179,7 +181,7 @@ struct PeripheralWork {
         }
     }
 
-    /// The attribute of a name, which is empty if there is none.
+    /// The attribute with a name, as events describe it; empty if there is none.
     func attribute(of name: AttributeName) -> EventAttribute {
         let services = peripheral.look { $0.services }
         guard let position = try? name.resolve(in: AttributeTree(services)),
@@ -188,7 +190,7 @@ struct PeripheralWork {
         return EventAttribute(services[position.service].characteristics[index])
     }
 
-    /// The characteristic of a name, or `nil` after a warning.
+    /// The characteristic with a name, or `nil` after a warning.
     private func find(_ name: AttributeName) async -> DiscoveredCharacteristic? {
         let services = await peripheral.services
         do throws(AttributeName.Problem) {

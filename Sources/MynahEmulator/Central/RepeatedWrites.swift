@@ -2,11 +2,11 @@ import Mynah
 import MynahLifecycle
 import MynahSupport
 
-/// The values that an app writes again and again on its links, with their timers.
+/// The values that an app writes periodically on its links, with their timers.
 ///
-/// A write that is due while the app does not run is held until it does.
+/// A write that is due while the app does not run is held until the app runs.
 struct RepeatedWrites {
-    /// A value that is written again and again on a link.
+    /// A value that is written periodically on a link.
     struct Repetition: Comparable {
         let device: PeripheralIdentifier
         let entry: Int
@@ -24,7 +24,7 @@ struct RepeatedWrites {
 
     var isHeld: Bool { !held.isEmpty }
 
-    /// A value waits for its time.
+    /// Adds a value that waits for its timer.
     mutating func wait(for repetition: Repetition, _ timer: Task<Void, Never>) {
         timers[repetition] = timer
     }
@@ -32,21 +32,21 @@ struct RepeatedWrites {
     /// Removes a value that waited.
     mutating func cancel(_ repetition: Repetition) { timers.removeValue(forKey: repetition)?.cancel() }
 
-    /// The time of a value has come.
+    /// Removes a value whose timer has fired.
     mutating func end(_ repetition: Repetition) { timers[repetition] = nil }
 
-    /// The app does not run now.
+    /// Holds a write, because the app does not run.
     mutating func hold(_ repetition: Repetition) {
         if !held.contains(repetition) { held.append(repetition) }
     }
 
-    /// The app runs again; returns what was held.
+    /// Removes and returns the held writes, because the app runs again.
     mutating func release() -> [Repetition] {
         defer { held = [] }
         return held
     }
 
-    /// Nothing is written again on the links to these devices.
+    /// Stops the periodic writes on the links to these devices.
     mutating func stop(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
         for (repetition, timer) in timers.pairs where isMeant(repetition.device) {
             timer.cancel()

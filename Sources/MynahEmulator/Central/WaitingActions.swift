@@ -1,4 +1,4 @@
-/// The actions of a central manager's script that are still to be carried out, in order.
+/// The queue of a central manager's actions that are still to be carried out.
 struct WaitingActions {
     /// An action, with the wake whose event caused it.
     typealias Waiting = (action: CentralScript.Action, wake: Int?)
@@ -8,7 +8,7 @@ struct WaitingActions {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds actions; returns whether somebody has to begin to carry them out.
+    /// Adds actions; returns whether the caller has to begin carrying them out.
     mutating func add(_ actions: [CentralScript.Action], in wake: Int?) -> Bool {
         waiting += actions.map { ($0, wake) }
         guard !waiting.isEmpty, !isCarryingOut else { return false }
@@ -16,12 +16,12 @@ struct WaitingActions {
         return true
     }
 
-    /// Removes and returns the next one; `nil` if there is none.
+    /// Removes and returns the next action, or returns `nil` if there is none.
     mutating func next() -> Waiting? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// Everything is carried out.
+    /// Notes that all actions were carried out.
     mutating func finish() { isCarryingOut = false }
 
-    /// The waiting actions are not carried out any more.
+    /// Drops the waiting actions.
     mutating func removeAll() { waiting = [] }
 }

@@ -9,10 +9,9 @@ struct AccessoryControl {
     let phone: Phone
     let link: EmulatorLink
 
-    /// The user picks an accessory for an app, or removes one; without a name that of the app's only
-    /// peripheral.
+    /// Picks or removes an accessory of an app, as the user does; without a name, the app's only peripheral.
     ///
-    /// The picker is shown, and `accessory.added` or a warning says what has come of it. An accessory is
+    /// The picker is shown, and the result is the event `accessory.added` or a warning. An accessory is
     /// removed at once, with the phone's bond.
     func set(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
@@ -46,7 +45,7 @@ struct AccessoryControl {
         try await pick(name, for: central, of: player, app.accessorySetup, access)
     }
 
-    /// Does what `--at` plans, or says why not.
+    /// Carries out an action planned by `--at`, or warns why it cannot be done.
     func set(_ isWanted: Bool, _ target: AppTarget) async {
         let apps: [(label: String, name: String?)] =
             switch target {
@@ -91,7 +90,7 @@ struct AccessoryControl {
         }
     }
 
-    /// The picker has ended.
+    /// Handles the result of the picker.
     private func picked(_ pick: AccessoryPick, _ name: String, for central: CentralPlayer?) {
         guard devices.isRunning, let central else { return }
         guard case .picked(let device, let address, let called) = pick else {
@@ -119,7 +118,7 @@ struct AccessoryControl {
         central.remove(device, for: name, at: address)
     }
 
-    /// An app begins anew, without accessories; the bonds are a reset's own part.
+    /// Removes all accessories of an app for a reset; bonds are reset separately.
     func removeAll(of player: DevicePlayer) {
         guard let access = player.appSide.app?.access else { return }
         for device in access.accessories {
@@ -133,7 +132,7 @@ struct AccessoryControl {
 }
 
 extension Profile.Central.Match {
-    /// Whether a device that advertises this is picked; of its signal strength the picker knows nothing.
+    /// Whether a device with this advertisement is picked; the picker ignores the RSSI.
     fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
         services.allSatisfy(advertisement.serviceUUIDs.contains)
             && (localName == nil || localName == advertisement.localName)
@@ -141,7 +140,7 @@ extension Profile.Central.Match {
 }
 
 extension AccessoryPick {
-    /// Why nothing was picked for a peripheral of an app.
+    /// The message why nothing was picked for a peripheral of an app.
     fileprivate func problem(of label: String, _ peripheral: String) -> String {
         switch self {
         case .picked: ""

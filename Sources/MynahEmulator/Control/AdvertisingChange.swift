@@ -1,11 +1,11 @@
 import Mynah
 package import MynahCore
 
-/// A change of what a device advertises; `nil` keeps what its profile says.
+/// A change of a device's advertising; `nil` keeps the profile's setting.
 package struct AdvertisingChange: Hashable, Sendable {
     /// `true` to advertise, `false` to stop, `nil` to leave it as it is.
     package var isOn: Bool?
-    /// The sets that are switched on or off by themselves, by their names.
+    /// The sets that are switched on or off independently, by their names.
     package var switched: [String: Bool] = [:]
     /// The changes of sets, at most one for each.
     package var sets: [AdvertisementChange] = []
@@ -18,7 +18,8 @@ package struct AdvertisingChange: Hashable, Sendable {
         if change != AdvertisementChange() { sets = [change] }
     }
 
-    /// A change of one set; `isOn` is about the set if the change names one, and otherwise about all.
+    /// A change of one set; `isOn` concerns the set if the change names one, and otherwise the whole
+    /// advertising.
     package init(_ change: AdvertisementChange, isOn: Bool?) {
         var empty = AdvertisementChange()
         empty.set = change.set
@@ -30,7 +31,7 @@ package struct AdvertisingChange: Hashable, Sendable {
         }
     }
 
-    /// This change after an earlier one.
+    /// Combines this change with an earlier one, which it overrides.
     func after(_ earlier: AdvertisingChange) -> AdvertisingChange {
         var both = earlier
         both.isOn = isOn ?? earlier.isOn
@@ -47,7 +48,7 @@ package struct AdvertisingChange: Hashable, Sendable {
         return both
     }
 
-    /// The changed advertisement, or `nil` if nothing is advertised.
+    /// The changed advertisement, or `nil` if the device does not advertise.
     func applied(to advertisement: Advertisement?) -> Advertisement? {
         guard isOn ?? (advertisement != nil) else { return nil }
         let changed = sets.reduce(advertisement ?? Advertisement()) { $1.applied(to: $0) }
@@ -61,13 +62,13 @@ package struct AdvertisingChange: Hashable, Sendable {
 }
 
 extension EmulatedDevice {
-    /// The advertisement with what a test has changed, or `nil` if it does not advertise.
+    /// The advertisement with the changes made by tests, or `nil` if the device does not advertise.
     var requestedAdvertisement: Advertisement? { advertised.change.applied(to: advertisement) }
 
-    /// The services that it is to advertise.
+    /// The services that the device is to advertise.
     var advertisedServices: [BluetoothUUID] { requestedAdvertisement?.serviceUUIDs ?? [] }
 
-    /// The table that its memory begins with: static values are the radio's, and stay as a test has set them.
+    /// The initial attribute table of the device's memory, with the static values that tests have set.
     var memory: AttributeTable {
         var memory = table
         for (attribute, value) in services.staticValues { memory.set(.stored(value), of: attribute) }

@@ -4,11 +4,11 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The advertising of devices, as a test changes it.
+/// Changes the advertising of devices for tests.
 struct AdvertisingControl {
     let devices: PlayedDevices
 
-    /// Changes what a device advertises, as a profile writes it, with `on` beside.
+    /// Changes a device's advertising by JSON as in a profile, with `on` in addition.
     func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
         let asked: (change: AdvertisementChange, isOn: Bool?)
@@ -24,7 +24,7 @@ struct AdvertisingControl {
         return try await advertise(AdvertisingChange(asked.change, isOn: asked.isOn), for: label)
     }
 
-    /// Changes what a device advertises until it is reset, and returns what it advertises then.
+    /// Changes a device's advertising until the device is reset, and returns the resulting report.
     ///
     /// If the radio refuses the change, the device advertises as before.
     func advertise(
@@ -48,7 +48,7 @@ struct AdvertisingControl {
         return PlayedState(of: player).status.advertising
     }
 
-    /// Advertises as the device requests it now.
+    /// Advertises the device's current request.
     func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
         guard let manager = player.manager else { return }
         try await ControlRefusal.attempt { () async throws(RadioError) in

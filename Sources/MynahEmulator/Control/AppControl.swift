@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The apps of a phone that come and go while others play.
+/// Adds apps to a phone and removes them while other apps are played.
 struct AppControl {
     let devices: PlayedDevices
     let phone: Phone
@@ -14,10 +14,10 @@ struct AppControl {
     let faults: FaultControl
     let scenarios: ScenarioPlayer
 
-    /// Installs one more app on the phone, and opens it as its user does.
+    /// Installs one more app on the phone, and opens it as its user would.
     ///
-    /// `check` may refuse the radio's capabilities. Throws `invalidState` unless the run is under way, or if
-    /// it plays an accessory.
+    /// `check` may refuse the radio's capabilities. Throws `invalidState` if the run has not started or is
+    /// over, or if it plays an accessory.
     func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -44,7 +44,7 @@ struct AppControl {
         if !player.isTerminated, start != .foreground { await player.carryOut(AppTransition(into: start)) }
     }
 
-    /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
+    /// Quits an app of the phone, as its user would, and removes it; the other apps continue.
     ///
     /// Throws `invalidState` while the phone starts, which opens its apps one after the other.
     func remove(_ label: String) async throws(RadioError) {
@@ -68,7 +68,7 @@ struct AppControl {
         if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
     }
 
-    /// A player's app puts up again what the system has taken away.
+    /// Publishes and advertises again for a player's app, after the system withdrew that.
     func publishAgain(_ player: DevicePlayer) async {
         changes.beginPublication()
         defer { changes.endPublication() }

@@ -4,19 +4,19 @@ package import MynahValues
 
 /// The names of an attribute and the fields of its value, for a control that sets it.
 package struct AttributeLayout: Hashable, Sendable {
-    /// The name that leads to it alone, such as `180D/2A37`.
+    /// The unambiguous name of the attribute, such as `180D/2A37`.
     package var path: String
-    /// The fields of its value; empty if they are not known.
+    /// The fields of the attribute's value; empty if they are not known.
     package var fields: [FieldShape]
 
-    /// An attribute whose value has this layout, or none that is known.
+    /// An attribute with a known layout of its value, or with `nil` if it is not known.
     package init(path: String, layout: ValueLayout?) {
         self.path = path
         fields = layout?.shapes ?? []
     }
 
-    /// A name for each step of the path: the SIG's or a vendor's, such as `Heart Rate Measurement`, else the
-    /// step itself.
+    /// A name for each step of the path: the SIG's or a vendor's, such as `Heart Rate Measurement`, or else
+    /// the step itself.
     package var names: [String] {
         path.split(separator: "/").map { step in
             let parts = step.split(separator: "~", maxSplits: 1)
@@ -37,7 +37,7 @@ package struct AttributeLayout: Hashable, Sendable {
 }
 
 extension FieldShape {
-    /// The field as one JSON object: `kind` says which other members there are.
+    /// The field as one JSON object, whose `kind` determines the other members.
     package var json: JSON {
         var members: [JSON.Member] = [.init("name", .string(name))]
         if case .list(let item) = content {
@@ -52,7 +52,7 @@ extension FieldShape {
 }
 
 extension FieldShape.Content {
-    /// The words for the forms of a field.
+    /// The JSON words for the kinds of a field.
     package static let kinds = ["number", "choice", "boolean", "text", "bytes", "dateTime"]
 
     fileprivate var kind: String {
@@ -80,7 +80,7 @@ extension FieldShape.Content {
         }
     }
 
-    /// The largest number of a type; those of 64 bits are between two that a `Double` holds.
+    /// The upper limit of a number's type; a limit of 64 bits is not exact as a `Double`.
     private static func limit(_ upper: Double) -> JSON {
         switch upper {
         case 0x1p64.nextDown: .unsigned(.max)

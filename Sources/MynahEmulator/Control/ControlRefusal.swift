@@ -1,11 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// Why a request of a test to a playing device is refused, as a sentence without its full stop.
+/// The reason that a device refuses a request of a test, as a sentence without its full stop.
 package enum ControlRefusal: Error, Hashable, Sendable {
-    /// There is no such device, central or attribute.
+    /// No device, central or attribute has this name.
     case notFound(String)
-    /// The device's state, or its radio, does not allow it now.
+    /// The state of the device or of its radio does not allow the request now.
     case conflict(String)
     /// The request is wrong in any state.
     case invalid(String)
@@ -17,7 +17,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// The refusal of a name that a device does not have, with the nearest one or all that it has.
+    /// The refusal of an unknown name, with the nearest known name or all known names.
     static func unknown(
         _ kind: String, _ name: String, of label: String, among names: [String]
     ) -> ControlRefusal {
@@ -34,7 +34,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// Asks the phone or its radio for something, which it may refuse.
+    /// Runs a request to the phone or its radio, and converts its error to a refusal.
     static func attempt<Value>(
         _ body: () async throws(RadioError) -> Value
     ) async throws(ControlRefusal) -> Value {

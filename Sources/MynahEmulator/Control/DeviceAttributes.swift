@@ -1,12 +1,12 @@
 import Mynah
 import MynahCore
 
-/// A device's attributes in attribute order, by the names that users have for them.
+/// A device's attributes in attribute order, found by the names that users write.
 struct DeviceAttributes {
     /// A characteristic's value or a descriptor.
     struct Attribute {
         var key: AttributeKey
-        /// The name that leads to it alone.
+        /// The unambiguous name of the attribute.
         var path: String
         var handle: AttributeHandle?
         var properties: CharacteristicProperties
@@ -33,7 +33,7 @@ struct DeviceAttributes {
             })
     }
 
-    /// All of them, each characteristic before its descriptors.
+    /// All attributes, each characteristic before its descriptors.
     var all: [Attribute] {
         services.indices.flatMap { service in
             services[service].characteristics.indices.flatMap { index in
@@ -46,7 +46,7 @@ struct DeviceAttributes {
         }
     }
 
-    /// The attribute that a name leads to; `nil` if that is a service, which has no value.
+    /// The attribute with a name, or `nil` if the name is that of a service, which has no value.
     func attribute(named name: AttributeName) throws(AttributeName.Problem) -> Attribute? {
         attribute(at: try name.resolve(in: tree))
     }

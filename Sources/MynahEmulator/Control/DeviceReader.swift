@@ -11,7 +11,7 @@ struct DeviceReader {
     let faults: FaultControl
     let scenarios: ScenarioControl
 
-    /// The state of a device now, by its name in events; `nil` if there is none.
+    /// The state of a device now, by its name in events, or `nil` if there is none.
     func snapshot(of label: String) async -> DeviceSnapshot? {
         guard let player = devices.player(called: label) else { return nil }
         let phone = await PhoneControl.status(of: phone)

@@ -4,20 +4,20 @@ package import MynahProfiles
 package import MynahSupport
 package import MynahValues
 
-/// A playing device at one moment: what it has on the air, its links and its values.
+/// The state of a device at one moment: its advertising, its links and its values.
 package struct DeviceSnapshot: Hashable, Sendable {
     /// A connected central.
     package struct Central: Hashable, Sendable {
         /// The central's name in events.
         package var name: String
-        /// The ATT_MTU of its link, or `nil` if it is not known yet.
+        /// The ATT_MTU of the central's link, or `nil` if it is not known yet.
         package var mtu: Int?
-        /// Whether its link is encrypted, or `nil` if the radio does not report it.
+        /// Whether the central's link is encrypted, or `nil` if the radio does not report it.
         package var isEncrypted: Bool?
         /// `true` if the central is bonded.
         package var isBonded: Bool
-        /// The paths of the attributes that it is subscribed to, or `nil` if the radio does not name
-        /// subscribers.
+        /// The paths of the attributes that the central is subscribed to, or `nil` if the radio does not
+        /// identify subscribers.
         package var subscriptions: [String]?
     }
 
@@ -25,41 +25,41 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package struct Scenario: Hashable, Sendable {
         /// The scenario's name.
         package var name: String
-        /// `true` if the scenario is played now.
+        /// `true` if the scenario is being played.
         package var isPlaying: Bool
     }
 
     /// A characteristic's value or a descriptor.
     package struct Attribute: Hashable, Sendable {
-        /// The name that leads to it alone, such as `180D/2A37`.
+        /// The unambiguous name of the attribute, such as `180D/2A37`.
         package var path: String
         /// The attribute handle, or `nil` if the attribute is not published or the radio does not report it.
         package var handle: AttributeHandle?
-        /// The names of its properties.
+        /// The names of the attribute's properties.
         package var properties: [String]
-        /// The value now, or `nil` if the device's app has no process, and so no memory.
+        /// The current value, or `nil` if the device's app has no process, and so no memory.
         package var value: [UInt8]?
-        /// The layout of its value, or `nil` if it is not known.
+        /// The layout of the attribute's value, or `nil` if it is not known.
         package var layout: ValueLayout?
     }
 
     /// The device's name in events.
     package var device: String
-    /// The name of its radio.
+    /// The name of the device's radio.
     package var radio: String
-    /// The address of its radio, or `nil` if it is not known.
+    /// The address of the device's radio, or `nil` if it is not known.
     package var address: DeviceAddress?
     /// The Bluetooth state.
     package var state: RadioState
-    /// The state of the app that plays it, or `nil` if it is an accessory.
+    /// The state of the app that plays the device, or `nil` for an accessory.
     package var app: AppState?
-    /// The permission of that app to use Bluetooth, or `nil` if it is an accessory.
+    /// The permission of that app to use Bluetooth, or `nil` for an accessory.
     package var authorization: BluetoothAuthorization?
-    /// The name of the phone that its app is on, or `nil` if it has none.
+    /// The name of the phone that the app is on, or `nil` if it has none.
     package var phone: String?
-    /// The data that it advertises.
+    /// The data that the device advertises.
     package var advertising: AdvertisingReport
-    /// The services that it was asked to advertise, whose bits are named in an overflow area.
+    /// The requested service UUIDs, which give names to the bits of an overflow area.
     package var advertisedServices: [BluetoothUUID]
     /// The connected centrals.
     package var centrals: [Central]
@@ -72,7 +72,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
     /// The device's attributes, in attribute order.
     package var attributes: [Attribute]
 
-    /// The snapshot as one JSON object, with the names that events have.
+    /// The snapshot as one JSON object, with the same names as in events.
     package var json: JSON {
         var members: [JSON.Member] = [
             .init("device", .string(device)), .init("radio", .string(radio)),
@@ -93,7 +93,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The members of an event about advertising, and the AD structures of each set.
+    /// The JSON members of an event about advertising, and the AD structures of each set.
     private func json(of set: AdvertisingReport) -> JSON {
         var alone = set
         alone.otherSets = []

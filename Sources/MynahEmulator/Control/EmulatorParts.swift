@@ -2,10 +2,10 @@ import Mynah
 import MynahFaults
 import MynahSupport
 
-/// The rooms of an emulator beside its devices.
+/// The parts of an emulator that control its devices.
 ///
-/// Each room has what it needs of the others, and none the emulator. They belong to the emulator, and run on
-/// the phone's executor.
+/// Each part holds the other parts that it needs, and none holds the emulator. They belong to the emulator,
+/// and run on the phone's executor.
 struct EmulatorParts {
     let changes: RunChanges
     let user: PhoneUser
@@ -24,10 +24,11 @@ struct EmulatorParts {
     let parameters: ParameterRequests
     let meter: RadioUseReports
 
-    /// The ends of the rules of characteristics.
+    /// Carries out the ends of the rules of characteristics.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
 
-    /// `playsApps` says whether apps play the devices, and `isPlaying` whether events meet scenarios.
+    /// Makes the parts; `playsApps` is `true` if apps play the devices, and `isPlaying` tells whether
+    /// scenarios observe events.
     init(
         of devices: PlayedDevices, playsApps: Bool, on phone: Phone, _ faultyRadio: FaultyRadio?,
         clock: RunClock, link: EmulatorLink, passkey: PasskeyEntry, isPlaying: Lock<Bool>

@@ -3,13 +3,13 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// The links and bonds that all devices of one radio share, for tests and their users.
+/// Controls the links and bonds of the radio, which all its devices share, for tests and their users.
 struct LinkControl {
     let devices: PlayedDevices
     let phone: Phone
     let changes: RunChanges
 
-    /// How long the end of a link takes at most: the longest supervision timeout is 32 s.
+    /// The longest wait for the end of a link: the longest supervision timeout is 32 s.
     private static var linkLimit: Duration { .seconds(40) }
 
     /// The reasons that a host may give for the end of a link (Core Specification, Vol 4, Part E, 7.1.6).
@@ -17,7 +17,7 @@ struct LinkControl {
 
     /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
     ///
-    /// Without a reason it is 0x13, Remote User Terminated Connection.
+    /// The default reason is 0x13, Remote User Terminated Connection.
     func disconnect(
         central name: String? = nil, reason: UInt8? = nil, from label: String
     ) async throws(ControlRefusal) {
@@ -36,8 +36,8 @@ struct LinkControl {
 
     /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
     ///
-    /// BlueZ shares its bonds with other programs: with `nil`, only those are deleted that were made in this
-    /// run.
+    /// BlueZ shares its bonds with other programs: with `nil`, only the bonds that were made in this run are
+    /// deleted.
     func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
         _ = try devices.player(named: label)
         let bonds = try await bonds()
@@ -56,8 +56,8 @@ struct LinkControl {
                 + (known.isEmpty ? "" : "; known are \(Set(known).sorted().joined(separator: ", "))"))
     }
 
-    /// Deletes the phone's bond with a peripheral that the profile of an app names, and ends their link, as a
-    /// user who forgets the device in Settings.
+    /// Deletes the phone's bond with a peripheral of an app's profile, and ends their link, as a user does in
+    /// Settings.
     func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
         let player = try devices.player(named: label)
         let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
@@ -73,12 +73,13 @@ struct LinkControl {
         forgotten(address)
     }
 
-    /// Apps that had given a device up because it had lost its bond ask for it again; with `nil` any device.
+    /// Lets apps connect a device again that they had given up because of its lost bond; with `nil`, any
+    /// device.
     private func forgotten(_ address: DeviceAddress?) {
         for central in devices.players.flatMap(\.centrals) { central.forgotten(address) }
     }
 
-    /// Does what `--at` plans with `forget`, or says why not.
+    /// Carries out a `forget` planned by `--at`, or warns why it cannot be done.
     func forget(_ target: AppTarget) async {
         do throws(ControlRefusal) {
             switch target {
@@ -100,7 +101,7 @@ struct LinkControl {
         await phone.connectedCentrals
     }
 
-    /// A connected central, by its name in devices.events.
+    /// A connected central, by its name in events.
     func central(named name: String) async throws(ControlRefusal) -> Central {
         let connected = await connected()
         if let central = connected.first(where: { $0.isCalled(name) }) { return central }
@@ -118,7 +119,7 @@ struct LinkControl {
 
     /// Deletes bonds, and ends the links of their devices and of these centrals.
     ///
-    /// The bonds go first: a central that connects again at once finds none.
+    /// The bonds are deleted before the links end, so that a central that reconnects at once finds no bond.
     func forget(
         _ bonds: [DeviceAddress], and centrals: [Central] = []
     ) async throws(ControlRefusal) {
@@ -152,7 +153,7 @@ struct LinkControl {
 }
 
 extension String {
-    /// Whether a user's name for an address means this one: digits in either case.
+    /// Whether a name written by a user is this address, in upper or lower case.
     func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
 }
 

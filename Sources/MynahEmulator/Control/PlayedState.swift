@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahLifecycle
 
-/// The state of a player's device and of the app that plays it, as a test sees them.
+/// The state of a device and of the app that plays it, for tests.
 struct PlayedState {
     private let player: DevicePlayer
 
@@ -28,7 +28,7 @@ struct PlayedState {
         }
     }
 
-    /// The words for an app without a process, and for the consequence.
+    /// The message that an app has no process, with the consequence.
     func noProcess(_ consequence: String) -> String {
         "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }

@@ -4,7 +4,7 @@ import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 
-/// Brings devices back to the state that a test begins with.
+/// Resets devices to their initial state.
 struct ResetControl {
     let devices: PlayedDevices
     let phone: Phone
@@ -17,15 +17,15 @@ struct ResetControl {
     let accessories: AccessoryControl
     let scenarios: ScenarioPlayer
 
-    /// How long a publication may take that a change of the Bluetooth state began.
+    /// The longest wait for a publication that a change of the Bluetooth state has begun.
     private static var publicationLimit: Duration { .seconds(30) }
 
-    /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
+    /// Resets devices to their state at the start of a run, and returns when they are on the air again.
     ///
-    /// Without a label all devices are reset. Links and bonds are the radio's, and so of all its devices.
-    /// Requests that wait for a test get 0x0E, and scenarios fail. While links end, nothing is advertised.
-    /// Connections of an app's central managers stay. If the reset is refused because of the state, nothing
-    /// has changed. Does nothing if the run is not under way: what does not play has nothing to be reset.
+    /// Without a label, all devices are reset. Links and bonds belong to the radio, and so to all its
+    /// devices. Requests that wait for a test get 0x0E, and scenarios fail. While links end, nothing is
+    /// advertised. Connections of an app's central managers stay. If the reset is refused because of the
+    /// state, nothing has changed. Does nothing if the run has not started or is over.
     func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
@@ -79,7 +79,7 @@ struct ResetControl {
         if let refusal { throw refusal }
     }
 
-    /// Refuses what cannot be reset now, before anything has changed.
+    /// Throws if the parts cannot be reset now, before anything has changed.
     private func check(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         let state = await phone.radioState
         let isOn = state == .poweredOn || state == .poweredOff && parts.contains(.app)
@@ -151,7 +151,7 @@ struct ResetControl {
 
     // MARK: Apps
 
-    /// Opens apps one after the other, and leaves each in the state that it starts in.
+    /// Opens apps one after the other, and leaves each in its initial state.
     private func reopen(_ players: [DevicePlayer], _ parts: ResetParts) async throws(ControlRefusal) {
         let front = devices.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         let isFrontOpened = front.map { front in
@@ -212,7 +212,7 @@ struct ResetControl {
 }
 
 extension EmulatedApp {
-    /// The way from the foreground into the state in which it starts, if another app is in front.
+    /// The transition from the foreground into the app's initial state, if another app is in the foreground.
     fileprivate var transitionAtStart: AppTransition {
         if isTerminated { return .terminate }
         return startState == .foreground ? .enterBackground : AppTransition(into: startState)

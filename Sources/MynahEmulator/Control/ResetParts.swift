@@ -1,4 +1,4 @@
-/// The parts of a device's state that a reset brings back to what they are at the start of a run.
+/// The parts of a device's state that a reset restores to the start of a run.
 package struct ResetParts: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -12,15 +12,15 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
     package static let app = ResetParts(rawValue: 1 << 1)
     /// The advertisement.
     package static let advertising = ResetParts(rawValue: 1 << 2)
-    /// The links of centrals, which end.
+    /// The links of centrals, which are ended.
     package static let connections = ResetParts(rawValue: 1 << 3)
-    /// Bonds, which are deleted; the links of bonded centrals end.
+    /// The bonds, which are deleted; the links of bonded centrals end.
     package static let bonds = ResetParts(rawValue: 1 << 4)
     /// Variables.
     package static let variables = ResetParts(rawValue: 1 << 5)
     /// Faults, their counters and their random numbers.
     package static let faults = ResetParts(rawValue: 1 << 6)
-    /// All of them.
+    /// All parts.
     package static let all: ResetParts = [
         .values, .variables, .app, .advertising, .connections, .bonds, .faults,
     ]

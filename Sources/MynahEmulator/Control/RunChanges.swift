@@ -1,18 +1,19 @@
 import Mynah
 import MynahSupport
 
-/// The ends that calls wait for in a run: of a link, of a publication, of a reset, and of the run itself.
+/// Lets calls wait for the end of something in a run: of a link, of a publication, of a reset, or of the run
+/// itself.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class RunChanges {
-    /// Signals each of these ends.
+    /// Signalled at each such end.
     let signal = ChangeSignal()
     private let devices: PlayedDevices
     private let clock: RunClock
     private let link: EmulatorLink
-    /// How many publications are under way that a change of the Bluetooth state began.
+    /// The number of running publications that a change of the Bluetooth state has begun.
     private(set) var publications = 0
-    /// Whether a reset is under way, or an app joins or leaves: one after the other.
+    /// Whether a reset is running, or an app is being added or removed; these happen one at a time.
     private var isTurnTaken = false
 
     init(of devices: PlayedDevices, clock: RunClock, link: EmulatorLink) {
@@ -21,7 +22,7 @@ final class RunChanges {
         self.link = link
     }
 
-    /// Waits until no reset is under way, and no app joins or leaves.
+    /// Waits until no reset is running, and no app is being added or removed.
     func beginTurn() async {
         while isTurnTaken { await signal.wait(after: signal.count) }
         isTurnTaken = true
@@ -39,9 +40,9 @@ final class RunChanges {
         signal.signal()
     }
 
-    /// Waits until something holds, which is asked now and after each signal.
+    /// Waits until `isDone` returns `true`; it is called now and after each signal.
     ///
-    /// Returns `false` if the limit passes or the run ends before.
+    /// Returns `false` if the limit elapses or the run ends before.
     func wait(
         atMost limit: Duration, for signal: ChangeSignal, until isDone: () async -> Bool
     ) async -> Bool {
@@ -58,7 +59,7 @@ final class RunChanges {
         return false
     }
 
-    /// Everything that waits looks at its time.
+    /// Makes all waiting calls check their time limits.
     private func wake() {
         signal.signal()
         for player in devices.players { player.sender.updates.room.signal() }

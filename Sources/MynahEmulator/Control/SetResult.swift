@@ -7,12 +7,12 @@ package import MynahValues
 package struct SetResult: Hashable, Sendable {
     /// The value that the attribute has now.
     package var value: [UInt8]
-    /// How many centrals it was sent to, or `nil` if the radio cannot count them.
+    /// The number of centrals that the value was sent to, or `nil` if the radio cannot count them.
     package var sent: Int?
     /// The layout of the value, or `nil` if it is not known.
     package var layout: ValueLayout?
 
-    /// The result as a JSON object; without `sent` if that is not known.
+    /// The result as a JSON object, without `sent` if that is `nil`.
     package var json: JSON {
         .object(
             JSON.members(of: value, layout) + (sent.map { [.init("sent", .integer($0))] } ?? []))

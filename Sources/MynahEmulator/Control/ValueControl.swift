@@ -12,13 +12,14 @@ struct ValueControl {
     let links: LinkControl
     let changes: RunChanges
 
-    /// How long a value waits for room on a link.
+    /// The time for which a value waits for room on a link.
     private static var roomLimit: Duration { .seconds(10) }
 
-    /// Sets the value of a device's attribute until the device is reset; it replaces a generator.
+    /// Sets the value of a device's attribute, in place of a generator, until the device is reset.
     ///
-    /// With `notify` it is sent to the subscribed centrals, or to one of them, as each has subscribed; the
-    /// call returns when every link has taken it. A value that no link can carry is not set.
+    /// With `notify`, the value is sent to the subscribed centrals, or to one of them, as each has
+    /// subscribed. The call returns when every link has accepted the value. A value that is too long for
+    /// every link is not set.
     func setValue(
         _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
@@ -56,7 +57,7 @@ struct ValueControl {
         }
     }
 
-    /// Sets a variable of a device until it is reset; values that read it change.
+    /// Sets a variable of a device until the device is reset; values that read the variable change.
     func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {
@@ -76,7 +77,7 @@ struct ValueControl {
         }
     }
 
-    /// Keeps a value; one that the radio answers by itself is given to it.
+    /// Stores a value; a static value is also given to the radio.
     func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
         player.table.set(source, of: key)
         guard case .stored(let value) = source, player.device.services.staticValue(of: key) != nil else {
@@ -109,7 +110,7 @@ struct ValueControl {
         return central
     }
 
-    /// Sends a value when every link has room for it; returns to how many centrals, or `nil` if the radio
+    /// Sends a value when every link has room for it; returns the number of centrals, or `nil` if the radio
     /// cannot count them.
     private func notify(
         _ value: [UInt8], of key: AttributeKey, of player: DevicePlayer, to central: Central?

@@ -5,12 +5,13 @@ import MynahValues
 
 /// A value as a test writes it.
 package enum WrittenValue: Hashable, Sendable {
-    /// These bytes.
+    /// The bytes of the value.
     case bytes([UInt8])
     /// Fields by their names, as in a profile: `{"heartRate": 72}`.
     case fields(JSON)
 
-    /// The bytes of a value of an attribute with this layout, or with none; `name` is the attribute's.
+    /// The value as bytes, with the attribute's layout if that is known; `name` is the attribute's name for
+    /// errors.
     func bytes(in layout: ValueLayout?, of name: String) throws(ControlRefusal) -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes

@@ -5,7 +5,7 @@ import MynahProfiles
 extension EmulatedDevice {
     /// The services that the system lets the device publish, in their order.
     ///
-    /// iOS keeps some for itself, and a service that includes a missing one is missing too.
+    /// iOS keeps some services for itself, and a service that includes one of those is left out too.
     var allowedServices: [ServiceDefinition] {
         guard app != nil else { return services }
         var missing: Set<AttributeKey> = []
@@ -17,9 +17,9 @@ extension EmulatedDevice {
         }
     }
 
-    /// Publishes its services, and reports those that the system refuses.
+    /// Publishes the allowed services, and reports those that the system refuses.
     ///
-    /// `isCurrent` says whether the manager's process still runs.
+    /// `isCurrent` returns whether the manager's process still runs.
     func add(
         to manager: PeripheralManager, _ events: EventReporter, while isCurrent: () -> Bool
     ) async throws(RadioError) {

@@ -7,23 +7,24 @@ public import MynahProfiles
 public struct EmulatedApp: Sendable {
     /// The app's name, background modes and other properties.
     public var description: AppDescription
-    /// The state it starts in.
+    /// The initial state of the app.
     public var startState: Profile.App.StartState
-    /// How its phone advertises.
+    /// How the app's phone advertises.
     public var advertising: PhoneAdvertising
-    /// The version of iOS on its phone.
+    /// The version of iOS on the app's phone.
     package var iOS = IOSVersion(17)
-    /// Whether the system ended it before its phone was restarted, so that it does not start at all.
+    /// Whether the system ended the app before its phone was restarted, so that the app does not start at
+    /// all.
     public var isTerminated = false
-    /// The user's answer to a pairing for it.
+    /// The user's answer when a device wants to pair with the app.
     package var pairing = Profile.App.PairingConsent.accept
-    /// The connection latency that it asks each subscriber for, or `nil` if it asks for none.
+    /// The connection latency that the app requests from each subscriber, or `nil` if it requests none.
     package var connectionLatency: ConnectionLatency?
-    /// The L2CAP channel that it publishes, or `nil` if it publishes none.
+    /// The L2CAP channel that the app publishes, or `nil` if it publishes none.
     package var channel: Profile.Channel?
-    /// The accessories that the picker of AccessorySetupKit shows for it, or none if it does not use it.
+    /// The accessories in the app's AccessorySetupKit picker; empty if the app does not use it.
     package var accessorySetup: [Profile.App.AccessoryDescriptor] = []
-    /// The name of its phone, or `nil` if that has none.
+    /// The name of the app's phone, or `nil` if that has none.
     package var phone: String?
 
     /// An app.
@@ -60,7 +61,7 @@ public struct EmulatedApp: Sendable {
 }
 
 extension AppTransition {
-    /// The way into the state that an app starts in.
+    /// The transition into the initial state of an app.
     init(into state: Profile.App.StartState) {
         self =
             switch state {

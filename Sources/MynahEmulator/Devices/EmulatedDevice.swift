@@ -2,8 +2,8 @@ public import MynahCore
 public import MynahProfiles
 
 extension [EmulatedDevice] {
-    /// How the phone that all of them share presents itself: as the first of them, but it confirms no
-    /// indication if one of them wants that.
+    /// The identity of the phone that these devices share: that of the first device, but without confirming
+    /// indications if one of them requires that.
     var identity: DeviceIdentity {
         var identity = self[0].identity
         identity.confirmsIndications = allSatisfy(\.identity.confirmsIndications)
@@ -11,24 +11,24 @@ extension [EmulatedDevice] {
     }
 }
 
-/// A device ready to be played: what is published and advertised, and what its attributes hold.
+/// A device ready to be played: its services, its advertisement, and the values of its attributes.
 public struct EmulatedDevice: Sendable {
-    /// The device's name for people.
+    /// The device's name in messages.
     public var name: String
     /// The device's name in events; a different one if another device of the run has the same name
     /// (`DeviceLabels`).
     public var label: String
-    /// How the radio presents it.
+    /// The identity with which the radio presents the device.
     public var identity: DeviceIdentity
     /// The services to publish, in one batch.
     public var services: [ServiceDefinition]
-    /// The advertisement, or `nil` if it does not advertise.
+    /// The advertisement, or `nil` if the device does not advertise.
     public var advertisement: Advertisement?
-    /// The number typed on the device when pairing asks for one; `nil` if the user is asked for it.
+    /// The passkey that is entered on the device when pairing asks for it, or `nil` to ask the user.
     public var passkey: UInt32?
     /// The connection parameters that an accessory requests, or `nil` if it requests none.
     package var parameterRequest: Profile.ParameterRequest?
-    /// The app that plays it, or `nil` if it is an accessory.
+    /// The app that plays the device, or `nil` for an accessory.
     public var app: EmulatedApp?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
@@ -36,18 +36,18 @@ public struct EmulatedDevice: Sendable {
     package var faults: [ProfileFault] = []
     /// The scenarios, as the profile declares them.
     package var scenarios: [Profile.Scenario] = []
-    /// The seed of its generated values and of its faults.
+    /// The seed of the device's generated values and of its faults.
     var seed: UInt64 = 0
-    /// Numbers the requests that a test answers; `nil` if no test can.
+    /// The numbers for requests that a test answers, or `nil` if no test can answer.
     package var requestNumbers: RequestNumbers?
-    /// The answers to centrals beside the table.
+    /// The answers to centrals that do not come from the attribute table.
     var responses = Responses()
-    /// The table that its memory begins with, but for static values that were set since.
+    /// The initial attribute table, except for static values that were set since.
     var table: AttributeTable
-    /// The changes of the advertisement.
+    /// The changing parts of the advertisement.
     var advertised = Advertised()
 
-    /// The changes of an advertisement while it runs.
+    /// The changing parts of an advertisement.
     struct Advertised: Sendable {
         /// A test's changes.
         var change = AdvertisingChange()
@@ -55,19 +55,19 @@ public struct EmulatedDevice: Sendable {
         var values = AdvertisedValues()
     }
 
-    /// The answers to centrals beside the values of the table.
+    /// The answers to centrals that do not come from the attribute table.
     struct Responses: Sendable {
-        /// The characteristic with the PSM of the app's channel, or `nil` if there is none.
+        /// The characteristic that holds the PSM of the app's channel, or `nil` if there is none.
         var psm: AttributeKey?
         /// The rules of characteristics, by their positions.
         var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
         /// The rules for links of centrals.
         var links = Profile.LinkRules()
-        /// The services that do more than keep their values.
+        /// The services with a behavior of their own, in addition to stored values.
         var behaviors: [BehavingService] = []
     }
 
-    /// `true` if the device plays a peripheral, perhaps beside a central.
+    /// `true` if the device plays a peripheral, possibly together with a central.
     var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }
 
     init(

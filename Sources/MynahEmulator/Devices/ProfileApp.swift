@@ -5,7 +5,7 @@ public import MynahProfiles
 import MynahSupport
 
 extension AppRules {
-    /// The rules of the app that a profile declares.
+    /// The rules for the app that a profile declares.
     public init(_ app: Profile.App) {
         self.init()
         backgroundModes = Set(app.backgroundModes)
@@ -19,7 +19,7 @@ extension AppRules {
 }
 
 extension PhoneAdvertising {
-    /// The phone that a profile's app is on.
+    /// The phone of a profile's app.
     public init(_ app: Profile.App) {
         self.init(
             iOS: app.iOS, foregroundInterval: app.foregroundInterval,
@@ -29,7 +29,7 @@ extension PhoneAdvertising {
 }
 
 extension AppAdvertisement {
-    /// An app's advertising request for a profile's advertisement.
+    /// An app's advertising request, made from a profile's advertisement.
     public init(_ advertising: Profile.Advertising, mode: AdvertisingMode) {
         self.init(
             localName: advertising.advertisement.localName,
@@ -38,10 +38,10 @@ extension AppAdvertisement {
 }
 
 extension Profile {
-    /// The advertising of a phone with only this app while the app is in a state; `nil` for an
-    /// accessory's profile.
+    /// The advertising of a phone with only this app in a state, or `nil` for an accessory's profile.
     ///
-    /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
+    /// `AppLifecycle` determines it, as if the app was launched with Bluetooth powered on and then got into
+    /// the state.
     package func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)
@@ -67,8 +67,7 @@ extension Profile {
         return plan
     }
 
-    /// The scans of a phone with only this app while the app is in a state, one for each central manager
-    /// that scans.
+    /// The scans of a phone with only this app in a state, one for each central manager that scans.
     package func phoneScans(in state: App.StartState) -> [ScanStatus] {
         guard let app else { return [] }
         let appState: AppState =

@@ -2,10 +2,10 @@ import MynahCore
 public import MynahProfiles
 
 extension EmulatedDevice {
-    /// The device that a profile declares; `seed` makes its generators repeat themselves.
+    /// Makes the device that a profile declares; with a `seed` its generated values are reproducible.
     ///
-    /// `label` is its name in events; the profile's name if it is left out. `clockStart` is when its clocks
-    /// start, in seconds since 1970.
+    /// `label` is the device's name in events; the default is the profile's name. `clockStart` is the start
+    /// of the device's clocks, in seconds since 1970.
     public init(
         _ profile: Profile, seed: UInt64, label: String? = nil,
         clockStart: Int64 = GeneratorRun.repeatableStart
@@ -68,7 +68,8 @@ extension EmulatedDevice {
         self.seed = seed
     }
 
-    /// Gives the descriptors 2902 names for faults; iOS keeps those of an app to itself.
+    /// Names the Client Characteristic Configurations (0x2902), so that faults can refer to them; iOS hides
+    /// those of an app.
     private mutating func nameConfigurations() {
         for index in services.indices {
             for number in services[index].characteristics.indices

@@ -2,22 +2,22 @@ import MynahCore
 public import MynahProfiles
 public import MynahSupport
 
-/// One thing that happened to an emulated device, as the event stream reports it.
+/// An event of an emulated device, as in the event stream.
 public struct DeviceEvent: Hashable, Sendable {
-    /// The names of the event stream.
+    /// The names of events.
     public typealias Name = EventName
 
-    /// When it happened.
+    /// The time at which the event happened.
     public var time: WallTime
-    /// The device, or the devices of a phone; `nil` if it is played alone.
+    /// The device's name, or the names of a phone's devices; `nil` if the device is played alone.
     package var device: String?
     /// The event's name.
     public var name: Name
     /// The event's fields, as values.
     package var payload: EventPayload
-    /// `true` if the event has waited while its app did not run, and may not hold any more.
+    /// `true` if the event was queued while its app did not run, and may be out of date.
     package var isQueued: Bool
-    /// The members of an event that was read and that this version has no fields for, and those of its value.
+    /// The members of a parsed event for which this version has no fields, and the fields of its value.
     private var others: [JSON.Member] = []
 
     /// An event.
@@ -32,7 +32,7 @@ public struct DeviceEvent: Hashable, Sendable {
         self.isQueued = isQueued
     }
 
-    /// An event with these fields, as JSON has them.
+    /// An event with these fields, in JSON form.
     package init(time: WallTime, name: Name, fields: [JSON.Member]) {
         self.init(time: time, name)
         let known = EventTable.fields(of: name)
@@ -64,7 +64,7 @@ public struct DeviceEvent: Hashable, Sendable {
 
     // MARK: JSON
 
-    /// The event's fields as JSON has them, in their order, without those of its value.
+    /// The event's fields in JSON form, in order, without the fields of its value.
     public var fields: [JSON.Member] { fields(payload.members(of: name), others) }
 
     private func fields(_ members: [JSON.Member], _ others: [JSON.Member]) -> [JSON.Member] {
@@ -72,7 +72,7 @@ public struct DeviceEvent: Hashable, Sendable {
             + (isQueued ? [.init("queued", .bool(true))] : [])
     }
 
-    /// The field of this key.
+    /// The field with this key.
     public subscript(key: String) -> JSON? {
         switch key {
         case "device": device.map { .string($0) }
@@ -83,13 +83,13 @@ public struct DeviceEvent: Hashable, Sendable {
         }
     }
 
-    /// The text of a field that holds text.
+    /// The text of a field, or `nil` if it is no text.
     public func string(_ key: String) -> String? { self[key]?.stringValue }
 
-    /// The fields of its value as the device that reported it has them, or `nil` if it was not read.
+    /// The fields of the value as the reporting device decoded them, or `nil` if the event was not parsed.
     package var readFields: JSON? { others.first { $0.key == "fields" }?.value }
 
-    /// The whole event as one JSON object, with the fields of its value (`fields`).
+    /// The whole event as one JSON object, including the decoded fields of its value (`fields`).
     public var json: JSON {
         let members = payload.whole(EventTable.fields(of: name), read: readFields)
         return .object(
@@ -97,7 +97,7 @@ public struct DeviceEvent: Hashable, Sendable {
                 + fields(members, others.filter { $0.key != "fields" }))
     }
 
-    /// Reads an event as `json` writes it, or the journal; `nil` if it is none of this version.
+    /// Parses an event written by `json` or in the journal; `nil` if it is not an event of this version.
     package init?(json: JSON) {
         guard case .object(let members) = json,
             let name = members.first(where: { $0.key == "event" })?.value.stringValue.flatMap(Name.init),
@@ -109,7 +109,7 @@ public struct DeviceEvent: Hashable, Sendable {
             fields: members.filter { !["seq", "time", "event", "differs"].contains($0.key) })
     }
 
-    /// The memory of the event in bytes, as an estimate.
+    /// The estimated memory of the event, in bytes.
     package var memory: Int {
         MemoryLayout<DeviceEvent>.stride + payload.memory
             + others.reduce(0) { $0 + $1.value.text.utf8.count + MemoryLayout<JSON.Member>.stride }

@@ -1,8 +1,9 @@
 /// The names of a run's devices in events.
 public enum DeviceLabels {
-    /// A label for each name, in order: the name, and `name~2`, `name~3` for the next devices of that name.
+    /// A label for each name, in order: the name itself, and `name~2`, `name~3` for further devices with the
+    /// same name.
     ///
-    /// A device whose own name is `name~2` keeps it.
+    /// A device whose own name is `name~2` keeps that.
     public static func unique(_ names: [String]) -> [String] {
         var taken = Set(names)
         // By name, the number of the device that had it last.
@@ -18,7 +19,7 @@ public enum DeviceLabels {
         }
     }
 
-    /// The label of a new device, different from those in use.
+    /// The label of a new device, which differs from those in `taken`.
     package static func next(_ name: String, after taken: [String]) -> String {
         guard taken.contains(name) else { return name }
         var number = 2

@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// The names under which a user speaks of a run's devices.
+/// The names by which a user can refer to a run's devices.
 public struct DeviceNames: Sendable {
-    /// The reason why a name is refused, as a sentence without its full stop.
+    /// The reason that a name is refused, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         public var message: String
@@ -12,13 +12,13 @@ public struct DeviceNames: Sendable {
     public struct Device: Hashable, Sendable {
         /// The device's name in events.
         public var label: String
-        /// The profile's file, whose stem is another name of the device.
+        /// The profile's file, whose stem can also be used as the device's name.
         public var file: String
-        /// Whether an app plays it.
+        /// Whether an app plays the device.
         public var isApp: Bool
         /// The names of the peripherals in its profile.
         public var peripherals: [String]
-        /// The name of the phone that its app is on, or `nil` if it has none.
+        /// The name of the phone that the device's app is on, or `nil` if it has none.
         package var phone: String?
 
         /// A device.
@@ -44,7 +44,7 @@ public struct DeviceNames: Sendable {
         self.devices = devices
     }
 
-    /// The object that has a name.
+    /// The object that a name refers to.
     public enum Meaning: Hashable, Sendable {
         case device(Device)
         /// The phone that this app is on.
@@ -62,7 +62,7 @@ public struct DeviceNames: Sendable {
         return found
     }
 
-    /// The object with a name: a device or a phone, or if there is none a peripheral of an app's profile.
+    /// The object with a name: a device or a phone, or else a peripheral of an app's profile.
     public func meaning(of name: String) throws(Problem) -> Meaning {
         let isDevice = devices.contains { $0.label == name || $0.stem == name }
         if let app = phones.first(where: { $0.phone == name }) {
@@ -77,7 +77,7 @@ public struct DeviceNames: Sendable {
             try device(named: name, or: phones.compactMap(\.phone), devices.flatMap(\.peripherals)))
     }
 
-    /// The peripheral of an app's profile with a name; `nil` if there is none.
+    /// The peripheral of an app's profile with a name, or `nil` if there is none.
     package func peripheral(named name: String) throws(Problem) -> Meaning? {
         let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }
         }
@@ -90,12 +90,12 @@ public struct DeviceNames: Sendable {
         return .peripheral(name, of: owner)
     }
 
-    /// The device of a name: its name in events, or its file's stem.
+    /// The device with a name, which is its name in events or the stem of its file.
     public func device(named name: String) throws(Problem) -> Device {
         try device(named: name, or: [], [])
     }
 
-    /// The device that a name is for; phones and peripherals with these names may be meant too.
+    /// The device that a name refers to, if the name could also be that of a phone or a peripheral.
     private func device(
         named name: String, or phones: [String], _ peripherals: [String]
     ) throws(Problem) -> Device {

@@ -2,11 +2,12 @@ import MynahCore
 public import MynahSupport
 
 extension EventMatch {
-    /// Reads the object form: `{"event": "write", "of": "180D/2A39", "value": "01 .."}`.
+    /// Parses the object form: `{"event": "write", "of": "180D/2A39", "value": "01 .."}`.
     ///
-    /// `event` is the event's name. `value` and `of` are as in the text form. Any other member equals the
-    /// field of its name, or with an object of comparisons is a number within bounds: `{"rssi": {">=":
-    /// -60}}`. `fields` has such members for the fields of the value: `{"heartRate": {">": 60}}`.
+    /// `event` is the event's name. `value` and `of` are as in the text form. Any other member must equal the
+    /// field with its name. With an object of comparisons, the field must be a number within bounds:
+    /// `{"rssi": {">=": -60}}`. `fields` has such members for the fields of the value: `{"heartRate": {">":
+    /// 60}}`.
     public init(json: JSON) throws(Problem) {
         guard case .object(let members) = json else {
             throw Problem(message: "a match is an object, as in {\"event\": \"write\"}")

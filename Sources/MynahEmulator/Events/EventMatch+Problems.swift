@@ -5,8 +5,8 @@ import MynahSupport
 
 // Values that no event has.
 extension EventMatch {
-    /// Why the match can take no event: it names a field that such an event never has, or a word that the
-    /// field never has; `nil` if it may take one.
+    /// The reason that no event can satisfy the match, or `nil`: it names a field that such an event never
+    /// has, or a word that the field never has.
     package var problem: Problem? { unknownField ?? unknownWord ?? unknownAttribute }
 
     private var unknownAttribute: Problem? {

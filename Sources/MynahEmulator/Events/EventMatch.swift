@@ -3,35 +3,35 @@ public import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// Which events are waited for: a name, and what their fields must hold.
+/// A description of expected events: their name, and conditions for their fields.
 ///
-/// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form, and
-/// hexadecimal digits in either case. A field that is a list matches if it holds the value.
+/// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form.
+/// Hexadecimal digits compare in either case. A field that is a list matches if it contains the value.
 public struct EventMatch: Hashable, Sendable {
-    /// The reason why a match is invalid, as a sentence without its full stop.
+    /// The reason that a match is invalid, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         public var message: String
     }
 
-    /// A condition for a field's value.
+    /// A condition for an event.
     enum Condition: Hashable, Sendable {
-        /// The field of this key equals this.
+        /// The field with this key equals this text.
         case equal(String, to: String)
-        /// `value` has these bytes.
+        /// The field `value` has these bytes.
         case value(BytePattern)
-        /// The event is about this attribute.
+        /// The event concerns this attribute.
         case of(AttributeName)
-        /// The comparison of the field of this key with this number holds.
+        /// The field with this key compares like this with this number.
         case compares(String, Comparison, ExactNumber)
-        /// The value has a field of this name that equals this.
+        /// The field of the value with this name equals this text.
         case field(String, equals: String)
-        /// The comparison of the value's field of this name with this number holds.
+        /// The field of the value with this name compares like this with this number.
         case fieldCompares(String, Comparison, ExactNumber)
-        /// The value has fields.
+        /// The value has decoded fields.
         case hasFields
 
-        /// The field that it is about.
+        /// The key of the condition's field.
         var key: String {
             switch self {
             case .equal(let key, _), .compares(let key, _, _): key
@@ -48,12 +48,12 @@ public struct EventMatch: Hashable, Sendable {
     public let name: DeviceEvent.Name
     var conditions: [Condition] = []
 
-    /// Reads `EVENT [FIELD=VALUE]…`, as in `write characteristic=2A39 value=01`.
+    /// Parses `EVENT [FIELD=VALUE]…`, as in `write characteristic=2A39 value=01`.
     ///
-    /// A word that begins no field belongs to the value before it: a value may have spaces. `of` names an
-    /// attribute as profiles do, and in `value` two dots stand for any byte, at its end for any number of
-    /// bytes. `fields.heartRate=72` is about a field of the value. A number is compared with `<`, `<=`, `>`
-    /// and `>=` too.
+    /// A word without a field name belongs to the value before it, so a value may contain spaces. `of` names
+    /// an attribute as profiles do. In `value`, two dots match any byte, and at the end any number of bytes.
+    /// `fields.heartRate=72` compares a field of the value. Numbers can be compared with `<`, `<=`, `>` and
+    /// `>=` too.
     public init(parsing text: String) throws(Problem) {
         let words = text.split(separator: " ").map(String.init)
         self.text = words.joined(separator: " ")
@@ -69,7 +69,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// The fields that equal a value; comparisons are appended to the conditions.
+    /// The fields that must equal a value; comparisons are appended to the conditions.
     private static func fields(
         _ words: ArraySlice<String>, _ conditions: inout [Condition]
     ) throws(Problem) -> [(key: String, value: String)] {
@@ -108,7 +108,7 @@ public struct EventMatch: Hashable, Sendable {
         return field(key).map { .fieldCompares($0, comparison, number) } ?? .compares(key, comparison, number)
     }
 
-    /// The name of the value's field that a key names, or `nil` if it names a field of the event.
+    /// The name of the value's field in a key, or `nil` if the key names a field of the event.
     private static func field(_ key: String) -> String? {
         key.hasPrefix(fieldPrefix) ? String(key.dropFirst(fieldPrefix.count)) : nil
     }
@@ -147,9 +147,9 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// The first of its fields that such an event never has, or `nil` if it may have all of them.
+    /// The first condition's field that such an event never has, or `nil` if it may have all of them.
     ///
-    /// Reading a match accepts such a field, because it may come from a client of another version.
+    /// Parsing accepts such a field, because a match may come from a client of another version.
     var unknownField: Problem? {
         let fields = EventCatalog.fields(of: name.rawValue)
         let known =
@@ -164,14 +164,14 @@ public struct EventMatch: Hashable, Sendable {
 
     // MARK: Matching
 
-    /// Whether an event is one of these.
+    /// Whether an event matches.
     public func matches(_ event: DeviceEvent) -> Bool {
         event.name == name && conditions.allSatisfy { Self.holds($0, for: event) }
     }
 
-    /// The members of the match that an event differs in, in their order; empty if it matches.
+    /// The members of the match in which an event differs, in order; empty if the event matches.
     ///
-    /// Another name is a difference in `event`. Two comparisons of one field are one member.
+    /// A different event name is a difference in `event`. Two comparisons of one field count as one member.
     package func differing(from event: DeviceEvent) -> [String] {
         var members = event.name == name ? [] : ["event"]
         for condition in conditions where !Self.holds(condition, for: event) {
@@ -197,7 +197,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// A named number equals the number and its name.
+    /// Whether a value equals a text; a named number equals its number and its name.
     private static func isEqual(_ value: FieldValue, to expected: String) -> Bool {
         switch value {
         case .named(let number, let name): name == expected || isEqual(number, to: expected)
@@ -207,7 +207,9 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// `72.0` and `7.2e1` are 72; digits alone are compared as they are, because a `Double` holds 53 bits.
+    /// Whether a number equals a text: `72.0` and `7.2e1` equal 72.
+    ///
+    /// Digits alone are compared exactly, because a `Double` holds 53 bits.
     private static func isEqual(_ number: some BinaryInteger, to expected: String) -> Bool {
         if let whole = Int(expected) { return whole == number }
         if let whole = UInt64(expected) { return whole == number }
@@ -227,7 +229,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// These fields are free text, and are compared literally.
+    /// The fields that are free text and are compared literally.
     private static let words: Set = ["device", "profile", "name", "message", "restoreIdentifier"]
 
     private static func isEqual(_ text: String, to expected: String, _ key: String) -> Bool {
@@ -239,14 +241,14 @@ public struct EventMatch: Hashable, Sendable {
         return isHexadecimal(text) && text.lowercased() == expected.lowercased()
     }
 
-    /// Whether a device is the one that an event names, or among those of its phone: a list with commas,
-    /// whose names may have commas too.
+    /// Whether a device is the one that an event names, or is in the comma-separated list of its phone's
+    /// devices; names may contain commas too.
     static func isDevice(_ name: String, _ list: String) -> Bool {
         list == name || list.hasPrefix(name + ", ") || list.hasSuffix(", " + name)
             || list.contains(", \(name), ")
     }
 
-    /// A UUID, or what the SIG calls it.
+    /// The UUID in a text, written in digits or as its SIG name.
     static func uuid(_ text: String, _ key: String) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) { return uuid }
         return switch key {
@@ -257,19 +259,19 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// Whether a text is an address, a code such as 0x0E, or bytes.
+    /// Whether a text consists of hexadecimal digits: an address, a code such as 0x0E, or bytes.
     private static func isHexadecimal(_ text: String) -> Bool {
         let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text[...]
         return digits.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: ":") }
     }
 
-    /// The name of the device that the event must be of, or `nil` if any will do.
+    /// The device name that the match requires, or `nil` if it matches any device.
     public var device: String? {
         for case .equal("device", let name) in conditions { return name }
         return nil
     }
 
-    /// The same match for a device by its name in events.
+    /// The same match, limited to a device by its name in events.
     public func naming(_ device: String) -> EventMatch {
         var match = self
         for index in conditions.indices {
@@ -288,7 +290,7 @@ extension DeviceEvent {
 }
 
 extension EventAttribute {
-    /// The name's UUIDs and their numbers among equal ones, or `nil` if it names no characteristic.
+    /// The UUIDs in the name, with their numbers among equal UUIDs; `nil` if it names no characteristic.
     fileprivate var elements: [AttributeName.Element]? {
         let uuids = [service, characteristic, descriptor].compactMap { $0 }
         guard uuids.count >= 2 else { return nil }

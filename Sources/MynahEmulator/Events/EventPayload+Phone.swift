@@ -33,7 +33,7 @@ extension EventPeripheral {
 }
 
 extension EventPayload.AttributeUse {
-    /// Sets the outcome of a read; `id` is its number if a test answered it.
+    /// Sets the result of a read; `id` is the request's number if a test answered it.
     mutating func set(
         _ read: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int?
     ) {
@@ -45,14 +45,14 @@ extension EventPayload.AttributeUse {
         }
     }
 
-    /// Sets a part of a write; `id` is its number if a test answers it.
+    /// Sets a part of a write; `id` is the request's number if a test answers it.
     mutating func set(_ part: WriteRequest.Part, asked id: Int?) {
         self.id = id
         offset = part.offset > 0 ? part.offset : nil
         value = part.value
     }
 
-    /// Sets why a request was refused.
+    /// Sets the reason that a request was refused.
     mutating func set(_ refused: RefusedRequest) {
         access = refused.access
         error = refused.error
@@ -61,8 +61,8 @@ extension EventPayload.AttributeUse {
 }
 
 extension EventPayload.RemoteUse {
-    /// Sets why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not
-    /// answer it.
+    /// Sets the reason that a read, a write or a subscription failed: an ATT error, with a message if the
+    /// peripheral did not answer.
     mutating func set(_ failure: RequestError?) {
         switch failure {
         case .refused(let answered)?: error = answered
@@ -81,14 +81,14 @@ extension EventPayload.RemoteUse {
 }
 
 extension EventPayload.PeripheralLink {
-    /// A connection that failed.
+    /// Makes the payload for a connection that failed.
     init(_ peripheral: EventPeripheral, _ error: RadioError?) {
         self.init(peripheral)
         message = error?.description
         code = error?.coreBluetoothCode
     }
 
-    /// A link that ended.
+    /// Makes the payload for a link that ended.
     init(_ peripheral: EventPeripheral, _ end: Disconnection) {
         self.init(peripheral, end.error)
         isLocal = end.isLocal
@@ -111,7 +111,7 @@ extension EventPayload.Discovery {
 }
 
 extension EventPayload.Scan {
-    /// The services and options of a scan.
+    /// Makes the payload with the services and options of a scan.
     package init(_ scan: ScanStatus) {
         self.init()
         services = scan.services
@@ -152,7 +152,7 @@ extension EventPayload.RadioFigures {
 }
 
 extension EventPayload.Restoration {
-    /// The state of an app that the system preserved.
+    /// Makes the payload with the restored state of an app's peripheral manager.
     init(_ state: RestoredState, restoreIdentifier: String) {
         self.init()
         role = "peripheral"
@@ -175,7 +175,8 @@ extension EventPayload.Restoration {
             })
     }
 
-    /// The state of a central manager that the system kept; `device` returns a peripheral as events have it.
+    /// Makes the payload with the restored state of a central manager; `device` returns a peripheral as
+    /// events describe it.
     init(
         _ state: RestoredCentralState, restoreIdentifier: String,
         _ device: (Peripheral) -> EventPeripheral
@@ -209,7 +210,7 @@ extension EventPayload.Restoration {
 }
 
 extension EventAttribute {
-    /// The characteristic and its service in JSON.
+    /// The JSON members for the characteristic and its service.
     fileprivate var names: [JSON.Member] {
         EventPayload.attribute(.init(self)).members(of: .confirmed)
     }

@@ -3,11 +3,11 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Reports events to their observer; without one no event is made at all, which is the fastest.
+/// Reports events to their observer; without an observer, no event is made at all.
 struct EventReporter: Sendable {
     let wallTime: @Sendable () -> WallTime
     let observer: (@Sendable (DeviceEvent) -> Void)?
-    /// The device whose events they are, or `nil` if it is played alone.
+    /// The device of the events, or `nil` if it is played alone.
     var device: String?
 
     /// Whether anybody observes.
@@ -22,7 +22,7 @@ struct EventReporter: Sendable {
         report(.warning, .notice(.init(code: code, message, central: central.map { EventCentral($0) })))
     }
 
-    /// Reports an error that ends nothing.
+    /// Reports an error that does not end the run.
     func fail(_ message: String) {
         report(.error, .notice(.init(message)))
     }

@@ -1,12 +1,14 @@
-/// The items whose events came nearest to a match: those of its name, with what they differ in.
+/// The items whose events came nearest to a match: events with the right name, and the members in which they
+/// differ.
 ///
-/// Fewer different members are nearer; of equally near events the later ones are kept, and come first.
+/// Events that differ in fewer members are nearer; of equally near events the later ones are kept, and come
+/// first.
 package struct NearestMatches<Item: Sendable>: Sendable {
-    /// An item, and what its event differs in.
+    /// An item, with the differences of its event.
     package struct Candidate: Sendable {
         /// The item.
         package let item: Item
-        /// The members of the match that the event differs in; empty if it matches.
+        /// The members of the match in which the event differs; empty if it matches.
         package let differs: [String]
     }
 
@@ -15,13 +17,13 @@ package struct NearestMatches<Item: Sendable>: Sendable {
     /// The nearest items so far, the nearest first.
     package private(set) var candidates: [Candidate] = []
 
-    /// The nearest items to a match, at most `limit` of the compared ones.
+    /// Finds the `limit` items that are nearest to a match.
     package init(to match: EventMatch, limit: Int) {
         self.match = match
         self.limit = limit
     }
 
-    /// Compares an item whose event is later than those before.
+    /// Compares an item, whose event must be later than those before.
     package mutating func compare(_ item: Item, _ event: DeviceEvent) {
         guard event.name == match.name else { return }
         let differs = match.differing(from: event)

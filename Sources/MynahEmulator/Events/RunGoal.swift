@@ -2,26 +2,27 @@
 public struct RunGoal: Sendable {
     /// How the run ended.
     public enum End: Hashable, Sendable {
-        /// Everything that was waited for has come.
+        /// All expected events have happened.
         case reached
-        /// The run's time is up.
+        /// The run's time limit elapsed.
         case overdue
-        /// The run was ended before what was waited for had come.
+        /// The run was ended before all expected events had happened.
         case cutShort
     }
 
     private let isAwaiting: Bool
     private var missing: [EventMatch]
-    /// The reason for the run's end, or `nil` while it plays.
+    /// The reason for the run's end, or `nil` while it continues.
     public private(set) var end: End?
 
-    /// A run that ends when an event of each match has come, in any order; with none only its time ends it.
+    /// A run that ends when an event of each match has happened, in any order; without matches, only the time
+    /// limit ends it.
     public init(_ matches: [EventMatch] = []) {
         missing = matches
         isAwaiting = !matches.isEmpty
     }
 
-    /// Observes an event, for which several matches may wait; returns whether the run ends with it.
+    /// Checks an event, which may satisfy several matches; returns whether the run ends.
     public mutating func observe(_ event: DeviceEvent) -> Bool {
         guard end == nil, isAwaiting else { return false }
         missing.removeAll { $0.matches(event) }
@@ -30,19 +31,19 @@ public struct RunGoal: Sendable {
         return true
     }
 
-    /// Notes that the time is up; returns whether the run ends with it.
+    /// Notes that the time limit elapsed; returns whether the run ends.
     public mutating func timeIsUp() -> Bool {
         guard end == nil else { return false }
         end = .overdue
         return true
     }
 
-    /// Notes that the run ends for another reason, which is trouble if something is waited for.
+    /// Notes that the run ends for another reason, which is a failure if an event is still expected.
     public mutating func cutShort() {
         if end == nil, isAwaiting { end = .cutShort }
     }
 
-    /// The expected events that did not come, as the user wrote them; empty if all came.
+    /// The expected events that did not happen, as the user wrote them; empty if all happened.
     public var missed: [String] {
         switch end {
         case .overdue, .cutShort: missing.map(\.text)

@@ -1,31 +1,31 @@
 import Glibc
 package import MynahSupport
 
-/// A moment of the calendar, to the microsecond.
+/// A calendar time, with microseconds.
 public struct WallTime: Hashable, Sendable {
-    /// Microseconds since 1970 began in UTC.
+    /// The microseconds since the beginning of 1970, UTC.
     public var microseconds: Int64
-    /// `true` for a run with virtual time, whose times are in UTC for everybody.
+    /// `true` for a run with virtual time, whose times are always shown in UTC.
     package var isVirtual = false
 
-    /// So many microseconds since 1970 began in UTC.
+    /// The time that is a number of microseconds after the beginning of 1970, UTC.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// The time of a run.
+    /// The current time of a run's clock.
     package static func now(_ clock: RunClock) -> WallTime {
         var time = WallTime(microseconds: clock.wallMicroseconds)
         time.isVirtual = clock.virtual != nil
         return time
     }
 
-    /// The time of the machine.
+    /// The current time of the machine.
     public static func now() -> WallTime {
         WallTime(microseconds: RunClock.real.wallMicroseconds)
     }
 
-    /// Reads a time as `rfc3339` writes it; `nil` if it is none.
+    /// Parses a time written by `rfc3339`; `nil` if the text is not such a time.
     package init?(rfc3339 text: String) {
         let parts = text.utf8.split(whereSeparator: { !(0x30...0x39).contains($0) }).map {
             Int32(String(decoding: $0, as: UTF8.self)) ?? -1
@@ -54,7 +54,7 @@ public struct WallTime: Hashable, Sendable {
             + Self.pad(fraction, 6) + "Z"
     }
 
-    /// Hours, minutes and seconds where the user is, or in UTC with virtual time: `06:15:00.123`.
+    /// Hours, minutes and seconds in the user's time zone, or in UTC with virtual time: `06:15:00.123`.
     public var localClock: String {
         let (seconds, fraction) = split
         var clock = time_t(seconds)

@@ -4,13 +4,13 @@ import MynahFaults
 import MynahProfiles
 package import MynahSupport
 
-/// A fault of a playing device at one moment.
+/// The state of a device's fault at one moment.
 package struct DeviceFault: Hashable, Sendable {
     /// The fault's name.
     package var name: String
-    /// `true` if the fault is off.
+    /// `true` if the fault is turned off.
     package var isOff: Bool
-    /// How often it was applied since it was turned on.
+    /// The number of times that the fault was applied since it was turned on.
     package var applied: Int
 
     /// A fault with its state.
@@ -29,7 +29,7 @@ package struct DeviceFault: Hashable, Sendable {
 }
 
 extension EmulatedDevice {
-    /// The scope of its faults.
+    /// The scope of the device's faults.
     var faultScope: FaultScope {
         let (services, table) = (services, table)
         var scope = FaultScope(
@@ -49,7 +49,7 @@ extension EmulatedDevice {
         return scope
     }
 
-    /// The fault with the keys of its attributes, and random numbers that follow from the device's seed.
+    /// The fault with the keys of its attributes, and with a random generator seeded by the device's seed.
     func fault(_ declared: ProfileFault) -> Fault {
         var fault = declared.resolved { position in
             let service = services[position.service]
@@ -63,7 +63,8 @@ extension EmulatedDevice {
     }
 }
 
-/// The owners of a radio's faults: the apps of a phone share its radio, and may have faults of one name.
+/// The owners of a radio's faults, because the apps of a phone share its radio and may have faults with the
+/// same name.
 struct FaultOwners: Sendable {
     /// A fault of a device.
     struct Owned: Hashable, Sendable {
@@ -75,11 +76,11 @@ struct FaultOwners: Sendable {
 
     private var owned: [String: Owned] = [:]
     private var radioNames: [Owned: String] = [:]
-    /// The names on the radio by device, in the order of their addition.
+    /// The faults' names on the radio, by device, in the order of their addition.
     private var ofDevices: [String: [String]] = [:]
     private var centrals: [Central.ID: Central] = [:]
 
-    /// Gives a device's fault a name that no other fault of the radio has.
+    /// Returns a device's fault with a name that no other fault of the radio has.
     mutating func add(_ fault: Fault, of label: String) -> Fault {
         var fault = fault
         let owner = Owned(label: label, name: fault.name)
@@ -112,13 +113,13 @@ struct FaultOwners: Sendable {
         radioNames[Owned(label: label, name: name)]
     }
 
-    /// The names on the radio of a device's faults, in the order of their addition.
+    /// The names on the radio of all faults of a device, in the order of their addition.
     func radioNames(of label: String) -> [String] { ofDevices[label] ?? [] }
 
     /// A connected central.
     func central(_ id: Central.ID) -> Central? { centrals[id] }
 
-    /// Notes an event about the connected centrals.
+    /// Updates the centrals' names after an event.
     mutating func note(_ event: PhoneEvent) {
         switch event {
         case .connected(let central), .centralChanged(let central): centrals[central.id] = central

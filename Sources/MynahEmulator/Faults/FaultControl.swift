@@ -5,13 +5,13 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The faults of devices, in the layer around the radio.
+/// The faults of devices, which a `FaultyRadio` around the radio carries out.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class FaultControl {
     private let devices: PlayedDevices
     private let phone: Phone
-    /// The layer around the radio, or `nil` if there is none.
+    /// The `FaultyRadio` around the radio, or `nil` if there is none.
     private let faultyRadio: FaultyRadio?
     private var faultOwners = FaultOwners()
 
@@ -21,8 +21,7 @@ final class FaultControl {
         self.faultyRadio = faultyRadio
     }
 
-    /// A layer around a radio for the faults of its devices and those that a test adds; `nil` if there are
-    /// none and no test can add any.
+    /// Makes a `FaultyRadio` around a radio; `nil` if the devices have no faults and no test can add any.
     static func layer(
         around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: RunClock,
         _ link: EmulatorLink
@@ -57,7 +56,7 @@ final class FaultControl {
         }
     }
 
-    /// The attributes of a device have new keys: updates its faults.
+    /// Replaces the attribute keys in a device's faults, because its attributes have new keys.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) async {
         await faultyRadio?.rekey(mapping)
     }
@@ -70,13 +69,13 @@ final class FaultControl {
         faultOwners.remove(names, of: label)
     }
 
-    /// Waits until each device that came back after a fault is on the air.
+    /// Waits until each device that disappeared by a fault is on the air again.
     func settle() async { await faultyRadio?.settle() }
 
-    /// The connections count from zero.
+    /// Restarts the count of connections at zero.
     func countConnectionsAnew() async { await faultyRadio?.countConnectionsAnew() }
 
-    /// Notes what an event says of the connected centrals, whose names the reports of faults have.
+    /// Updates the names of connected centrals, which reports of faults contain, after an event.
     func note(_ event: PhoneEvent) {
         if faultyRadio != nil { faultOwners.note(event) }
     }
@@ -99,10 +98,10 @@ final class FaultControl {
         }
     }
 
-    /// Adds a fault, which is written as in a profile.
+    /// Adds a fault, written as in a profile.
     ///
-    /// Throws `invalid` with a line for each mistake, or `conflict` if there is a fault with its name, the
-    /// device has as many faults as a profile may have, or the radio cannot carry it out.
+    /// Throws `invalid` with a line for each mistake. Throws `conflict` if the device has a fault with that
+    /// name already or as many faults as a profile may have, or if the radio cannot carry the fault out.
     func add(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         let player = try devices.player(named: label)
         let declared: ProfileFault
@@ -138,7 +137,7 @@ final class FaultControl {
 
     /// Turns a fault of a device on or off.
     ///
-    /// A fault that is turned on begins to count at zero.
+    /// The counter of a fault that is turned on starts at zero.
     func turn(
         _ name: String, isOn: Bool, of label: String
     ) async throws(ControlRefusal) -> DeviceFault {
@@ -152,14 +151,14 @@ final class FaultControl {
         return found
     }
 
-    /// Removes a fault of a device, until a reset if it is in the profile, and ends what it did.
+    /// Removes a fault of a device, and ends its effect; a fault of the profile comes back with a reset.
     func remove(_ name: String, of label: String) async throws(ControlRefusal) {
         let (radio, radioName) = try await fault(name, of: label)
         await radio.remove(radioName)
         faultOwners.remove([radioName], of: label)
     }
 
-    /// The layer, and the name of a fault there.
+    /// The `FaultyRadio`, and the name of a device's fault on it.
     private func fault(
         _ name: String, of label: String
     ) async throws(ControlRefusal) -> (radio: FaultyRadio, radioName: String) {

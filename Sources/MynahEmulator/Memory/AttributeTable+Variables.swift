@@ -4,9 +4,9 @@ import MynahValues
 
 // The device's own state, and the values that read it.
 extension AttributeTable {
-    /// Sets the variables, and returns the attributes whose values read one that has changed.
+    /// Sets the variables, and returns the attributes whose values read a changed variable.
     ///
-    /// Throws, and changes nothing, if a value cannot be made of them.
+    /// Throws, and changes nothing, if a value cannot be computed from the new variables.
     mutating func setVariables(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {
         let changed = new.names.filter { new[$0] != variables[$0] }
         guard !changed.isEmpty else { return [] }

@@ -3,18 +3,19 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The values of an emulated device's attributes and their answers, without time or radio.
+/// The values and errors of a device's attributes, without time or radio.
 struct AttributeTable {
-    /// Where an attribute's value comes from.
+    /// The source of an attribute's value.
     enum Source {
-        /// Bytes, which a write replaces.
+        /// Stored bytes, which a write replaces.
         case stored([UInt8])
-        /// Bytes made for a tick of `every`, or of a second without it; 0 before the first.
+        /// Bytes that are generated for a tick of `every`, or of a second without `every`; the tick before
+        /// the first is 0.
         case generated(@Sendable (_ tick: UInt64) -> [UInt8])
-        /// Bytes made for a tick, as before, and of the variables.
+        /// Bytes that are computed from a tick, as for `generated`, and from the variables.
         case computed(any VariableReader)
 
-        /// The bytes of a tick.
+        /// The bytes for a tick.
         func value(at tick: UInt64, _ variables: Variables) -> [UInt8] {
             switch self {
             case .stored(let bytes): bytes
@@ -24,45 +25,47 @@ struct AttributeTable {
         }
     }
 
-    /// One characteristic's value or one descriptor.
+    /// A characteristic's value or a descriptor.
     struct Entry {
         var service: BluetoothUUID
         var characteristic: BluetoothUUID
-        /// The descriptor's type, or `nil` if it is the characteristic's value.
+        /// The descriptor's type, or `nil` for a characteristic's value.
         var descriptor: BluetoothUUID?
-        /// The name that distinguishes it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are
-        /// no others.
+        /// The name that distinguishes the attribute from others with the same UUIDs, such as
+        /// `180F~2/2A19`; `nil` if there are none.
         var path: String?
         var source: Source
         var maximumLength: Int
-        /// Answers every read with this instead.
+        /// The error with which every read is answered, or `nil`.
         var readError: ATTError?
-        /// Answers every write with this instead.
+        /// The error with which every write is answered, or `nil`.
         var writeError: ATTError?
-        /// How often the value is sent to subscribers.
+        /// The period of sending the value to subscribers, or `nil`.
         var every: Duration?
-        /// When its values are sent to subscribers, if they are of a recording.
+        /// The times of sending recorded values to subscribers, or `nil` if there is no recording.
         var recording: RecordedValues?
-        /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
+        /// The layout of the attribute's value, or `nil` to use the SIG's layout for its UUID, if there is
+        /// one.
         var layout: ValueLayout?
-        /// The requests that a test answers.
+        /// The requests for the attribute that a test answers.
         var asked: AskedAccess = []
-        /// Whether the radio sends its values in pieces.
+        /// Whether the radio sends long values in pieces.
         var isInPieces = false
     }
 
-    /// The tick of a generated value without `every`.
+    /// The tick period of a generated value without `every`.
     static let usualTick = Duration.seconds(1)
 
     private(set) var entries: [AttributeKey: Entry] = [:]
-    /// Beside the entries, because an event copies them, and an entry is large.
+    /// The attributes as events describe them; kept apart from the entries, which are large, because each
+    /// event copies its attribute.
     private var eventAttributes: [AttributeKey: EventAttribute] = [:]
-    /// Whether a test answers requests to one of them.
+    /// Whether a test answers requests for at least one attribute.
     private(set) var isAsking = false
     private var longReads = LongReads()
-    /// The last tick that was sent of each recording.
+    /// The last sent tick of each recording.
     private var recordedTicks: [AttributeKey: Int64] = [:]
-    /// The device's own state, which values may read.
+    /// The device's variables, which values may read.
     var variables = Variables()
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
@@ -74,31 +77,31 @@ struct AttributeTable {
     /// Returns whether the table has an attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
-    /// An attribute as its events have it; empty if it is unknown.
+    /// An attribute as events describe it; empty if the attribute is unknown.
     func eventAttribute(of key: AttributeKey) -> EventAttribute { eventAttributes[key] ?? .init() }
 
-    /// The name of an attribute for people: the one that distinguishes it, else its type.
+    /// The name of an attribute in messages: the one that distinguishes it, or else its type.
     func name(of key: AttributeKey) -> String {
         entries[key].map { $0.path ?? $0.characteristic.description } ?? "an attribute"
     }
 
-    /// The layout of an attribute's value: its own, else the SIG's for its UUID.
+    /// The layout of an attribute's value: its own, or else the SIG's for its UUID.
     func layout(of key: AttributeKey) -> ValueLayout? {
         guard let entry = entries[key], entry.descriptor == nil else { return nil }
         return entry.layout ?? KnownLayouts.layout(of: entry.characteristic)
     }
 
-    /// Changes where an attribute's value comes from.
+    /// Sets the source of an attribute's value.
     mutating func set(_ source: Source, of key: AttributeKey) {
         entries[key]?.source = source
     }
 
-    /// The bytes that are stored for an attribute, or `nil` if they are generated.
+    /// The stored bytes of an attribute, or `nil` if its value is generated.
     func stored(_ key: AttributeKey) -> [UInt8]? {
         if case .stored(let value)? = entries[key]?.source { value } else { nil }
     }
 
-    /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
+    /// The whole current value: the stored bytes, or the generated value for the last tick.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
         entries[key].map { value(of: $0, key, at: elapsed) }
     }
@@ -111,12 +114,12 @@ struct AttributeTable {
         return value(of: entry, at: UInt64(max(0, tick)))
     }
 
-    /// The value that a tick sends.
+    /// The value to send for a tick.
     func value(of tick: TickSchedule.Tick) -> [UInt8]? {
         entries[tick.attribute].map { value(of: $0, at: UInt64(max(0, tick.number))) }
     }
 
-    /// The tick of a recording was sent, and reads have its value from now on.
+    /// Notes that a recording's tick was sent, so that reads return its value from now on.
     mutating func noteSent(_ tick: TickSchedule.Tick) {
         if entries[tick.attribute]?.recording != nil { recordedTicks[tick.attribute] = tick.number }
     }
@@ -136,7 +139,8 @@ struct AttributeTable {
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
     }
 
-    /// A central may read on, unless the value fits the shortest response (Vol 3, Part F, 3.4.4.4).
+    /// Keeps a value that a central may continue to read, unless it fits into the shortest response (Vol 3,
+    /// Part F, 3.4.4.4).
     private mutating func keep(_ value: [UInt8], of request: ReadRequest) {
         if value.count >= GATT.defaultMTU - 1 {
             longReads.keep(value, of: request)
@@ -145,7 +149,7 @@ struct AttributeTable {
         }
     }
 
-    /// A central has left.
+    /// Forgets the long reads of a central that has disconnected.
     mutating func forgetLink(of central: Peer.ID) {
         longReads.forgetAll(of: central)
     }
@@ -162,12 +166,12 @@ struct AttributeTable {
         }
     }
 
-    /// Keeps values that were written.
+    /// Stores written values.
     mutating func store(_ values: [AttributeKey: [UInt8]]) {
         for (key, value) in values { entries[key]?.source = .stored(value) }
     }
 
-    /// The values that a write comes to.
+    /// The attributes' new values after a write.
     func effect(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         for part in request.parts {
             if let error = entries[part.attribute]?.writeError { throw error }
@@ -175,7 +179,7 @@ struct AttributeTable {
         return try newValues(of: request)
     }
 
-    /// The values that a write comes to, whether or not the profile has an error for it.
+    /// The attributes' new values after a write, whether or not the profile declares an error for it.
     func newValues(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {

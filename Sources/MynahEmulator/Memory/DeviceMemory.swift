@@ -4,19 +4,19 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The state of a device that is played: what is published, its values, its time, and its app's side.
+/// The shared state of a device in a run: its services, its values, its time, and the state of its app.
 ///
-/// The parts of the device's player share it, and report through it. Runs on the phone's executor.
+/// The parts of the device's player share it, and report events through it. Runs on the phone's executor.
 final class DeviceMemory {
     let clock: RunClock
     let events: EventReporter
-    /// The published device; after a restoration, with the keys of the restored services.
+    /// The published device; after a restoration, it has the keys of the restored services.
     var device: EmulatedDevice
     var table: AttributeTable
     var manager: PeripheralManager?
     var appSide = AppSide()
     var stage = DeviceStage.starting(.missing)
-    /// When the device's time began.
+    /// The time at which the device started, or `nil` before.
     private(set) var since: RunClock.Instant?
 
     init(of device: EmulatedDevice, clock: RunClock, events: EventReporter) {
@@ -26,13 +26,13 @@ final class DeviceMemory {
         table = device.table
     }
 
-    /// How long the device has run.
+    /// The time since the device started.
     var elapsed: Duration { since.map { $0.duration(to: clock.now) } ?? .zero }
 
-    /// The device's time begins.
+    /// Starts the device's time.
     func startTime() { since = clock.now }
 
-    /// Whether the device may act by itself: an app acts only while it runs and is not throttled.
+    /// Whether the device may act on its own: an app acts only while it runs and is not throttled.
     var canAct: Bool {
         guard device.app != nil else { return true }
         return appSide.app.map { $0.access.isRunning && !$0.access.isThrottled } ?? false
@@ -42,7 +42,7 @@ final class DeviceMemory {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    /// A manager was given the Bluetooth state; returns whether that is reported as its app's own.
+    /// Notes the first Bluetooth state of a manager; returns whether it is reported as the app's own state.
     @discardableResult
     func introduce(_ state: RadioState) -> Bool {
         let isFirst = appSide.takeIntroduction()
@@ -61,7 +61,7 @@ final class DeviceMemory {
         report(.read, on: request.attribute, central) { $0.set(request, value, outcome, asked: id) }
     }
 
-    /// Reports the parts of a write; `id` is its number if a test answered it.
+    /// Reports the parts of a write; `id` is the request's number if a test answered it.
     func reportWrite(
         _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil
     ) {

@@ -2,7 +2,8 @@ import MynahCore
 
 // Services that are the same but for the keys of their attributes.
 extension [ServiceDefinition] {
-    /// Returns the key in `other` for each key of these, or `nil` if they are not the same services.
+    /// Returns the corresponding key in `other` for each key of these services, or `nil` if the services
+    /// differ.
     func keys(in other: [ServiceDefinition]) -> [AttributeKey: AttributeKey]? {
         let (mine, theirs) = (allKeys, other.allKeys)
         guard mine.count == theirs.count else { return nil }

@@ -8,13 +8,13 @@ struct AppleMedia: ServiceBehavior {
     static let entityUpdate: BluetoothUUID = "2F7CABCE-808D-411F-9A0C-BB92BA96C102"
     static let entityAttribute: BluetoothUUID = "C6B2F38C-23AB-46D8-A6AB-A3A870BBD5D7"
 
-    /// EntityUpdateFlags: the value has more bytes.
+    /// The flag in EntityUpdateFlags that the value was cut.
     private static let truncated: UInt8 = 1 << 0
 
     /// The requests of a central.
     private struct Client {
         var wanted: [MediaPlayer.Attribute] = []
-        /// The attribute that it reads.
+        /// The attribute that the central has selected to read.
         var selected: MediaPlayer.Attribute?
     }
 
@@ -29,7 +29,7 @@ struct AppleMedia: ServiceBehavior {
         player = MediaPlayer(media)
     }
 
-    /// The phone starts, or plays again what it did then.
+    /// Begins when the phone starts, or is reset.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         let first = MediaPlayer(media, at: service.now)
         return changing(service) { $0 = first }
@@ -39,7 +39,7 @@ struct AppleMedia: ServiceBehavior {
         clients[central] = nil
     }
 
-    /// A subscriber of the Remote Command gets the commands that are supported.
+    /// Sends the supported commands to a new subscriber of the Remote Command characteristic.
     mutating func subscribed(
         _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
@@ -63,7 +63,8 @@ struct AppleMedia: ServiceBehavior {
         }
     }
 
-    /// That a command which is not supported now is an invalid one is an assumption.
+    /// Carries out a write to the Remote Command characteristic; it is an assumption that an unsupported
+    /// command gets the error for an invalid one.
     private mutating func perform(
         _ value: [UInt8], _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -73,7 +74,7 @@ struct AppleMedia: ServiceBehavior {
         return changing(service) { _ = $0.perform(command, at: service.now) }
     }
 
-    /// Changes what is played, and notifies the subscribed centrals.
+    /// Changes the state of the player, and notifies the subscribed centrals of the changes.
     private mutating func changing(
         _ service: some ServiceState, _ change: (inout MediaPlayer) -> Void
     ) -> [ServiceEffect] {
@@ -109,7 +110,7 @@ struct AppleMedia: ServiceBehavior {
         return wanted.map { update($0, for: central, service) }
     }
 
-    /// A value of the Entity Update.
+    /// The value of an Entity Update notification.
     private func update(
         _ attribute: MediaPlayer.Attribute, for central: Peer.ID, _ service: some ServiceState
     ) -> ServiceEffect {

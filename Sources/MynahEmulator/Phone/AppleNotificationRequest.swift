@@ -2,16 +2,16 @@ import MynahCore
 
 /// A write to ANCS's Control Point (ANCS Specification, Control Point and Data Source).
 enum AppleNotificationRequest: Hashable {
-    /// An attribute of a notification that is asked for, by its NotificationAttributeID.
+    /// An attribute of a notification, by its NotificationAttributeID.
     enum Attribute: UInt8, CaseIterable {
         case appIdentifier, title, subtitle, message, messageSize, date
         case positiveActionLabel, negativeActionLabel
 
-        /// Whether a request has the longest length after it.
+        /// Whether a maximum length follows the attribute in a request.
         var hasLength: Bool { [.title, .subtitle, .message].contains(self) }
     }
 
-    /// An attribute, and how many bytes of it are wanted at most.
+    /// A requested attribute, with the maximum length of its value in bytes.
     struct Wanted: Hashable {
         var attribute: Attribute
         var longest = Int(UInt16.max)
@@ -34,10 +34,10 @@ enum AppleNotificationRequest: Hashable {
     /// Perform Notification Action.
     case perform(Action, on: UInt32)
 
-    /// Reads a write; throws the error that it gets.
+    /// Parses a write, or throws the ATT error for it.
     ///
-    /// Apple names the errors and not what a list without attributes, or with an unknown one, gets: that is
-    /// an assumption.
+    /// Apple does not say which error an empty list of attributes gets, or one with an unknown attribute; the
+    /// error for these is an assumption.
     init(_ value: [UInt8]) throws(ATTError) {
         switch value.first {
         case nil: throw .ancsInvalidCommand
@@ -97,7 +97,7 @@ extension ATTError {
 }
 
 extension UInt32 {
-    /// The number of four bytes, or `nil` if there are other than four.
+    /// The number in four bytes, least significant first, or `nil` if there are not four.
     fileprivate init?(littleEndian bytes: ArraySlice<UInt8>) {
         guard bytes.count == 4 else { return nil }
         self = bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
@@ -105,12 +105,12 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// The four bytes of a number, the lowest first.
+    /// The four bytes of a number, least significant first.
     init(littleEndian number: UInt32) {
         self = [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 
-    /// The first bytes of a text, and no part of a character at their end.
+    /// The first bytes of a text, cut at the end of a character.
     init(_ text: String, longest: Int) {
         let bytes = Array(text.utf8)
         guard bytes.count > longest else {

@@ -8,9 +8,9 @@ struct AppleNotifications: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
     static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
 
-    /// How many bytes wait for one central at most.
+    /// The largest number of bytes that wait for one central.
     static let mostWaiting = 1 << 16
-    /// How many values go to the queue of a link at once.
+    /// The largest number of values that are queued on a link at once.
     private static let burst = 16
 
     /// EventID.
@@ -33,7 +33,7 @@ struct AppleNotifications: ServiceBehavior {
     struct Notification: Hashable {
         let uid: UInt32
         var content: Profile.PhoneNotification
-        /// When it came, in seconds since 1970.
+        /// The time at which the notification was shown, in seconds since 1970.
         var date: Int64
 
         var flags: Flags {
@@ -46,10 +46,10 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// The values that wait for a central.
+    /// The values that wait to be sent to a central.
     private struct Waiting {
         var values: [(characteristic: BluetoothUUID, bytes: ArraySlice<UInt8>)] = []
-        /// How many bytes they have together.
+        /// The number of bytes of these values.
         var count = 0
         var isSubscribed = false
     }
@@ -57,7 +57,7 @@ struct AppleNotifications: ServiceBehavior {
     let handled = [controlPoint]
     let sent = [source, dataSource]
     private let initial: [Profile.PhoneNotification]
-    /// When the phone's time began, in seconds since 1970.
+    /// The start of the phone's time, in seconds since 1970.
     private let start: Int64
     private(set) var notifications: [Notification] = []
     private var lastUID: UInt32 = 0
@@ -73,7 +73,8 @@ struct AppleNotifications: ServiceBehavior {
 
     // MARK: Notifications
 
-    /// Shows a notification, unless the phone shows as many as it can; returns its UID.
+    /// Shows a notification and returns its UID, or returns `nil` if the phone already shows as many as it
+    /// can.
     mutating func add(_ content: Profile.PhoneNotification, at now: Duration) -> UInt32? {
         guard notifications.count < ProfileLimit.notifications.count else { return nil }
         lastUID &+= 1
@@ -116,7 +117,7 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// A value of the Notification Source.
+    /// A value of the Notification Source characteristic.
     private func value(of event: Event, _ notification: Notification, _ flags: Flags) -> [UInt8] {
         let category = notification.content.category
         let count = notifications.count { $0.content.category == category }
@@ -124,7 +125,7 @@ struct AppleNotifications: ServiceBehavior {
             + [UInt8](littleEndian: notification.uid)
     }
 
-    /// Returns `false` if too much waits already.
+    /// Queues a value for a central; returns `false` if too much waits already.
     @discardableResult
     private mutating func wait(
         _ value: [UInt8], of characteristic: BluetoothUUID, for central: Peer.ID
@@ -139,7 +140,7 @@ struct AppleNotifications: ServiceBehavior {
 
     // MARK: Centrals
 
-    /// The phone starts, or shows again what it did then.
+    /// Begins when the phone starts, or is reset, with the notifications of the profile.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         for notification in notifications { _ = remove(notification.uid) }
         apps = []
@@ -147,7 +148,7 @@ struct AppleNotifications: ServiceBehavior {
         return []
     }
 
-    /// A new subscriber gets what the phone shows already.
+    /// Sends a new subscriber the notifications that the phone already shows.
     mutating func subscribed(
         _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
@@ -235,7 +236,7 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// An attribute of a response: its ID, the length of its value, and the value.
+    /// An attribute in a response: its ID, the length of its value, and the value.
     private static func tuple(_ code: UInt8, _ value: [UInt8]) -> [UInt8] {
         [code, UInt8(truncatingIfNeeded: value.count), UInt8(truncatingIfNeeded: value.count >> 8)] + value
     }
@@ -251,7 +252,8 @@ struct AppleNotifications: ServiceBehavior {
         centrals.filter { !service.isSending(to: $0) }.flatMap { sendNext(to: $0, service) }
     }
 
-    /// Sends what waits longest, a response in fragments of what a notification carries.
+    /// Sends the values that wait, oldest first; a response is split into notifications of the length that
+    /// fits.
     private mutating func sendNext(to central: Peer.ID, _ service: some ServiceState) -> [ServiceEffect] {
         let longest = max(1, service.longestUpdate(to: central))
         guard var left = waiting[central] else { return [] }

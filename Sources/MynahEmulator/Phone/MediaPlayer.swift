@@ -1,7 +1,7 @@
 import MynahCore
 import MynahProfiles
 
-/// The media player of a phone, and the effects of AMS's commands on it (AMS Specification, Appendix A).
+/// The media player of a phone, controlled by the commands of AMS (AMS Specification, Appendix A).
 struct MediaPlayer {
     /// RemoteCommandID.
     enum Command: UInt8, CaseIterable {
@@ -10,13 +10,13 @@ struct MediaPlayer {
         case likeTrack, dislikeTrack, bookmarkTrack
     }
 
-    /// EntityID, with its AttributeIDs.
+    /// An attribute, in the order of its EntityID and AttributeID.
     enum Attribute: Hashable, CaseIterable {
         case playerName, playerPlaybackInfo, playerVolume
         case queueIndex, queueCount, queueShuffleMode, queueRepeatMode
         case trackArtist, trackAlbum, trackTitle, trackDuration
 
-        /// The entity and the attribute on the air.
+        /// The EntityID and the AttributeID on the air.
         var codes: (entity: UInt8, attribute: UInt8) {
             switch self {
             case .playerName: (0, 0)
@@ -41,11 +41,11 @@ struct MediaPlayer {
         }
     }
 
-    /// The numbers of the entities.
+    /// The valid EntityIDs.
     static let entities: ClosedRange<UInt8> = 0...2
-    /// How far a skip goes, an assumption: the interval that iOS uses if an app names none.
+    /// The time that a skip jumps; an assumption: iOS uses this interval if an app does not choose one.
     private static let skip = Duration.seconds(15)
-    /// How far a command moves the volume, an assumption: an iPhone has 16 steps.
+    /// The change of the volume by a command, in percent; an assumption: an iPhone has 16 steps.
     private static let volumeStep = 6.25
 
     private let media: Profile.PhoneMedia?
@@ -54,10 +54,10 @@ struct MediaPlayer {
     private var index: Int
     private var shuffle: Profile.PhoneMedia.Mode
     private var `repeat`: Profile.PhoneMedia.Mode
-    /// Where the track was at a time.
+    /// The position in the track, and the time at which it was valid.
     private var elapsed: (place: Duration, at: Duration)
 
-    /// The player at the start; without media it is nobody's.
+    /// The player at the start; without media it belongs to no app.
     init(_ media: Profile.PhoneMedia?, at now: Duration = .zero) {
         self.media = media
         isPlaying = media?.state == .playing
@@ -68,7 +68,7 @@ struct MediaPlayer {
         elapsed = (media?.elapsed ?? .zero, now)
     }
 
-    /// The commands that it supports now.
+    /// The commands that are supported now.
     var commands: [Command] {
         guard let media else { return [] }
         let ofTracks: [Command] = [.nextTrack, .previousTrack, .skipForward, .skipBackward]
@@ -84,7 +84,7 @@ struct MediaPlayer {
         media.flatMap { $0.tracks.indices.contains(index) ? $0.tracks[index] : nil }
     }
 
-    /// Where the track is; it stays at its end.
+    /// The position in the track, which does not go beyond the track's end.
     private func place(at now: Duration) -> Duration {
         let place = elapsed.place + (isPlaying ? now - elapsed.at : .zero)
         return max(.zero, min(place, track?.duration ?? place))
@@ -118,7 +118,7 @@ struct MediaPlayer {
         elapsed = (place, now)
     }
 
-    /// The queue ends at its last track, unless all of it is repeated.
+    /// Goes to another track; at the end of the queue, playing stops unless the whole queue is repeated.
     private mutating func go(to index: Int, at now: Duration) {
         let count = media?.tracks.count ?? 0
         guard count > 0 else { return }
@@ -140,7 +140,7 @@ struct MediaPlayer {
 
     // MARK: Attributes
 
-    /// The value of an attribute; empty if there is none.
+    /// The value of an attribute; empty if it has none.
     func value(of attribute: Attribute, at now: Duration) -> String {
         guard let media else { return "" }
         return switch attribute {
@@ -159,7 +159,8 @@ struct MediaPlayer {
         }
     }
 
-    /// An attribute as it changes: the place of a track that plays goes on without a change.
+    /// The state of an attribute for finding changes: the position of a playing track advances without being
+    /// a change.
     func state(of attribute: Attribute) -> String {
         attribute == .playerPlaybackInfo
             ? "\(isPlaying) \(elapsed.place) \(elapsed.at)" : value(of: attribute, at: .zero)
@@ -169,7 +170,7 @@ struct MediaPlayer {
         String(Profile.PhoneMedia.Mode.allCases.firstIndex(of: mode) ?? 0)
     }
 
-    /// A number of seconds with its thousandths.
+    /// A number of seconds with three decimals.
     private static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let thousandths = attoseconds / 1_000_000_000_000_000

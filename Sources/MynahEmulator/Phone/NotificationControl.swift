@@ -2,11 +2,11 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// The notifications that the phone of the apps shows.
+/// Controls the notifications on the phone of the apps.
 struct NotificationControl {
     let devices: PlayedDevices
 
-    /// Shows a notification on the phone, or changes the one with the UID; returns its UID.
+    /// Shows a notification on the phone, or changes the one with the UID `replaced`; returns the UID.
     func show(
         _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
     ) throws(ControlRefusal) -> UInt32 {
@@ -49,7 +49,7 @@ struct NotificationControl {
         return result
     }
 
-    /// Shows a text as a notification of an app, or says why not.
+    /// Shows a text as a notification of an app, or warns why it cannot be shown.
     func show(_ text: String, of app: String) {
         do throws(ControlRefusal) {
             _ = try show(.ofApp(app, message: text))
@@ -60,7 +60,7 @@ struct NotificationControl {
 }
 
 extension AppTarget {
-    /// The app whose notification it is.
+    /// The app that owns the notification, or `nil` if there is none.
     func app(of players: [DevicePlayer]) -> DevicePlayer? {
         switch self {
         case .named(let label), .phone(let label): players.first { $0.device.label == label }

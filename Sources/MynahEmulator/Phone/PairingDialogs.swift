@@ -1,12 +1,12 @@
 import MynahCore
 import MynahProfiles
 
-/// The pairings that wait for the answer of a phone's user, the last one on top.
+/// The pairings that wait for the answer of the phone's user; the last question is on top.
 ///
-/// iOS asks by a dialog if the app is on the screen, and otherwise by a notification, which the user opens to
-/// see the dialog; this is an assumption. A question ends with its link.
+/// If the app is in the foreground, iOS asks with a dialog. Otherwise it asks with a notification, which the
+/// user opens to see the dialog; this is an assumption. A question ends with its link.
 final class PairingDialogs {
-    /// The causes of the alerts, as events have them.
+    /// The causes of the questions, as in events.
     private enum Cause: String {
         case pairing
         case pairingNotification
@@ -17,7 +17,7 @@ final class PairingDialogs {
         /// The peer and the app, for events.
         let link: EventPayload.PeripheralLink
         let reply: PendingPairingReply
-        /// Whether the user sees a notification, and not the dialog yet.
+        /// Whether the question is still a notification that the user has not opened.
         var isNotification: Bool
 
         func alert(_ name: DeviceEvent.Name) -> (DeviceEvent.Name, EventPayload) {
@@ -28,13 +28,14 @@ final class PairingDialogs {
     }
 
     private var questions: [Question] = []
-    /// The peers whose pairing the user has accepted on this link.
+    /// The peers whose pairing the user has accepted on the current link.
     private var accepted: Set<Peer.ID> = []
 
-    /// Whether the user has accepted the pairing with a peer on this link: a number is not asked about again.
+    /// Whether the user has accepted the pairing with a peer on the current link, so that a numeric
+    /// comparison is not asked again.
     func hasAccepted(_ peer: Peer.ID) -> Bool { accepted.contains(peer) }
 
-    /// A pairing with a peer asks the user; another question about the same peer is declined.
+    /// Asks the user about a pairing with a peer; an earlier question about the same peer is declined.
     func ask(
         _ peer: Peer.ID, _ link: EventPayload.PeripheralLink, isInFront: Bool, _ events: EventReporter
     ) -> PendingPairingAnswer {
@@ -46,7 +47,7 @@ final class PairingDialogs {
         return question.reply.pending
     }
 
-    /// The user opens the notification on top, and sees the dialog; returns `false` if a dialog or nothing is
+    /// Opens the notification on top, as the user does; returns `false` if there is none, or if a dialog is
     /// on top.
     func open(_ events: EventReporter) -> Bool {
         guard let last = questions.indices.last, questions[last].isNotification else { return false }
@@ -56,14 +57,14 @@ final class PairingDialogs {
         return true
     }
 
-    /// The user answers the question on top, after opening its notification; returns `false` if there is
-    /// none.
+    /// Answers the question on top, as the user does after opening its notification; returns `false` if there
+    /// is none.
     func answer(agrees: Bool, _ events: EventReporter) -> Bool {
         _ = open(events)
         return end(agrees: agrees, events)
     }
 
-    /// The user dismisses the question on top, which declines; returns `false` if there is none.
+    /// Dismisses the question on top, as the user does, which declines; returns `false` if there is none.
     func dismiss(_ events: EventReporter) -> Bool { end(agrees: false, events) }
 
     private func end(agrees: Bool, _ events: EventReporter) -> Bool {
@@ -74,7 +75,7 @@ final class PairingDialogs {
         return true
     }
 
-    /// The link to a peer has ended.
+    /// Removes the question about a peer whose link has ended.
     func end(for peer: Peer.ID, _ events: EventReporter) {
         accepted.remove(peer)
         let over = questions.filter { $0.peer == peer }
@@ -82,7 +83,7 @@ final class PairingDialogs {
         for question in over { report(question, .alertDismissed, events) }
     }
 
-    /// The run is over; what is not answered is declined.
+    /// Declines all questions, because the run is over.
     func end() {
         questions = []
     }

@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// The connection parameters that an accessory requests some time after each connection, or an app.
+/// Requests connection parameters for an accessory some time after each connection, or for an app.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class ParameterRequests {
@@ -11,7 +11,7 @@ final class ParameterRequests {
     private let phone: Phone
     private let clock: RunClock
     private let link: EmulatorLink
-    /// The requests that are to be made, by the number of the link.
+    /// The scheduled requests, by the number of the link.
     private var tasks = SortedMap<UInt32, Task<Void, Never>>()
 
     init(of devices: PlayedDevices, on phone: Phone, clock: RunClock, link: EmulatorLink) {
@@ -21,7 +21,7 @@ final class ParameterRequests {
         self.link = link
     }
 
-    /// Follows the beginning or the end of a link to a central.
+    /// Schedules or cancels requests when a link to a central begins or ends.
     func follow(_ event: PhoneEvent) {
         switch event {
         case .connected(let central):
@@ -47,7 +47,7 @@ final class ParameterRequests {
 
     private func end(_ central: Peer.ID) { tasks.removeValue(forKey: central.rawValue)?.cancel() }
 
-    /// No request is made any more.
+    /// Cancels all scheduled requests.
     func endAll() {
         for task in tasks.values { task.cancel() }
         tasks = SortedMap()
@@ -74,7 +74,7 @@ final class ParameterRequests {
 }
 
 extension PlayerLink {
-    /// Asks a central for a connection latency, as the app does.
+    /// Requests a connection latency from a central for the app.
     func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
         emulator.enqueue { [index] in
             await $0.control.parameters.request(.init(latency), of: central, for: index)
@@ -83,7 +83,7 @@ extension PlayerLink {
 }
 
 extension EventPayload.Parameters {
-    /// A report about the link to a central, or to a peripheral.
+    /// The payload with a report about the link to a central, or to a peripheral.
     init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
         self.init()
         self.central = central
@@ -106,7 +106,7 @@ extension EventPayload.Parameters {
 }
 
 extension ConnectionParameterReport {
-    /// The name of its event.
+    /// The name of the event for the report.
     var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested

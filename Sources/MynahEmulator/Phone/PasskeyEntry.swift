@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// The number that a pairing asks the device's user for; any thread may look whether one does.
+/// The pairing that waits for the device's user to enter a passkey; may be used on any thread.
 final class PasskeyEntry: Sendable {
     private let asked = Lock<(central: Peer.ID, reply: PendingPairingReply)?>(nil)
 
-    /// Whether a pairing waits for a number.
+    /// Whether a pairing waits for a passkey.
     var isAsked: Bool { asked.withLock { $0 != nil } }
 
-    /// A central's pairing asks; one that asked before is declined.
+    /// Begins to wait for a central's pairing; an earlier one is declined.
     func ask(for central: Peer.ID) -> PendingPairingAnswer {
         let reply = PendingPairingReply()
         let former = asked.withLock { asked in
@@ -19,27 +19,29 @@ final class PasskeyEntry: Sendable {
         return reply.pending
     }
 
-    /// The peer whose pairing waits for a number, or `nil` if none does.
+    /// The peer whose pairing waits for a passkey, or `nil` if there is none.
     var peer: Peer.ID? { asked.withLock { $0?.central } }
 
-    /// Gives the number; returns `false` if none was asked for, or if it was asked for another peer.
+    /// Gives the passkey to the pairing that waits; returns `false` if there is none, or if it is with
+    /// another peer than `peer`.
     func enter(_ passkey: UInt32, for peer: Peer.ID? = nil) -> Bool {
         guard let asked = removeAsked(where: { peer == nil || $0 == peer }) else { return false }
         asked.reply.answer(.passkey(passkey))
         return true
     }
 
-    /// The central's pairing is over.
+    /// Stops waiting for a central's pairing, which has ended.
     func end(for central: Peer.ID) {
         _ = removeAsked { $0 == central }
     }
 
-    /// Nothing is asked any more.
+    /// Stops waiting for any pairing.
     func end() {
         _ = removeAsked { _ in true }
     }
 
-    /// An answer that is dropped declines, which must not happen while the lock is held.
+    /// Removes and returns the waiting pairing; the caller drops its answer, which declines, after the lock
+    /// was released.
     private func removeAsked(
         where isIt: @Sendable (Peer.ID) -> Bool
     ) -> (central: Peer.ID, reply: PendingPairingReply)? {

@@ -1,14 +1,14 @@
 import MynahCore
 
-/// An act of the user on a phone, beside turning Bluetooth off or on.
+/// An action of the user on a phone, other than turning Bluetooth off or on.
 ///
-/// The raw value is the word for it on the command line and in the event `phone.changed`.
+/// The raw value is its name on the command line and in the event `phone.changed`.
 package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
     /// Bluetooth is turned off in Settings.
     case settingsOff
-    /// Bluetooth is turned off in Control Center, as `poweredOff` does.
+    /// Bluetooth is turned off in Control Center, with the same effect as `poweredOff`.
     case controlCenterOff
-    /// Airplane Mode is turned on, and Bluetooth off with it.
+    /// Airplane Mode is turned on, which turns Bluetooth off.
     case airplaneMode
     /// The phone restarts, and is locked from then on.
     case restart
@@ -16,10 +16,11 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
     case unlock
     /// The screen is turned off.
     case screenOff
-    /// The screen is turned on; the app that was on it comes back when its user opens it.
+    /// The screen is turned on; the app that was in the foreground returns there when its user opens it.
     case screenOn
 
-    /// `true` if the change turns Bluetooth off, which other programs may use with BlueZ.
+    /// `true` if the change turns Bluetooth off, which is not possible with BlueZ because other programs may
+    /// use it.
     var setsPower: Bool {
         switch self {
         case .settingsOff, .controlCenterOff, .airplaneMode, .restart: true
@@ -27,6 +28,6 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The change's column in the rules for relaunching, or `nil` if they do not name it.
+    /// The column of the change in the rules for relaunching, or `nil` if it has none.
     var relaunchCause: RelaunchCause? { RelaunchCause(rawValue: rawValue) }
 }

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// The pairings of the phone: its user answers them, or types their numbers.
+/// The phone's pairings, which its user accepts or declines, or for which the user enters passkeys.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class PhonePairings {
@@ -10,7 +10,7 @@ final class PhonePairings {
     private let phone: Phone
     private let passkey: PasskeyEntry
     private let questions = PairingDialogs()
-    /// The peripheral that pairing asked for last.
+    /// The peripheral whose pairing last asked for a passkey.
     private var asking: (address: DeviceAddress, link: Peer.ID)?
 
     init(of devices: PlayedDevices, on phone: Phone, _ passkey: PasskeyEntry) {
@@ -52,8 +52,8 @@ final class PhonePairings {
         return answer
     }
 
-    /// The answer of the phone's user to a pairing, for the app that uses the peripheral, or for the one that
-    /// was on the screen last if a central pairs.
+    /// The answer of the phone's user to a pairing: for the app that uses the peripheral, or if a central
+    /// pairs, for the last app in the foreground.
     private func agree(_ peer: Peer.ID, _ pairing: EventPayload.Pairing) -> RadioAnswer {
         let address = pairing.peripheral.address
         let user = devices.players.first { player in
@@ -76,13 +76,13 @@ final class PhonePairings {
 
     // MARK: Ends
 
-    /// A central's pairing is over.
+    /// Handles the end of a central's pairing.
     func paired(_ central: Central) { passkey.end(for: central.id) }
 
-    /// The link to a central has ended.
+    /// Handles the end of the link to a central.
     func disconnected(_ central: Central) { end(for: central.id) }
 
-    /// The link to a peripheral has ended.
+    /// Handles the end of the link to a peripheral.
     func linkEnded(to address: DeviceAddress) {
         if let asking, asking.address == address { end(for: asking.link) }
     }
@@ -92,7 +92,7 @@ final class PhonePairings {
         questions.end(for: peer, devices.events)
     }
 
-    /// The run is over; what is not answered is declined.
+    /// Declines all questions, because the run is over.
     func end() {
         passkey.end()
         questions.end()
@@ -100,7 +100,7 @@ final class PhonePairings {
 
     // MARK: The user
 
-    /// Opens the notification on top; returns `false` if a dialog or nothing is on top.
+    /// Opens the notification on top; returns `false` if there is none, or if a dialog is on top.
     func open() -> Bool { questions.open(devices.events) }
 
     /// Dismisses the question on top, which declines; returns `false` if there is none.
@@ -109,7 +109,7 @@ final class PhonePairings {
     /// Answers the question on top; returns `false` if there is none.
     func answer(agrees: Bool) -> Bool { questions.answer(agrees: agrees, devices.events) }
 
-    /// Types the number that the pairing with a peer asks for.
+    /// Enters the passkey that the pairing with a peer asks for.
     func enter(
         passkey number: UInt32, for peer: String, in label: String
     ) async throws(ControlRefusal) {

@@ -3,7 +3,8 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The user of the phone: its Bluetooth switches, its lock and its screen, and what follows for its apps.
+/// The user of the phone: turns Bluetooth off and on, locks the phone, and turns its screen off, with the
+/// effects on apps.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class PhoneUser {
@@ -11,7 +12,7 @@ final class PhoneUser {
     private let phone: Phone
     /// Whether apps play the devices.
     private let playsApps: Bool
-    /// The causes that forbid the system to relaunch its apps, which are kept over runs.
+    /// The reasons, kept over runs, for which the system may not relaunch an app of the phone.
     private var relaunch = RelaunchLedger()
     /// Whether the phone restarted and has not been unlocked since.
     private var awaitsUnlock = false
@@ -22,9 +23,9 @@ final class PhoneUser {
         self.playsApps = playsApps
     }
 
-    /// Turns Bluetooth off or on; on a phone with apps, Control Center's button turns it off.
+    /// Turns Bluetooth off or on; on a phone with apps, by default with Control Center's button.
     ///
-    /// When it is on again, the system relaunches apps by the way in which it was turned off.
+    /// When Bluetooth is on again, the system relaunches apps depending on how it was turned off.
     func setPower(_ isOn: Bool, by cause: RelaunchCause = .controlCenterOff) async throws(RadioError) {
         if isOn {
             changeLedger { $0.turnOn() }
@@ -42,9 +43,9 @@ final class PhoneUser {
         }
     }
 
-    /// Does something to the phone, and reports it.
+    /// Carries out an action on the phone, and reports it.
     ///
-    /// Throws what the radio throws if Bluetooth cannot be turned off.
+    /// Throws the radio's error if Bluetooth cannot be turned off.
     func carryOut(_ change: PhoneChange) async throws(RadioError) {
         // A radio that cannot be turned off says so before anything has changed.
         if change.setsPower, await phone.radioState == .poweredOn { try await phone.setPower(true) }
@@ -60,7 +61,7 @@ final class PhoneUser {
         }
     }
 
-    /// The user turns to the phone, and so turns the screen on and unlocks it.
+    /// Turns the screen on and unlocks the phone, as the user does before using it.
     func pickUp() async {
         await setScreen(isOn: true)
         if awaitsUnlock { unlock() }
@@ -105,16 +106,16 @@ final class PhoneUser {
 
     // MARK: Relaunching
 
-    /// The phone is on, as its profiles say, with what earlier runs kept of it.
+    /// Starts the phone in the state of its profiles, with the state that earlier runs have saved.
     ///
-    /// That its Bluetooth is on again, and that it has been unlocked, is an assumption.
+    /// Bluetooth is assumed to be on, and the phone to be unlocked.
     func recallPhone() async {
         guard playsApps else { return }
         relaunch = await PhoneControl.relaunchLedger(of: phone)
         relaunch.turnOn()
     }
 
-    /// Makes the app of a player, and opens it unless it begins as terminated.
+    /// Makes the app of a player, and opens it unless its initial state is terminated.
     func launch(_ player: DevicePlayer) async {
         let cause = player.device.app.flatMap { app -> RelaunchCause? in
             if let kept = relaunchCause(of: app) { return kept }
@@ -145,7 +146,7 @@ final class PhoneUser {
         devices.players.lazy.compactMap(\.appSide.app).first?.access.save(relaunch)
     }
 
-    /// Terminated apps are not relaunched any more if the rules of their version of iOS say so.
+    /// Forbids the relaunch of terminated apps if the rules of their version of iOS say so.
     private func forbidRelaunches() {
         for player in devices.players {
             guard let app = player.device.app, let access = player.appSide.app?.access else { continue }

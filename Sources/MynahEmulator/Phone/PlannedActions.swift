@@ -1,4 +1,5 @@
-/// Planned actions by their time; those of one time keep the order in which they were planned.
+/// Planned actions in the order of their time; actions for the same time stay in the order in which they were
+/// planned.
 struct PlannedActions<Instant: Comparable> {
     struct Planned {
         var action: UserAction
@@ -8,7 +9,7 @@ struct PlannedActions<Instant: Comparable> {
 
     private var planned: [Planned] = []
 
-    /// When the next is due, or `nil` if nothing is planned.
+    /// The time of the next action, or `nil` if nothing is planned.
     var next: Instant? { planned.first?.due }
 
     mutating func add(_ action: UserAction, on target: AppTarget, due: Instant) {
@@ -16,7 +17,7 @@ struct PlannedActions<Instant: Comparable> {
         planned.insert(Planned(action: action, target: target, due: due), at: index)
     }
 
-    /// Removes and returns the next if it is due.
+    /// Removes and returns the next action if it is due.
     mutating func removeNext(at now: Instant) -> Planned? {
         guard let first = planned.first, first.due <= now else { return nil }
         return planned.removeFirst()

@@ -11,7 +11,7 @@ final class RadioUseReports {
     private let phone: Phone
     private let clock: RunClock
     private let link: EmulatorLink
-    /// Waits for the next report.
+    /// The task that waits for the next report.
     private var metering: Task<Void, Never>?
 
     init(of devices: PlayedDevices, on phone: Phone, clock: RunClock, link: EmulatorLink) {
@@ -21,8 +21,8 @@ final class RadioUseReports {
         self.link = link
     }
 
-    /// Reports the use a minute after an instant, and each minute from then on; minutes in which the process
-    /// did not run are one report.
+    /// Begins to report each minute after `instant`; minutes in which the process was stopped are combined
+    /// into one report.
     func start(after instant: RunClock.Instant) {
         let due = instant.advanced(by: .seconds(60))
         metering = link.enqueue(at: due, on: clock) { await $0.control.meter.reportWhenDue(due) }
@@ -38,8 +38,8 @@ final class RadioUseReports {
 
     func stop() { metering?.cancel() }
 
-    /// Reports what each app, or the accessory, has used since the report before; nothing if the radio does
-    /// not know.
+    /// Reports the use since the last report, of each app or of the accessory; does nothing if the radio does
+    /// not measure.
     func report() async {
         guard let metered = await phone.reportRadioUse() else { return }
         for player in devices.players {

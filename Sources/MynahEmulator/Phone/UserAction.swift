@@ -1,38 +1,39 @@
 package import MynahCore
 package import MynahLifecycle
 
-/// An action of a run's user on an app or its phone, by `--at` or by a key of the terminal.
+/// An action of a run's user on an app or its phone, planned by `--at` or triggered by a key of the terminal.
 package enum UserAction: Hashable, Sendable {
-    /// A step of its life.
+    /// A transition in the app's life cycle.
     case transition(AppTransition)
-    /// The user starts what the app advertises, on the app's own screen.
+    /// The user starts the app's advertising, in the app itself.
     case startAdvertising
-    /// The user stops what the app advertises, on the app's own screen.
+    /// The user stops the app's advertising, in the app itself.
     case stopAdvertising
-    /// The user starts what the app scans for, on the app's own screen.
+    /// The user starts the app's scan, in the app itself.
     case startScan
-    /// The user stops what the app scans for, on the app's own screen.
+    /// The user stops the app's scan, in the app itself.
     case stopScan
-    /// The user opens the alert that was shown last, and with it its app.
+    /// The user opens the last alert, which opens its app.
     case openAlert
-    /// The user dismisses the alert that was shown last.
+    /// The user dismisses the last alert.
     case dismissAlert
-    /// The user accepts or declines the pairing that asks.
+    /// The user accepts or declines the pairing on top.
     case answerPairing(Bool)
-    /// The user turns Bluetooth off or on, for all that is on the phone; an accessory's too.
+    /// The user turns Bluetooth off or on, for the whole phone; also possible for an accessory.
     case setPower(Bool)
-    /// The user does something else to the phone.
+    /// Another action of the user on the phone.
     case phone(PhoneChange)
     /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
     case setAuthorization(BluetoothAuthorization)
-    /// The user forgets a device in the phone's Settings, or all; of an accessory, all its bonds are deleted.
+    /// The user forgets a device in the phone's Settings, or all devices; for an accessory, all its bonds are
+    /// deleted.
     case forget
     /// The user picks an accessory for an app that uses AccessorySetupKit, or removes one.
     case setAccessory(Bool)
     /// The phone shows a text as a notification of the app.
     case alert(String)
 
-    /// Those that are no step of an app's life.
+    /// The actions that are not a transition in an app's life cycle, with their words.
     private static let others: [(word: String, action: UserAction)] = [
         ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
         ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
@@ -43,15 +44,15 @@ package enum UserAction: Hashable, Sendable {
         ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
-    /// The words for all of them.
+    /// The words for all actions.
     package static var words: [String] {
         AppTransition.allCases.map(\.rawValue) + others.map(\.word) + PhoneChange.allCases.map(\.rawValue)
     }
 
-    /// The begin of an action with a text.
+    /// The beginning of an action with the text of an alert.
     package static let alertPrefix = "alert "
 
-    /// `true` if the action is about the whole radio, and so about an accessory too.
+    /// `true` if the action affects the whole radio, and so is possible for an accessory too.
     package var isAboutRadio: Bool {
         switch self {
         case .setPower, .forget: true
@@ -68,7 +69,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Reads one of the words; `nil` if it is none of them.
+    /// Parses a word; `nil` if it is not the word of an action.
     package init?(_ word: String) {
         if word.hasPrefix(Self.alertPrefix), word != Self.alertPrefix {
             self = .alert(String(word.dropFirst(Self.alertPrefix.count)))
@@ -83,7 +84,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// `true` if the action is done on the screen that an app has of its own.
+    /// `true` if the user does the action in the app itself, which must be in the foreground.
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
@@ -93,7 +94,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Whether its name can be that of a peripheral in an app's profile.
+    /// Whether the action can have the name of a peripheral in an app's profile.
     package var isOfPeripheral: Bool {
         switch self {
         case .forget, .setAccessory: true
@@ -101,16 +102,16 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Those that can, as a user writes them.
+    /// The words of the actions that can have the name of a peripheral.
     package static var wordsOfPeripherals: [String] { others.filter { $0.action.isOfPeripheral }.map(\.word) }
 
-    /// Whether the user turns to an app on the screen.
+    /// Whether the action brings an app to the foreground.
     var opensApp: Bool { self == .transition(.enterForeground) || self == .openAlert }
 
     /// `true` if the action is for a whole phone rather than for one of its apps.
     package var isForPhone: Bool { isOfPhone || isAboutRadio }
 
-    /// `true` if the action is about the phone rather than one of its apps.
+    /// `true` if the action is on the phone and not on one of its apps.
     package var isOfPhone: Bool {
         switch self {
         case .openAlert, .dismissAlert, .answerPairing, .phone, .alert: true
@@ -120,12 +121,13 @@ package enum UserAction: Hashable, Sendable {
 }
 
 extension AppTransition {
-    /// Reports that an app in this state cannot take the step, if it cannot.
+    /// Reports a warning if an app in this state cannot make the transition.
     func warn(of app: String, in state: AppState?, _ events: EventReporter) {
         if let problem = problem(of: app, in: state) { events.warn("notRunning", problem) }
     }
 
-    /// Why an app in this state cannot take the step, which then changes nothing; `nil` if it can.
+    /// The reason that an app in this state cannot make the transition, which then has no effect; `nil` if it
+    /// can.
     func problem(of app: String, in state: AppState?) -> String? {
         let what: String
         switch self {

@@ -4,7 +4,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Carries out what the users of apps and of their phone do, now or at a time that is planned.
+/// Carries out the actions of the users of apps and of their phone, at once or at a planned time.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class UserActions {
@@ -36,7 +36,7 @@ final class UserActions {
         self.notifications = notifications
     }
 
-    /// Does this to apps, or to their phone.
+    /// Carries out an action on apps, or on their phone.
     func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard devices.isRunning else { return }
         let players = devices.players(for: action, target)
@@ -63,10 +63,10 @@ final class UserActions {
         }
     }
 
-    /// Carries out an action on the app that plays a device, or on its phone; of an accessory, only its power
-    /// can be changed, and its bonds deleted.
+    /// Carries out an action on the app that plays a device, or on its phone; for an accessory, only
+    /// Bluetooth can be turned off or on, and bonds be deleted.
     ///
-    /// `peripheral` names the one that its phone forgets, or that the app's user picks or removes.
+    /// `peripheral` names the peripheral that the phone forgets, or that the app's user picks or removes.
     func carryOut(
         _ action: UserAction, of label: String, peripheral: String? = nil
     ) async throws(ControlRefusal) {
@@ -96,15 +96,15 @@ final class UserActions {
 
     // MARK: Plans
 
-    /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was
-    /// planned first.
+    /// Carries out an action on apps, or on their phone, after a delay; actions for the same time are carried
+    /// out in the order of the calls.
     func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard devices.isRunning else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))
         waitForPlanned()
     }
 
-    /// Runs `body` after a time from now on, unless the run is over by then.
+    /// Runs `body` after a delay, unless the run ends before.
     private func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator) async -> Void) {
         guard devices.isRunning else { return }
         _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock, body)
@@ -121,10 +121,9 @@ final class UserActions {
         waitForPlanned()
     }
 
-    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of
-    /// an app names.
+    /// Finds, after a delay, a peripheral of an app's profile, and calls `move` with its address on the air.
     ///
-    /// If no device was found for it by then, that is a warning.
+    /// If no device was found for the peripheral by then, a warning is reported.
     func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void
@@ -142,7 +141,7 @@ final class UserActions {
         }
     }
 
-    /// The run is over, and nothing is planned any more.
+    /// Cancels all planned actions, because the run is over.
     func end() {
         planned.removeAll()
         planning?.cancel()

@@ -3,29 +3,29 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// Work that a woken app does although no event of its wake caused it; the value is in its event.
+/// Work of a woken app that no event of its wake caused; the raw value is its name in events.
 enum ExtraneousWork: String, CaseIterable {
     /// The app writes to a peripheral.
     case write
     /// The app asks for a connection.
     case connect
-    /// The app begins a scan.
+    /// The app begins to scan.
     case scan
     /// The app begins to advertise.
     case advertise
 }
 
-/// The state of the app that plays a player's device.
+/// The state of the app that plays a device.
 ///
-/// Belongs to a launch or a wake of the app, and is no part of the run's `DeviceStage`.
+/// The state belongs to a launch or a wake of the app, and is separate from the run's `DeviceStage`.
 struct AppSide {
-    /// The app, or `nil` if it is an accessory or was not launched.
+    /// The app, or `nil` for an accessory or before the launch.
     var app: App?
-    /// Whether the app gets what waited while it did not run, and may be out of date.
+    /// Whether the app is receiving events that were queued while it did not run, and may be out of date.
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
     /// `true` if the app was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// The data that its code has stored, or `nil` before it was read.
+    /// The data that the app's code has stored, or `nil` before it is read.
     var saved: SavedIdentifiers?
     /// Whether the app was launched in this run.
     private(set) var wasLaunched = false
@@ -33,29 +33,30 @@ struct AppSide {
     private var wokenFor: Set<AttributeKey> = []
     /// The attributes that were reported as extraneous in this wake.
     private var extraneous: Set<AttributeKey> = []
-    /// The number of its wakes: what an event causes belongs to the wake of that time.
+    /// The number of the app's current wake; work that an event causes belongs to the wake of the event.
     private(set) var wake = 0
-    /// The wake whose event had it publish.
+    /// The number of the wake whose event made the app publish its services.
     var publishingWake: Int?
-    /// The other work that was reported as extraneous in this wake.
+    /// The other kinds of work that were reported as extraneous in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []
-    /// The L2CAP channel that this process publishes.
+    /// The L2CAP channel that the app's current process publishes.
     var channel = ChannelPublication()
-    /// The centrals that this process has asked for a connection latency.
+    /// The centrals from which the current process has requested a connection latency.
     private var askedForLatency: Set<Central.ID> = []
-    /// Whether a Bluetooth state has woken it, and has not been delivered.
+    /// Whether a change of the Bluetooth state has woken the app, and has not been delivered yet.
     private var isWokenByState = false
-    /// Whether the state that its managers were given last is its own, because its user does not let it use
-    /// Bluetooth, or has not picked an accessory.
+    /// Whether the app's managers were last given a Bluetooth state other than the phone's, because its user
+    /// does not allow it to use Bluetooth, or has not picked an accessory.
     private var isStateOwn = false
 
-    /// The device that its code has stored for a peripheral of a central manager, also in an earlier run.
+    /// The device that the app's code has stored for a peripheral of a central manager, even in an earlier
+    /// run.
     mutating func savedDevice(named name: String, of manager: Int) -> PeripheralIdentifier? {
         loadSaved()
         return saved?[manager][name]
     }
 
-    /// Reads what its code has stored in an earlier run, once.
+    /// Reads the data that the app's code stored in an earlier run, once.
     private mutating func loadSaved() {
         if saved == nil { saved = app?.access.savedIdentifiers() }
     }
@@ -70,12 +71,12 @@ struct AppSide {
         channel = ChannelPublication(isAwaited: publishesChannel)
     }
 
-    /// Whether the app's user has stopped something, also in an earlier launch.
+    /// Whether the app's user has stopped an activity, even in an earlier launch.
     func isStopped(_ activity: SavedIdentifiers.Activity) -> Bool {
         saved?.stopped.contains(activity) == true
     }
 
-    /// Notes what the user starts or stops in the app, which the app's code remembers for later launches.
+    /// Notes that the user starts or stops an activity, which the app's code remembers for later launches.
     mutating func setWanted(_ activity: SavedIdentifiers.Activity, _ isWanted: Bool) {
         guard isStopped(activity) == isWanted, var new = saved else { return }
         if isWanted { new.stopped.remove(activity) } else { new.stopped.insert(activity) }
@@ -83,7 +84,7 @@ struct AppSide {
         app?.access.save(new)
     }
 
-    /// Returns whether this is the first Bluetooth state after a launch.
+    /// Returns, once, whether this is the first Bluetooth state after a launch.
     mutating func takeIntroduction() -> Bool {
         defer { awaitsIntroduction = false }
         return awaitsIntroduction
@@ -96,24 +97,25 @@ struct AppSide {
         isWokenByState = kind == .state
     }
 
-    /// Returns whether the state that is being delivered woke it; once, also if it has several managers.
+    /// Returns, once, whether the Bluetooth state that is being delivered woke the app; with several
+    /// managers, for the first only.
     mutating func takeWakeByState() -> Bool {
         guard !isDeliveringQueued else { return false }
         defer { isWokenByState = false }
         return isWokenByState
     }
 
-    /// Whether a change of the phone's Bluetooth state is reported by the app, after the wake that it causes,
-    /// or is none for the app because its user does not let it use Bluetooth, or has not picked an accessory.
+    /// Whether the app itself reports changes of the phone's Bluetooth state: after the wake that they cause,
+    /// or not at all if its user does not allow it to use Bluetooth or has not picked an accessory.
     var reportsOwnState: Bool {
         app?.access.isToBeWokenByState == true || app?.access.awaitsAccessory == true || !isAuthorized
     }
 
-    /// Whether the app's user lets it use Bluetooth; an accessory needs nobody's permission.
+    /// Whether the app's user allows it to use Bluetooth; an accessory needs no permission.
     var isAuthorized: Bool { app?.access.isAuthorized ?? true }
 
-    /// Returns whether a state that its managers are given is another than the phone's, or is the phone's
-    /// again; once, also if it has several managers.
+    /// Returns, once, whether the state for the app's managers differs from the phone's, or is the phone's
+    /// again; with several managers, for the first only.
     mutating func takeOwn(_ state: RadioState) -> Bool {
         let isOwn =
             state == .unauthorized || state == .poweredOff && app?.access.awaitsAccessory == true
@@ -121,7 +123,7 @@ struct AppSide {
         return isOwn != isStateOwn
     }
 
-    /// Reports work that belongs to a wake, or to none: once in a wake that is another.
+    /// Reports extraneous work, once for each wake; `wake` is the wake that the work belongs to, or `nil`.
     mutating func noteExtraneous(
         _ work: ExtraneousWork, in wake: Int?, _ peripheral: EventPeripheral = .init(),
         on attribute: EventAttribute = .init(), to events: EventReporter
@@ -133,24 +135,24 @@ struct AppSide {
             .appExtraneous, .notice(.init(code: work.rawValue, "", peripheral, on: attribute)))
     }
 
-    /// Returns whether a central is to be asked for a connection latency: once on its link.
+    /// Returns whether to request a connection latency from a central, which is done once on a link.
     mutating func asksForLatency(_ central: Central.ID) -> Bool {
         askedForLatency.insert(central).inserted
     }
 
-    /// A central's link ended.
+    /// Forgets a central whose link has ended.
     mutating func forget(_ central: Central.ID) {
         askedForLatency.remove(central)
         channel.forget(central)
     }
 
-    /// An event was about an attribute.
+    /// Notes that an event of this wake concerned an attribute.
     mutating func note(_ attribute: AttributeKey) {
         wokenFor.insert(attribute)
     }
 
-    /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something
-    /// else.
+    /// Returns whether to report sending a value as extraneous, which is done once in a wake for another
+    /// event.
     mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
         guard let app, !wokenFor.contains(attribute), app.access.isWoken else { return false }
         return extraneous.insert(attribute).inserted

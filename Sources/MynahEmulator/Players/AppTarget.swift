@@ -1,14 +1,13 @@
-/// Which apps something is done to.
+/// The apps on which an action is carried out.
 public enum AppTarget: Hashable, Sendable {
-    /// The one that events call this.
+    /// The app with this name in events.
     case named(String)
-    /// A peripheral that the profile of the app which events call this names: for a change of range.
+    /// A peripheral in the profile of the app with the second name, for a change of its distance.
     case peripheral(String, of: String)
-    /// Every app of the phone that the app which events call this is on, as `every` means it.
+    /// All apps on the phone of the app with this name, in the sense of `every`.
     case phone(of: String)
-    /// The one that was on the screen last.
+    /// The app that was last in the foreground.
     case lastInFront
-    /// Every app; only one can be on the screen, so of opening, and of what is done on a screen, the last one
-    /// there.
+    /// All apps; for an action in the foreground, where only one app can be, the app that was there last.
     case every
 }

@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The user of a player's app: carries out what a run plans for it.
+/// The user of a player's app, who carries out the planned actions of a run.
 struct AppUser {
     private let player: DevicePlayer
 
@@ -29,14 +29,14 @@ struct AppUser {
         }
     }
 
-    /// Whether the user can do something on the app's own screen; if not, that is reported.
+    /// Whether the app is in the foreground, where its user can operate it; if not, a warning is reported.
     private func isOnScreen(_ what: String) async -> Bool {
         if await app?.state == .foreground { return true }
         events.warn("notOnScreen", "\(label) is not on the screen, where its user could \(what)")
         return false
     }
 
-    /// Starts or stops the app's scans for its user; what the user stops stays stopped over launches.
+    /// Starts or stops the app's scans for its user; a stop stays in force in later launches.
     private func setScanning(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
         guard player.device.centrals.contains(where: { $0.scan != nil }) else {
@@ -46,7 +46,7 @@ struct AppUser {
         for central in player.centrals { central.setScanning(isWanted) }
     }
 
-    /// Starts or stops the app's advertising for its user; what the user stops stays stopped over launches.
+    /// Starts or stops the app's advertising for its user; a stop stays in force in later launches.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
         player.appSide.setWanted(.advertising, isWanted)
@@ -60,7 +60,7 @@ struct AppUser {
         }
     }
 
-    /// Changes the app's permission to use Bluetooth: the user allows or denies it, or the phone forbids it.
+    /// Changes the app's permission to use Bluetooth, as the user or the phone's restrictions do.
     private func setAuthorization(_ new: BluetoothAuthorization) {
         guard app?.access.usesAccessorySetup != true else {
             return events.warn(

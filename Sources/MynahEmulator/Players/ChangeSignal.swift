@@ -13,7 +13,7 @@ final class ChangeSignal {
         for continuation in all { continuation.resume() }
     }
 
-    /// Returns after the next signal, at once if there was one since `count` was `seen`.
+    /// Returns after the next signal, or at once if there was a signal since `count` was `seen`.
     func wait(after seen: Int) async {
         guard count == seen else { return }
         await withCheckedContinuation { waiting.append($0) }

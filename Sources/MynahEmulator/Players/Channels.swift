@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// An app's conversation on an L2CAP channel: it sends what its profile has, and reports what comes.
+/// An app's data exchange on an L2CAP channel: it sends the data of its profile, and reports received data.
 struct ChannelTalk {
     private let channel: any L2CAPChannel
     private let greeting: [UInt8]?
@@ -18,7 +18,7 @@ struct ChannelTalk {
         self.report = report
     }
 
-    /// Returns when the channel is closed; `peer` has the other side.
+    /// Sends and receives until the channel is closed; `peer` describes the other side for events.
     func run(with peer: EventPayload.ChannelUse) async {
         func report(_ name: DeviceEvent.Name, _ value: [UInt8]? = nil) {
             var use = peer
@@ -49,7 +49,7 @@ extension PlayerLink {
         emulator.enqueue { [index] in await $0.control.apps.publishChannel(of: index) }
     }
 
-    /// A central has opened a channel to its app.
+    /// Handles a channel that a central has opened to the app.
     func opened(_ channel: any L2CAPChannel, by central: Central) {
         emulator.enqueue { [index] emulator in
             guard let player = emulator.player(index) else { return }
@@ -68,7 +68,7 @@ extension PlayerLink {
 extension AppControl {
     /// Publishes the channel of a player's app, whose PSM reads of its characteristic return.
     ///
-    /// Reads that have waited for the PSM are answered, also if there is none.
+    /// Answers the reads that have waited for the PSM, even if there is none.
     fileprivate func publishChannel(of index: Int) async {
         let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
         guard let player = devices.player(index), player.appSide.channel.psm == nil,
@@ -94,12 +94,13 @@ extension AppControl {
     }
 }
 
-/// The L2CAP channel that a process of an app publishes, and the reads of its PSM that came before it.
+/// The L2CAP channel that a process of an app publishes, and the reads of its PSM that came before the PSM
+/// was known.
 ///
 /// iOS gives an app the PSM in a callback (`peripheralManager(_:didPublishL2CAPChannel:error:)`), and the app
-/// may answer a read at any time. That it waits for the PSM with its answer is an assumption.
+/// may answer a read at any time. It is an assumption that the app's answer waits for the PSM.
 struct ChannelPublication {
-    /// A read of the PSM.
+    /// A read of the characteristic that holds the PSM.
     struct Read {
         let request: ReadRequest
         let central: Central
@@ -108,7 +109,7 @@ struct ChannelPublication {
 
     /// The PSM, or `nil` if the channel is not published.
     private(set) var psm: UInt16?
-    /// Whether the process publishes a channel, and has not tried yet.
+    /// Whether the process will publish a channel, and has not tried yet.
     private var isAwaited: Bool
     private var reads: [Read] = []
 
@@ -116,7 +117,7 @@ struct ChannelPublication {
         self.isAwaited = isAwaited
     }
 
-    /// Has a read wait for the PSM; returns `nil` if that is known, or is not coming.
+    /// Lets a read wait for the PSM; returns `nil` if the PSM is known already, or will not be known.
     mutating func wait(with request: ReadRequest, _ central: Central) -> PendingAnswer? {
         guard isAwaited else { return nil }
         let reply = PendingReply()
@@ -124,7 +125,7 @@ struct ChannelPublication {
         return reply.pending
     }
 
-    /// The channel was published, or with `nil` it was not; returns the reads that have waited for it.
+    /// Notes the PSM, or with `nil` that publishing failed; returns the reads that have waited.
     mutating func settle(_ psm: UInt16?) -> [Read] {
         self.psm = psm
         isAwaited = false
@@ -132,14 +133,15 @@ struct ChannelPublication {
         return reads
     }
 
-    /// A central's link ended: nobody waits for its answer.
+    /// Forgets the reads of a central whose link has ended.
     mutating func forget(_ central: Central.ID) {
         reads.removeAll { $0.central.id == central }
     }
 }
 
 extension AppSide {
-    /// The outcome of a read of the device's characteristic with the PSM of its channel; `nil` of any other.
+    /// The answer to a read of the characteristic that holds the PSM of the device's channel; `nil` for any
+    /// other read.
     func readPSM(_ request: ReadRequest, of device: EmulatedDevice) -> PendingReply.Outcome? {
         guard request.attribute == device.responses.psm, let psm = channel.psm else { return nil }
         let bytes = [UInt8(truncatingIfNeeded: psm), UInt8(psm >> 8)]
@@ -149,7 +151,7 @@ extension AppSide {
 }
 
 extension PeripheralWork {
-    /// The PSM in a characteristic's value, or `nil` if it is none.
+    /// The PSM in a characteristic's value, or `nil` if the value is not a PSM.
     static func psm(in value: [UInt8]) -> UInt16? {
         value.count == 2 ? UInt16(value[0]) | UInt16(value[1]) << 8 : nil
     }

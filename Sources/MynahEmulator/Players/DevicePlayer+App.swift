@@ -8,7 +8,7 @@ import MynahSupport
 extension DevicePlayer {
     /// Makes the app and opens it, as its user would.
     ///
-    /// `cause` forbids the system to relaunch or restore it.
+    /// With a `cause`, the system may neither relaunch nor restore the app.
     func launch(forbiddenBy cause: RelaunchCause?) async {
         guard let emulated = device.app, appSide.app == nil else { return }
         let app = await phone.makeApp(
@@ -19,7 +19,7 @@ extension DevicePlayer {
         await app.enterForeground()
     }
 
-    /// Stops the system from working for the app, as if its user had quit it; returns whether it did before.
+    /// Ends the system's work for the app, as if its user had quit it; returns whether there was any.
     @discardableResult
     func forbidRelaunch(after cause: RelaunchCause) -> Bool {
         guard appSide.app?.access.forbidRelaunch() == true else { return false }
@@ -28,7 +28,7 @@ extension DevicePlayer {
         return true
     }
 
-    /// The phone serves without the app what it preserved.
+    /// Publishes the preserved services of an app that does not run.
     private func takeOver(_ app: App, _ rules: AppRules) {
         let services = app.access.services
         guard !services.isEmpty else {
@@ -41,10 +41,10 @@ extension DevicePlayer {
         if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
     }
 
-    /// Whether the app does not start with the run.
+    /// Whether the app is not started at the beginning of the run.
     var isTerminated: Bool { device.app?.isTerminated ?? false }
 
-    /// The services on the radio when the run begins.
+    /// The services that are published at the beginning of the run.
     var served: [ServiceDefinition] {
         isTerminated ? appSide.app?.access.services ?? [] : device.allowedServices
     }

@@ -5,7 +5,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
+/// Plays one device on a phone: answers requests, sends values at their time, and reports events.
 ///
 /// Belongs to the emulator, and runs on the phone's executor, on which it answers requests at once.
 final class DevicePlayer {
@@ -18,10 +18,10 @@ final class DevicePlayer {
     let pipeline: RequestPipeline
     let asks: RequestAsker
     let requests: RequestAnswerer
-    /// The central managers of its app.
+    /// The players of the app's central managers.
     let centrals: [CentralPlayer]
 
-    /// `faulted` is what the radio's layer of faults made of the value that was sent last.
+    /// Makes a player; `faulted` holds the last sent value as changed by faults.
     init(
         _ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink,
         faulted: Lock<[DeliveredValue]>?
@@ -61,20 +61,20 @@ final class DevicePlayer {
 
     // MARK: The run
 
-    /// The device's time begins, before a central can read.
+    /// Starts the device's time, before a central can read.
     func begin() {
         memory.startTime()
         forgetWrites()
     }
 
-    /// Begins as the phone itself, whose services are published when the radio starts.
+    /// Begins with the phone's own services, which are published when the radio starts.
     func beginAsPhone() async {
         memory.manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
         memory.stage.published(.done)
         begin()
     }
 
-    /// Publishes and advertises what is not yet.
+    /// Publishes and advertises everything that is not published or advertised yet.
     func publish() async throws(RadioError) {
         await asks.prepare()
         if device.app == nil, manager == nil {
@@ -109,7 +109,7 @@ final class DevicePlayer {
         }
     }
 
-    /// A value of the advertisement has changed.
+    /// Advertises again, because a value of the advertisement has changed.
     func advertiseNextValue() async {
         guard let manager, memory.stage.isRunning else { return }
         do throws(RadioError) {
@@ -120,11 +120,11 @@ final class DevicePlayer {
         advertising.keepTicking()
     }
 
-    /// The run is under way.
+    /// Notes that the run has started.
     func started() { memory.stage.started() }
 
-    /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is
-    /// preserved.
+    /// Stops sending and advertising; the manager, with its preserved state, stays until the phone has
+    /// stopped.
     func stop() async {
         memory.stage = .stopped
         for central in centrals { central.stop() }
@@ -134,7 +134,7 @@ final class DevicePlayer {
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }
 
-    /// The radio's trouble is over or has begun: what was reported once may be reported again.
+    /// Allows problems to be reported again, because the radio was lost or has recovered.
     func forgetReports() { sender.updates.forgetReports() }
 
     // MARK: Requests
@@ -195,7 +195,7 @@ final class DevicePlayer {
         }
     }
 
-    /// An app puts up again what iOS has taken away.
+    /// Publishes and advertises again for an app, after iOS withdrew that.
     private func publishAgain() {
         guard memory.stage.isRunning, memory.stage.needsPublishing else { return }
         link.emulator.enqueue { [index = link.index] in
@@ -205,14 +205,15 @@ final class DevicePlayer {
 
     // MARK: The app
 
-    /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
+    /// Begins with a new process of the app, in which written values are replaced by the profile's.
     func launched(_ manager: PeripheralManager?) {
         forgetWrites()
         memory.stage.published(.missing)
         memory.manager = manager
     }
 
-    /// Restores the preserved state; what cannot be used is replaced when the Bluetooth state is known.
+    /// Handles the restored state; parts that do not match the profile are replaced once the Bluetooth state
+    /// is known.
     private func restore(_ state: RestoredState) {
         events.report(
             .appRestored,
@@ -230,21 +231,21 @@ final class DevicePlayer {
         memory.stage.published(state.advertisement == device.requestedAdvertisement ? .done : .missing)
     }
 
-    /// Replaces the keys of the attributes, whose names stay the same.
+    /// Replaces the keys of the attributes, whose names do not change.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         link.emulator.enqueue { await $0.control.faults.rekey(mapping) }
         forgetWrites()
     }
 
-    /// Sets the values to those of the start, but for static ones that were set since.
+    /// Resets the values to those of the start, except for static values that were set since.
     func forgetWrites() {
         table = device.memory
         reactions.begin()
         sender.behaviors?.begin()
     }
 
-    /// Ends what needs the app's process, which is gone.
+    /// Ends everything that needs the app's process, which has ended.
     func ended(byUser isQuit: Bool) {
         for central in centrals { central.ended(byUser: isQuit) }
         sender.stop()

@@ -1,26 +1,26 @@
-/// How far a device's run is, with what the radio has of the device.
+/// The stage of a device's run, and whether the device is published.
 enum DeviceStage: Equatable {
     /// The device is being set up.
     case starting(Publication)
-    /// The run is under way: anything that is lost is published again.
+    /// The run has started: services that are withdrawn are published again.
     case running(Publication)
-    /// Nothing is published any more.
+    /// The run is over: nothing is published any more.
     case stopped
 
-    /// The state of a device on the radio.
+    /// Whether a device is published on the radio.
     enum Publication {
         case missing
-        /// Restored services that are not the profile's, and have to be replaced.
+        /// Restored services that differ from the profile's, and have to be replaced.
         case foreign
         case done
     }
 
-    /// Whether the run is under way.
+    /// Whether the run has started and is not over.
     var isRunning: Bool {
         if case .running = self { true } else { false }
     }
 
-    /// Whether something has to be published: never after the end of the run.
+    /// Whether services have to be published, which they never have after the end of the run.
     var needsPublishing: Bool {
         switch self {
         case .starting(let publication), .running(let publication): publication != .done
@@ -28,12 +28,12 @@ enum DeviceStage: Equatable {
         }
     }
 
-    /// The run is under way; one that was stopped while it was set up stays stopped.
+    /// Notes that the run has started, unless it was stopped before.
     mutating func started() {
         if case .starting(let publication) = self { self = .running(publication) }
     }
 
-    /// The radio has this of the device from now on; the end of the run is final.
+    /// Notes whether the device is published, unless the run is over.
     mutating func published(_ publication: Publication) {
         switch self {
         case .starting: self = .starting(publication)
@@ -42,9 +42,9 @@ enum DeviceStage: Equatable {
         }
     }
 
-    /// Publishing begins: a second call meanwhile has nothing to publish.
+    /// Begins to publish; a second call in the meantime has nothing to publish.
     ///
-    /// Returns what the radio has had until now, or `nil` if nothing has to be published.
+    /// Returns the previous state on the radio, or `nil` if nothing has to be published.
     mutating func beginPublishing() -> Publication? {
         switch self {
         case .starting(let publication) where publication != .done,

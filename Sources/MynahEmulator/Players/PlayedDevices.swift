@@ -4,9 +4,9 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// The devices that an emulator plays, their players, and how far the run is.
+/// The devices that an emulator plays, with their players, and the stage of the run.
 ///
-/// Belongs to its emulator, and runs on the phone's executor. The rooms of the emulator share it.
+/// Belongs to its emulator, and runs on the phone's executor. All parts of the emulator share it.
 final class PlayedDevices {
     private var devices: [EmulatedDevice]
     private let ownDevice: EmulatedDevice?
@@ -14,19 +14,18 @@ final class PlayedDevices {
     private let clock: RunClock
     private let link: EmulatorLink
     private let faulted: Lock<[DeliveredValue]>?
-    /// Reports the events of the phone, which name all of its devices.
+    /// Reports the events of the phone, which contain the names of all its devices.
     private(set) var events: EventReporter
-    /// The number of devices so far.
+    /// The number of devices that were added so far.
     private var count = 0
     private(set) var players: [DevicePlayer] = []
-    /// The player of what the phone has in its GATT server by itself, or `nil` if that is nothing.
+    /// The player of the phone's own services, or `nil` if it has none.
     private(set) var own: DevicePlayer?
-    /// The number of the app that was on the screen last.
+    /// The number of the app that was last in the foreground.
     var lastInFront: Int?
     var stage = RunStage.idle
 
-    /// `own` is what the phone of apps has in its GATT server by itself, and `faulted` what the radio's layer
-    /// of faults made of the value that was sent last.
+    /// `own` has the phone's own services, and `faulted` holds the last sent value as changed by faults.
     init(
         _ devices: [EmulatedDevice], own: EmulatedDevice?, on phone: Phone, clock: RunClock,
         events: EventReporter, link: EmulatorLink, faulted: Lock<[DeliveredValue]>?
@@ -40,7 +39,7 @@ final class PlayedDevices {
         self.faulted = faulted
     }
 
-    /// Whether the run is under way.
+    /// Whether the run has started and is not over.
     var isRunning: Bool { stage == .running }
 
     /// `true` if the run has not started, or is starting.
@@ -49,13 +48,13 @@ final class PlayedDevices {
     /// The names of the devices in events.
     var labels: [String] { devices.map(\.label) }
 
-    /// The names of the devices for people.
+    /// The names of the devices in messages.
     var names: [String] { devices.map(\.name) }
 
-    /// The first device, whose phone has its name and settings.
+    /// The first device, which determines the phone's name and settings.
     var first: EmulatedDevice? { devices.first }
 
-    /// The first of the passkeys that the devices know.
+    /// The first passkey in the devices' profiles.
     var passkey: UInt32? { devices.lazy.compactMap(\.passkey).first }
 
     // MARK: Coming and going
@@ -73,7 +72,7 @@ final class PlayedDevices {
             device, on: phone, clock: clock, events: events, link: PlayerLink(link, count), faulted: faulted)
     }
 
-    /// A player of one more app; events of the phone name all its apps from now on.
+    /// Adds a player for one more app; later events of the phone contain its name too.
     func join(_ device: EmulatedDevice) -> DevicePlayer {
         devices.append(device)
         let player = makePlayer(device, label: device.label)
@@ -82,17 +81,17 @@ final class PlayedDevices {
         return player
     }
 
-    /// A player has stopped, and its device is forgotten.
+    /// Removes a player that has stopped, and its device.
     func leave(_ player: DevicePlayer) {
         devices.removeAll { $0.label == player.device.label }
         players.removeAll { $0 === player }
         events.device = labels.joined(separator: ", ")
     }
 
-    /// The radio does not play what the phone has by itself.
+    /// Removes the player of the phone's own services, which the radio does not support.
     func removeOwn() { own = nil }
 
-    /// The run is over.
+    /// Removes all players, because the run is over.
     func removeAll() {
         players = []
         own = nil
@@ -102,8 +101,8 @@ final class PlayedDevices {
 
     /// Returns the player with this number, or `nil` after its end.
     ///
-    /// Every request asks. Numbers ascend, so a player is at the place of its number, or before it if others
-    /// have left.
+    /// This is called for every request. Numbers ascend, so the index of a player is its number, or less if
+    /// others were removed.
     func player(_ index: Int) -> DevicePlayer? {
         if let own, own.link.index == index { return own }
         var place = min(index, players.count - 1)
@@ -111,10 +110,10 @@ final class PlayedDevices {
         return place < 0 ? nil : players[place]
     }
 
-    /// The player of a device, by its name in events; `nil` if there is none.
+    /// The player of a device, by its name in events, or `nil` if there is none.
     func player(called label: String) -> DevicePlayer? { players.first { $0.device.label == label } }
 
-    /// The player of a device; throws unless the run is under way.
+    /// The player of a device; throws if there is none, if the run has not started, or if it is over.
     func player(named label: String) throws(ControlRefusal) -> DevicePlayer {
         guard isRunning else { throw .conflict("the run of \(label) is not under way") }
         if let player = player(called: label) { return player }
@@ -125,10 +124,10 @@ final class PlayedDevices {
         players.first { $0.table.contains(attribute) } ?? own
     }
 
-    /// The player of the app that was on the screen last, or `nil` if there was none.
+    /// The player of the app that was last in the foreground, or `nil` if there was none.
     var last: DevicePlayer? { lastInFront.flatMap { player($0) } }
 
-    /// The players of the apps to which an action is done.
+    /// The players of the apps that an action is for.
     func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer] {
         if case .phone = target { return concerns(target) ? players(for: action, .every) : [] }
         let last = (last ?? players.first).map { [$0] } ?? []
@@ -140,7 +139,7 @@ final class PlayedDevices {
         }
     }
 
-    /// Returns whether the emulator plays the device.
+    /// Returns whether the emulator plays the target.
     func concerns(_ target: AppTarget) -> Bool {
         switch target {
         case .named(let label), .phone(let label), .peripheral(_, let label): player(called: label) != nil
@@ -148,7 +147,7 @@ final class PlayedDevices {
         }
     }
 
-    /// A device that an app of the phone is connected to, as events have it.
+    /// The device at an address, to which an app is connected, as events describe it.
     func eventPeripheral(at address: DeviceAddress) -> EventPeripheral {
         for player in players {
             for central in player.centrals {

@@ -1,4 +1,4 @@
-/// How far the run of an emulator is.
+/// The stage of an emulator's run.
 enum RunStage {
     case idle
     case starting

@@ -5,13 +5,13 @@ import MynahValues
 
 /// Carries out the rules of a device's characteristics.
 ///
-/// Belongs to the device's player, and runs on the phone's executor. The values of a rule go out after the
-/// write response, and a link ends after them.
+/// Belongs to the device's player, and runs on the phone's executor. The values of a rule are sent after the
+/// write response. If the rule ends the link, that follows after the values.
 final class ReactionPlayer {
-    /// A rule, and the write that it is carried out for.
+    /// A rule, and the write that triggered it.
     private struct Match {
         var rule: Reaction
-        /// The characteristic whose rule it is, or `nil` if it is the device's.
+        /// The characteristic that has the rule, or `nil` if the device has it.
         var attribute: AttributeKey?
         var fields: [NamedField]
         var isSubscription = false
@@ -22,7 +22,7 @@ final class ReactionPlayer {
     private let behaviors: ServicePlayer?
     private let link: PlayerLink
     private var rules: [AttributeKey: Profile.Reactions] = [:]
-    /// The attributes and the codes of the warnings so far; each is reported once.
+    /// The attributes and the codes of the reported warnings; each is reported once.
     private var reported: Set<String> = []
 
     init(of memory: DeviceMemory, with sender: DeviceSender, _ link: PlayerLink) {
@@ -33,7 +33,7 @@ final class ReactionPlayer {
         begin()
     }
 
-    /// The device is as it was at its start, and the keys of its attributes may be others.
+    /// Begins again with the initial state of the device, whose attributes may have new keys.
     func begin() {
         rules = [:]
         reported = []
@@ -45,7 +45,7 @@ final class ReactionPlayer {
 
     // MARK: Requests
 
-    /// The answer to a write for which there is a rule, or `nil` if there is none.
+    /// The answer to a write that triggers a rule, or `nil` if there is none.
     func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome? {
         guard !rules.isEmpty, request.parts.contains(where: { rules[$0.attribute] != nil }) else {
             return nil
@@ -84,7 +84,7 @@ final class ReactionPlayer {
         }
     }
 
-    /// A central has subscribed; `nil` if the radio does not name it.
+    /// Carries out the rules for a new subscription; `central` is `nil` if the radio does not identify it.
     func subscribed(to attribute: AttributeKey, by central: Central?) {
         guard !rules.isEmpty, let rule = rules[attribute]?.subscribe.first(memory.table.variables) else {
             return
@@ -93,7 +93,7 @@ final class ReactionPlayer {
             Match(rule: rule, attribute: attribute, fields: [], isSubscription: true), for: central)
     }
 
-    /// A link of a central has begun or ended, or a central has paired: carries out the rule for that.
+    /// Carries out the rules for the beginning or the end of a central's link, or for its pairing.
     func linkChanged(_ rules: KeyPath<Profile.LinkRules, [Reaction]>, of central: Central) {
         guard let rule = memory.device.responses.links[keyPath: rules].first(memory.table.variables) else {
             return
@@ -130,8 +130,8 @@ final class ReactionPlayer {
 
     /// Replaces the variables.
     ///
-    /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes
-    /// nothing, if a value cannot be made of them.
+    /// A value that reads a changed variable is sent to its subscribers, unless it has `every`. Throws, and
+    /// changes nothing, if a value cannot be computed from the new variables.
     func setVariables(_ variables: Variables) throws(LayoutProblem) {
         for key in try memory.table.setVariables(variables) where memory.table.entries[key]?.every == nil {
             // A behavior sends its values itself.
@@ -162,7 +162,7 @@ final class ReactionPlayer {
 }
 
 extension EmulatedDevice {
-    /// The key of the characteristic at a position of the profile.
+    /// The key of the characteristic at a position in the profile's tree.
     func key(at position: AttributeTree.Position) -> AttributeKey? {
         guard services.indices.contains(position.service), let index = position.characteristic else {
             return nil

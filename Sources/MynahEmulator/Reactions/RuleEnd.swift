@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// Carries out the end of a rule: its link ends, and the device's advertising changes.
+/// Carries out the last part of a rule, which ends the link and changes the device's advertising.
 struct RuleEnd {
     let links: LinkControl
     let advertising: AdvertisingControl

@@ -5,13 +5,13 @@ import MynahCore
 struct AskedRequests<Instant: Comparable & Sendable> {
     /// A request for which a central waits.
     struct Request {
-        /// The request's number in the run.
+        /// The request's number, which is unique in the run.
         let id: Int
         let access: Access
-        /// The attribute that it was asked for.
+        /// The attribute that the request accesses.
         let attribute: AttributeKey
         let central: Central
-        /// When it is answered with an error.
+        /// The time at which the request is answered with an error.
         let due: Instant
         let reply: PendingReply
     }
@@ -23,13 +23,13 @@ struct AskedRequests<Instant: Comparable & Sendable> {
     }
 
     private var waiting: [Int: Request] = [:]
-    /// The answers of which a central may want the rest.
+    /// Values that centrals may continue to read.
     private var longReads = LongReads()
 
-    /// When the next request has to be answered, or `nil` if none waits.
+    /// The earliest time at which a waiting request must be answered, or `nil` if none waits.
     var nextDue: Instant? { waiting.values.lazy.map(\.due).min() }
 
-    /// The request of a number, or `nil` if none of this number waits.
+    /// The request with a number, or `nil` if it does not wait.
     subscript(id: Int) -> Request? { waiting[id] }
 
     /// Whether a request of a central waits.
@@ -41,22 +41,22 @@ struct AskedRequests<Instant: Comparable & Sendable> {
         if case .read(let read) = request.access { longReads.forget(read) }
     }
 
-    /// Ends a request; returns `nil` if it does not wait.
+    /// Removes and returns a request, or returns `nil` if it does not wait.
     @discardableResult
     mutating func end(_ id: Int) -> Request? { waiting.removeValue(forKey: id) }
 
-    /// Ends the requests that should have been answered by now, and returns them in their order.
+    /// Removes and returns the requests whose time has elapsed, in their order.
     mutating func endOverdue(at now: Instant) -> [Request] {
         end { $0.due <= now }
     }
 
-    /// Ends the requests of a central, which has left, and returns them.
+    /// Removes and returns the requests of a central, which has disconnected.
     mutating func endAll(of central: Peer.ID) -> [Request] {
         longReads.forgetAll(of: central)
         return end { $0.central.id == central }
     }
 
-    /// Ends all requests, and returns them in their order.
+    /// Removes and returns all requests, in their order.
     mutating func endAll() -> [Request] {
         longReads.forgetAll()
         return end { _ in true }
@@ -68,19 +68,21 @@ struct AskedRequests<Instant: Comparable & Sendable> {
 
     // MARK: Long values
 
-    /// A read was answered with a whole value: later parts of it are read without a new question.
+    /// Keeps the whole value of an answered read, so that the central can read its later parts without asking
+    /// the test again.
     mutating func keep(_ value: [UInt8], for read: ReadRequest) {
         longReads.keep(value, of: read)
     }
 
-    /// The whole value of which a central reads on, or `nil` if it begins, or has read nothing before.
+    /// The whole value that a central continues to read, or `nil` if it begins to read, or if no value is
+    /// kept.
     func value(continuedBy read: ReadRequest) -> [UInt8]? {
         longReads.value(continuedBy: read)
     }
 }
 
 extension RadioCapabilities {
-    /// How long a test may take for its answer: until a second before the radio or the central gives up.
+    /// The time in which a test must answer: one second less than the radio or the central allows.
     ///
     /// An ATT transaction times out after 30 s (Core Specification, Vol 3, Part F, 3.3.3).
     var askLimit: Duration { (answerDeadline ?? .seconds(30)) - .seconds(1) }

@@ -1,8 +1,8 @@
 import MynahCore
 
-/// The values that centrals read in several parts: each central gets all parts of one and the same value.
+/// The values that centrals read in several parts, so that all parts come from the same value.
 struct LongReads {
-    /// A central, and the attribute that it reads.
+    /// A central and the attribute that it is reading.
     private struct Reading: Hashable {
         var central: Peer.ID
         var attribute: AttributeKey
@@ -14,22 +14,23 @@ struct LongReads {
 
     private var values: [Reading: [UInt8]] = [:]
 
-    /// Keeps a value that a central has begun to read, and may read on.
+    /// Keeps a value that a central has begun to read, and may continue to read.
     mutating func keep(_ value: [UInt8], of read: ReadRequest) {
         values[Reading(read)] = value
     }
 
-    /// The whole value of which a central reads on, or `nil` if it begins, or has read nothing before.
+    /// The whole value that a central continues to read, or `nil` if it begins to read, or if no value is
+    /// kept.
     func value(continuedBy read: ReadRequest) -> [UInt8]? {
         read.offset == 0 || values.isEmpty ? nil : values[Reading(read)]
     }
 
-    /// A central reads the value from its beginning again.
+    /// Forgets a value that a central reads from the beginning again.
     mutating func forget(_ read: ReadRequest) {
         if !values.isEmpty { values[Reading(read)] = nil }
     }
 
-    /// A central has left.
+    /// Forgets the values of a central that has disconnected.
     mutating func forgetAll(of central: Peer.ID) {
         if !values.isEmpty { values = values.filter { $0.key.central != central } }
     }

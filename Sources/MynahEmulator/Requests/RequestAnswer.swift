@@ -4,7 +4,7 @@ package import MynahCore
 package enum RequestAnswer: Hashable, Sendable {
     /// The whole value of a read.
     case value(WrittenValue)
-    /// A write is carried out.
+    /// Carry the write out.
     case accept
     /// An ATT error.
     case error(ATTError)

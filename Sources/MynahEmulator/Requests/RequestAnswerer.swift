@@ -1,7 +1,8 @@
 import Mynah
 import MynahCore
 
-/// Answers the reads and the writes of centrals that reach a device: a test does (`ask`), or the pipeline.
+/// Answers the reads and the writes of centrals for a device: through a test (`ask`), or else through the
+/// `RequestPipeline`.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class RequestAnswerer {

@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Asks a test to answer a device's requests.
+/// Passes a device's requests to a test, and waits for its answers.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class RequestAsker {
@@ -14,12 +14,12 @@ final class RequestAsker {
     private let phone: Phone
     private let link: PlayerLink
     private var asked = Asked()
-    /// How long an answer may take; the shortest limit of any radio, until it is known.
+    /// The time in which a test must answer; before the radio's limit is known, the shortest of any radio.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
-    /// Whether the device is being removed: no request is answered any longer.
+    /// Whether the device is being removed, so that no request is passed to a test.
     private var isOver = false
-    /// Wakes when the next request has no answer in time.
+    /// The task that wakes when the next request times out.
     private var sleeping: Task<Void, Never>?
 
     init(of memory: DeviceMemory, _ pipeline: RequestPipeline, on phone: Phone, _ link: PlayerLink) {
@@ -45,13 +45,13 @@ final class RequestAsker {
 
     // MARK: Requests
 
-    /// The numbers of new requests, or `nil` if no test can answer one.
+    /// The numbers for new requests, or `nil` if no test can answer.
     private var numbers: RequestNumbers? { isOver ? nil : memory.device.requestNumbers }
 
     /// Whether a request of a central waits for its answer.
     func hasRequest(of central: Central) -> Bool { asked.hasRequest(of: central.id) }
 
-    /// The answer to a read that is asked, or `nil` if the device answers it itself.
+    /// The pending answer to a read that is passed to a test, or `nil` if the device answers it itself.
     func ask(_ read: ReadRequest, _ central: Central) -> RadioAnswer? {
         guard memory.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
         guard let numbers else {
@@ -72,9 +72,9 @@ final class RequestAsker {
         return wait(for: .read(read), of: read.attribute, id, central)
     }
 
-    /// The answer to a write that is asked, or `nil` if the device answers it itself.
+    /// The pending answer to a write that is passed to a test, or `nil` if the device answers it itself.
     ///
-    /// A write that the device would refuse anyway is not asked.
+    /// A write that the device would refuse is not passed to a test.
     func ask(_ write: WriteRequest, _ central: Central) -> RadioAnswer? {
         let parts = write.parts.filter { memory.table.entries[$0.attribute]?.asked.contains(.write) == true }
         guard write.wantsResponse, !parts.isEmpty, (try? memory.table.effect(of: write)) != nil else {
@@ -113,7 +113,8 @@ final class RequestAsker {
 
     // MARK: Answers
 
-    /// Answers a request, if the radio can send the answer; returns `false` if none of this number waits.
+    /// Answers a request, if the radio can send the answer; returns `false` if no request with this number
+    /// waits.
     func answer(
         _ id: Int, _ answer: RequestAnswer, _ capabilities: RadioCapabilities?
     ) throws(ControlRefusal) -> Bool {
@@ -165,7 +166,7 @@ final class RequestAsker {
 
     // MARK: Ends
 
-    /// A link has ended, and with it its requests.
+    /// Ends the requests of a link that has ended.
     func forgetLink(of central: Central) {
         fail(asked.endAll(of: central.id), .disconnected)
     }
@@ -199,7 +200,7 @@ final class RequestAsker {
 
     // MARK: Time
 
-    /// Sleeps until the next request is due.
+    /// Sleeps until the next request times out.
     private func sleep() {
         sleeping?.cancel()
         sleeping = asked.nextDue.map { due in

@@ -1,7 +1,7 @@
-/// How a request that a test was asked has ended; the words of `request.unanswered`.
+/// The reason that a request to a test ended without an answer, as in the event `request.unanswered`.
 enum RequestEnd: String, Hashable, Sendable {
     case answered
-    /// Nobody answered in time.
+    /// No answer came in time.
     case timeout
     /// The link of its central has ended.
     case disconnected

@@ -1,21 +1,21 @@
 import MynahSupport
 
-/// Numbers the requests that a test is asked to answer, over all devices of a run, and remembers how they
-/// have ended.
+/// Numbers the requests to tests, over all devices of a run, and remembers how they ended.
 ///
-/// Outlives the devices, so that an answer to a request of a removed device is refused with the reason.
+/// This object outlives the devices, so that an answer to a request of a removed device is refused with the
+/// right reason.
 package final class RequestNumbers: Sendable {
     private struct State {
         var last = 0
         var ends: [(id: Int, end: RequestEnd)] = []
     }
 
-    /// How many ends are remembered: anybody on the air could otherwise grow our memory.
+    /// The largest number of remembered ends; without a limit, any peer could fill the memory.
     static let memory = 1024
 
     private let state = Lock(State())
 
-    /// Numbers from 1 on.
+    /// The numbers begin with 1.
     package init() {}
 
     /// The next number.
@@ -26,7 +26,7 @@ package final class RequestNumbers: Sendable {
         }
     }
 
-    /// A request has ended.
+    /// Notes how a request ended.
     func note(_ end: RequestEnd, of id: Int) {
         state.withLock { state in
             if state.ends.count == Self.memory { state.ends.removeFirst() }
@@ -34,7 +34,7 @@ package final class RequestNumbers: Sendable {
         }
     }
 
-    /// Why a request cannot be answered any more, or `nil` if none of this number is known to have ended.
+    /// The reason that a request cannot be answered any more, or `nil` if its end is not known.
     package func refusal(of id: Int) -> ControlRefusal? {
         switch state.withLock({ $0.ends.last { $0.id == id }?.end }) {
         case nil: nil

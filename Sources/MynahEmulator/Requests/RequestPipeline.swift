@@ -1,10 +1,11 @@
 import Mynah
 import MynahCore
 
-/// Carries out the reads and the writes of centrals that no test answers.
+/// Carries out the reads and the writes of centrals that are not passed to a test.
 ///
-/// A request meets, in this order: the rules of the profile (`on`), the behavior of its service, its errors
-/// (`errors`), and the stored values. Belongs to the device's player, and runs on the phone's executor.
+/// A request is handled by the first of these that applies: the rules of the profile (`on`), the behavior of
+/// its service, its errors (`errors`), and the stored values. Belongs to the device's player, and runs on the
+/// phone's executor.
 final class RequestPipeline {
     private let memory: DeviceMemory
     private let reactions: ReactionPlayer
@@ -16,7 +17,7 @@ final class RequestPipeline {
         self.behaviors = behaviors
     }
 
-    /// Carries out a read that nothing is waited for any more, and reports it.
+    /// Carries out a read that waits for nothing, and reports it.
     func answer(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
         // Any other read copies neither the device nor its app's side.
         let isOfPSM = request.attribute == memory.device.responses.psm
@@ -29,7 +30,7 @@ final class RequestPipeline {
         return outcome
     }
 
-    /// Carries out a write that no test answers any more.
+    /// Carries out a write that is not passed to a test.
     func answer(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         reactions.write(request, central)
             ?? ServicePlayer.carryOut(request, central, by: behaviors, in: memory)

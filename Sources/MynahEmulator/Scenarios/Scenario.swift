@@ -1,18 +1,18 @@
 import MynahLifecycle
 import MynahProfiles
 
-/// A scenario of a profile, as the machine plays it.
+/// A scenario of a profile in the form that `ScenarioMachine` plays.
 struct Scenario {
     /// A step.
     struct Step {
-        /// The step as it is written.
+        /// The step as written in the profile.
         var text: String
         var action: Action
     }
 
     /// An effect of a step, or its condition.
     enum Action {
-        /// An event happens, within this time if that is not `nil`.
+        /// Wait for an event, no longer than this time unless it is `nil`.
         case await(EventMatch, within: Duration?)
         case pause(Duration)
         case carryOut(ScenarioEffect)
@@ -22,7 +22,8 @@ struct Scenario {
     var name: String
     var steps: [Step]
 
-    /// Throws if a step waits for an event that no match describes; the decoder of profiles lets none pass.
+    /// Converts a scenario; throws if a step has an invalid match, which the profile's decoder does not let
+    /// pass.
     init(_ scenario: Profile.Scenario) throws(EventMatch.Problem) {
         name = scenario.name
         steps = []
@@ -52,16 +53,16 @@ extension Scenario.Action {
 enum ScenarioEffect: Hashable, Sendable {
     /// Sets variables.
     case set([Reaction.Change])
-    /// Turns a fault on or off.
+    /// Turn a fault on or off.
     case turn(String, isOn: Bool)
-    /// Changes the state of the app.
+    /// Change the state of the app.
     case move(AppTransition)
 }
 
-/// How a scenario ended.
+/// The result of a scenario.
 struct ScenarioEnd: Hashable, Sendable {
     var isPass: Bool
-    /// The number of the step that ended it, from 1 on.
+    /// The number of the last step, counted from 1.
     var step: Int
     var message: String
 }

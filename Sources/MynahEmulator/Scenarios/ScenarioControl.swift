@@ -13,9 +13,9 @@ struct ScenarioControl {
     let actions: UserActions
     let link: EmulatorLink
 
-    /// An observer that lets scenarios meet each event after `observer` has.
+    /// An observer that calls `observer` with each event, and then the scenarios.
     ///
-    /// Without an observer, and without a scenario to play, it is `nil`: no event is made at all.
+    /// Returns `nil` if there is neither an observer nor a scenario to play, so that no event is made.
     static func observing(
         _ observer: Emulator.Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink,
         _ isPlaying: Lock<Bool>
@@ -32,9 +32,9 @@ struct ScenarioControl {
         player.observe(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
     }
 
-    /// Plays a scenario of a device from the moment when every device of the emulator is ready.
+    /// Plays a scenario of a device once every device of the emulator is ready.
     ///
-    /// The event `scenario.ended` reports the end. A scenario that cannot begin ends at once, and has failed.
+    /// The event `scenario.ended` reports the end. A scenario that cannot begin has failed, and ends at once.
     func playWhenReady(_ name: String, of label: String) {
         player.onReady { [link] in
             link.run { emulator in
@@ -50,22 +50,21 @@ struct ScenarioControl {
         }
     }
 
-    /// Plays a scenario of a device, after a reset that is under way; its end is the event
-    /// `scenario.ended`.
+    /// Plays a scenario of a device, after a running reset; the event `scenario.ended` reports the end.
     ///
-    /// Throws `notFound` if there is none, and `conflict` if the device plays one already.
+    /// Throws `notFound` if the device has no such scenario, and `conflict` if it is already playing one.
     func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
         await changes.beginTurn()
         defer { changes.endTurn() }
         try play(name, of: label)
     }
 
-    /// Throws what `playInTurn` would if it were called now.
+    /// Throws the error that `playInTurn` would throw now.
     func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         _ = try playable(name, of: label)
     }
 
-    /// Plays a scenario of a device at once; throws what `playInTurn` does.
+    /// Plays a scenario of a device at once; throws the errors of `playInTurn`.
     func play(_ name: String, of label: String) throws(ControlRefusal) {
         let (player, found) = try playable(name, of: label)
         do throws(EventMatch.Problem) {
@@ -75,7 +74,7 @@ struct ScenarioControl {
         }
     }
 
-    /// A device and the scenario that it may play now.
+    /// The device and the scenario with these names; throws if it cannot be played now.
     private func playable(
         _ name: String, of label: String
     ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
@@ -90,7 +89,7 @@ struct ScenarioControl {
         return (player, found)
     }
 
-    /// The scenarios of a device, each with whether it is played.
+    /// The scenarios of a device, each with whether it is being played.
     func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
         let playing = self.player.scenario(of: player.device.label)
         return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
@@ -98,7 +97,7 @@ struct ScenarioControl {
 
     // MARK: Effects
 
-    /// Carries out what a step does; returns why it cannot be done, or `nil` if it was.
+    /// Carries out the effect of a step; returns the reason of a failure, or `nil`.
     func carryOut(_ effect: ScenarioEffect, of label: String) async -> String? {
         do throws(ControlRefusal) {
             switch effect {

@@ -1,28 +1,28 @@
 import MynahProfiles
 import MynahSupport
 
-/// Plays the steps of a scenario: a machine without I/O and without a clock.
+/// Plays the steps of a scenario: a state machine without I/O and without a clock.
 ///
-/// A step that waits for an event meets those after the event that ended an earlier step, and after the end
-/// of the last pause. So an event that comes while an effect is carried out is not lost, and one that came
-/// during a pause counts for nothing. Each event ends one step at most.
+/// A step that waits for an event is matched with the events after the one that ended an earlier step, and
+/// after the end of the last pause. So an event during an effect is not lost, and an event during a pause is
+/// ignored. Each event ends at most one step.
 struct ScenarioMachine {
-    /// A task of its driver.
+    /// An instruction to the driver.
     enum Output: Hashable, Sendable {
-        /// Calls `timePassed()` after this time, unless `stopWaiting` comes before.
+        /// Call `timePassed()` after this time, unless `stopWaiting` comes before.
         case wait(Duration)
-        /// The time that was waited for does not matter any more.
+        /// Cancel the call of `timePassed()`.
         case stopWaiting
-        /// Carries this out, and then calls `done()`.
+        /// Carry out an effect, and then call `done()`.
         case carryOut(ScenarioEffect)
-        /// The scenario is over: nothing comes after it.
+        /// The scenario has ended, and no further output follows.
         case end(ScenarioEnd)
     }
 
-    /// The state of the step that is played.
+    /// The state of the current step.
     private enum Stage {
         case idle
-        /// The scenario waits for an event, and for a time if that is limited.
+        /// The scenario waits for an event, and with `isLimited` also for a time limit.
         case awaiting(isLimited: Bool)
         case pausing
         case carryingOut
@@ -31,13 +31,14 @@ struct ScenarioMachine {
 
     let scenario: Scenario
     private var stage = Stage.idle
-    /// The index of the step that is played.
+    /// The index of the current step.
     private(set) var index = 0
-    /// The index of the step that the next event may end, or `nil` if none does before a pause is over.
+    /// The index of the step that the next event may end, or `nil` if there is none before the end of a
+    /// pause.
     ///
-    /// The step that is played or, while effects are carried out, one after it.
+    /// This is the current step or, while effects are carried out, a later one.
     private var awaited: Int?
-    /// The step that the last event ended.
+    /// The index of the step that the last event ended.
     private var met: Int?
     private var nearest: NearestMatches<DeviceEvent>?
 
@@ -45,7 +46,7 @@ struct ScenarioMachine {
         self.scenario = scenario
     }
 
-    /// `true` if the scenario is over.
+    /// `true` if the scenario has ended.
     var isOver: Bool { if case .ended = stage { true } else { false } }
 
     // MARK: Inputs
@@ -56,7 +57,7 @@ struct ScenarioMachine {
         return advance()
     }
 
-    /// An event of the device happened.
+    /// Handles an event of the device.
     mutating func observe(_ event: DeviceEvent) -> [Output] {
         guard let awaited, case .await(let match, let limit) = scenario.steps[awaited].action else {
             return []
@@ -72,7 +73,7 @@ struct ScenarioMachine {
         return (limit == nil ? [] : [.stopWaiting]) + advance()
     }
 
-    /// The time is over that the last `wait` named.
+    /// Handles the end of the time that the last `wait` requested.
     mutating func timePassed() -> [Output] {
         switch stage {
         case .awaiting(isLimited: true): return fail(missing)
@@ -84,7 +85,7 @@ struct ScenarioMachine {
         }
     }
 
-    /// The effect was carried out, or failed for this reason.
+    /// Notes that the effect was carried out, or the reason that it failed.
     mutating func done(_ problem: String? = nil) -> [Output] {
         guard case .carryingOut = stage else { return [] }
         if let problem { return fail(problem) }
@@ -92,7 +93,7 @@ struct ScenarioMachine {
         return advance()
     }
 
-    /// Something else ends the scenario.
+    /// Ends the scenario for another reason.
     mutating func cut(_ reason: String) -> [Output] {
         let isLimited = if case .awaiting(isLimited: true) = stage { true } else { false }
         let isPausing = if case .pausing = stage { true } else { false }
@@ -152,7 +153,7 @@ struct ScenarioMachine {
         return [.end(ScenarioEnd(isPass: isPass, step: index + 1, message: message))]
     }
 
-    /// The words for the event that did not happen in time, and for what came nearest to it.
+    /// The message about the expected event that did not happen in time, and about the nearest events.
     private var missing: String {
         guard case .await(let match, let limit?) = scenario.steps[index].action else { return "" }
         let name = match.name.rawValue
@@ -165,7 +166,7 @@ struct ScenarioMachine {
 }
 
 extension DeviceEvent {
-    /// The fields in words.
+    /// The fields in words, for a message.
     fileprivate var words: String {
         fields.map { "\($0.key) \($0.value.stringValue ?? $0.value.text)" }.joined(separator: ", ")
     }

@@ -3,19 +3,19 @@ import MynahSupport
 
 /// Plays the scenarios of an emulator's devices, one at a time for each device.
 ///
-/// Belongs to the emulator, and runs on the phone's executor. Scenarios meet the events of the devices in
-/// their order. Effects are carried out later, because an event may be reported in the middle of a change.
+/// Belongs to the emulator, and runs on the phone's executor. Scenarios receive the events of the devices in
+/// order. Effects are carried out after the event, because it may be reported in the middle of a change.
 final class ScenarioPlayer {
-    /// A scenario that is played.
+    /// A scenario that is being played.
     private struct Played {
         let number: Int
         let label: String
         let events: EventReporter
         var machine: ScenarioMachine
-        /// The end of the time that it waits for, and what wakes it then.
+        /// The end of the time for which the scenario waits, and the task that wakes it.
         var wait: (due: RunClock.Instant, task: Task<Void, Never>)?
 
-        /// Whether an event is one of its device, or of the phone that its device is on.
+        /// Whether an event concerns the scenario's device, or the phone of that device.
         func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
             guard let name = event.device else { return events.device == nil || isOfAll }
             return EventMatch.isDevice(label, name)
@@ -24,11 +24,11 @@ final class ScenarioPlayer {
 
     private let clock: RunClock
     private let link: EmulatorLink
-    /// Whether a scenario is played, or waits for its device to be ready.
+    /// Whether a scenario is being played, or waits for its device to be ready.
     private let isPlaying: Lock<Bool>
     private var played: [Played] = []
     private var last = 0
-    /// Called when the devices are ready, or `nil` if nothing is to happen then.
+    /// Called when the devices are ready, or `nil`.
     private var whenReady: (() -> Void)?
 
     init(_ clock: RunClock, _ link: EmulatorLink, isPlaying: Lock<Bool>) {
@@ -37,18 +37,18 @@ final class ScenarioPlayer {
         self.isPlaying = isPlaying
     }
 
-    /// Calls `body` when the devices are ready: no event comes between.
+    /// Calls `body` as soon as the devices are ready, before the next event.
     func onReady(_ body: @escaping () -> Void) {
         whenReady = body
         noteUse()
     }
 
-    /// The name of the scenario that a device plays, or `nil` if it plays none.
+    /// The name of the scenario that a device is playing, or `nil` if there is none.
     func scenario(of label: String) -> String? {
         played.first { $0.label == label }?.machine.scenario.name
     }
 
-    /// Begins with a scenario; `events` reports its end.
+    /// Begins to play a scenario; `events` reports its end.
     func begin(_ scenario: Scenario, of label: String, _ events: EventReporter) {
         last += 1
         played.append(Played(number: last, label: label, events: events, machine: ScenarioMachine(scenario)))
@@ -56,14 +56,14 @@ final class ScenarioPlayer {
         feed(last) { $0.begin() }
     }
 
-    /// Ends the scenarios of a device, or of every one, which have failed for this reason.
+    /// Ends the scenario of a device, or all scenarios, as failed with this reason.
     func end(of label: String? = nil, _ reason: String) {
         for each in played where label == nil || each.label == label { feed(each.number) { $0.cut(reason) } }
     }
 
-    /// Observes an event of a device or of its phone, after it was reported.
+    /// Handles an event of a device or of its phone, after it was reported.
     ///
-    /// With `isOfAll` an event without a device is about all of them.
+    /// With `isOfAll`, an event without a device concerns all devices.
     func observe(_ event: DeviceEvent, isOfAll: Bool) {
         if event.name == .ready, let body = whenReady {
             whenReady = nil
@@ -120,7 +120,7 @@ final class ScenarioPlayer {
         Self.report(end, of: each.machine.scenario.name, each.events)
     }
 
-    /// Reports the end of a scenario, also of one that could not begin.
+    /// Reports the end of a scenario, which may not have begun.
     static func report(_ end: ScenarioEnd, of name: String, _ events: EventReporter) {
         events.report(
             .scenarioEnded,

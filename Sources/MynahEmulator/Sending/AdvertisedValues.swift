@@ -3,13 +3,14 @@ import MynahProfiles
 
 /// The values of a device's advertisement that change over time.
 ///
-/// Pure: the values follow from the time since the device began, so that a run can be repeated.
+/// This type has no state: the values follow from the time since the device began, so that a run can be
+/// repeated.
 struct AdvertisedValues: Sendable {
     private struct Entry: Sendable {
         var value: AdvertisedValue
         var generator: any ValueGenerator
 
-        /// The number of the value at a time; the first is 0.
+        /// The number of the value at a time, counted from 0.
         func tick(at elapsed: Duration) -> Int64 { TickSchedule.number(at: elapsed, every: value.every) }
     }
 
@@ -18,7 +19,7 @@ struct AdvertisedValues: Sendable {
     /// No values.
     init() {}
 
-    /// The values of a profile; `seed` makes their generators repeat themselves.
+    /// Makes the values of a profile; with the same `seed`, generated values are reproducible.
     init(_ values: [AdvertisedValue], seed: UInt64, clockStart: Int64) {
         entries = values.enumerated().map { index, value in
             let run = GeneratorRun(
@@ -30,7 +31,7 @@ struct AdvertisedValues: Sendable {
     /// Whether no value changes.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Puts the values of this time in their places.
+    /// Writes the current values into an advertisement.
     func fill(_ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables) {
         for entry in entries {
             let tick = UInt64(entry.tick(at: elapsed))
@@ -44,7 +45,7 @@ struct AdvertisedValues: Sendable {
         }
     }
 
-    /// When the next value follows, or `nil` if none does.
+    /// The time of the next change of a value, or `nil` if there is none.
     func next(after elapsed: Duration) -> Duration? {
         entries.map { $0.value.every * ($0.tick(at: elapsed) + 1) }.min()
     }

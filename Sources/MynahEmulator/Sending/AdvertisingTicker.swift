@@ -1,13 +1,13 @@
 import MynahCore
 import MynahSupport
 
-/// Advertises a device anew whenever a value of its advertisement changes.
+/// Updates the advertising of a device whenever a value of its advertisement changes.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class AdvertisingTicker {
     private let memory: DeviceMemory
     private let link: PlayerLink
-    /// Wakes for the next value.
+    /// The task that wakes for the next value.
     private var sleeping: Task<Void, Never>?
 
     init(of memory: DeviceMemory, _ link: PlayerLink) {
@@ -15,7 +15,7 @@ final class AdvertisingTicker {
         self.link = link
     }
 
-    /// The requested advertisement with its values of now, or `nil` if the device does not advertise.
+    /// The requested advertisement with its current values, or `nil` if the device does not advertise.
     var advertisement: Advertisement? {
         guard var advertisement = memory.device.requestedAdvertisement else { return nil }
         memory.device.advertised.values.fill(
@@ -23,7 +23,7 @@ final class AdvertisingTicker {
         return advertisement
     }
 
-    /// Sleeps until the next value, unless none changes.
+    /// Sleeps until the next value, unless no value changes.
     func keepTicking() {
         sleeping?.cancel()
         sleeping = nil

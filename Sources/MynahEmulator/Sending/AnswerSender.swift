@@ -2,21 +2,21 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Sends the values that follow from requests, each central's in order, as far as there is room.
+/// Sends the values that requests have triggered, in order for each central, as far as there is room.
 ///
-/// Belongs to the device's player, and runs on the phone's executor. A value goes out after the response to
-/// the request that it follows from.
+/// Belongs to the device's player, and runs on the phone's executor. A value is sent after the response to
+/// the request that triggered it.
 final class AnswerSender {
     private let memory: DeviceMemory
     private let updates: UpdateSender
     private let link: PlayerLink
     private(set) var outbox = Outbox()
-    /// The values that go out later.
+    /// The values to be sent at a later time.
     private var later = LaterAnswers()
-    /// Wakes for the next of them.
+    /// The task that wakes for the next of these values.
     private var sleeping: (task: Task<Void, Never>, until: Duration)?
     private var hasWarned = false
-    /// The attributes on which an answer found no subscriber; each is reported once.
+    /// The attributes for which the lack of a subscriber was reported; that is reported once.
     private var unsubscribed: Set<AttributeKey> = []
 
     init(of memory: DeviceMemory, with updates: UpdateSender, _ link: PlayerLink) {
@@ -25,7 +25,7 @@ final class AnswerSender {
         self.link = link
     }
 
-    /// Answers a central, now or after a time; a central that is not subscribed gets nothing.
+    /// Sends a value to a central, now or after a delay; a central that is not subscribed receives nothing.
     func answer(
         _ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration,
         inPieces isInPieces: Bool
@@ -50,9 +50,9 @@ final class AnswerSender {
             "a central that is not subscribed to \(memory.table.name(of: key)) gets no answer on it")
     }
 
-    /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
+    /// Queues a value for a central, or for all if `central` is `nil`, as far as they are subscribed.
     ///
-    /// Returns whether anybody is.
+    /// Returns whether anybody is subscribed.
     @discardableResult
     func add(
         _ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil, inPieces isInPieces: Bool = false
@@ -91,7 +91,7 @@ final class AnswerSender {
         memory.events.warn("answersDropped", "\(reason): some of its answers are dropped")
     }
 
-    /// Sends what is due and what there is room for; an app that does not run sends it when it runs again.
+    /// Sends the values that are due and fit; for an app that does not run, they are sent when it runs again.
     func deliver() {
         guard memory.canAct else { return }
         if later.next != nil { answerDue() }
@@ -105,7 +105,7 @@ final class AnswerSender {
         }
     }
 
-    /// Sends what there is room for when the present request has its response.
+    /// Sends the values that fit, after the response to the current request.
     func deliverLater() {
         link.emulator.enqueue { [index = link.index] in $0.player(index)?.sender.answers.deliver() }
     }
@@ -131,25 +131,26 @@ final class AnswerSender {
         sleeping = nil
     }
 
-    /// A central's link has ended.
+    /// Forgets the values for a central whose link has ended.
     func forgetLink(of central: Central) {
         outbox.forget(central.id)
         later.forget(central.id)
         forgetUnaddressed()
     }
 
-    /// A central has unsubscribed; `nil` if the radio does not name it.
+    /// Forgets the values for a central that has unsubscribed; `central` is `nil` if the radio does not
+    /// identify it.
     func unsubscribe(_ central: Central?, from key: AttributeKey) {
         if let central { outbox.forget(central.id, key) }
         forgetUnaddressed()
     }
 
-    /// Values for everyone are forgotten when nobody is subscribed any more.
+    /// Forgets values for all subscribers of attributes to which nobody is subscribed any more.
     private func forgetUnaddressed() {
         outbox.forgetUnaddressed { updates.targets(of: $0).isEmpty }
     }
 
-    /// Nothing is sent any more, and each problem may be reported again.
+    /// Forgets all values, and allows each problem to be reported again.
     func clear() {
         outbox = Outbox()
         later = LaterAnswers()

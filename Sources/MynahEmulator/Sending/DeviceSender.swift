@@ -3,16 +3,17 @@ import MynahCore
 import MynahFaults
 import MynahSupport
 
-/// Sends the values of a device: its ticks, those that follow from requests, and those of its behaviors.
+/// Sends the values of a device: its ticks, the values that requests have triggered, and the values of its
+/// behaviors.
 ///
-/// Ticks go first where a link has room for some values only. Belongs to the device's player, and runs on
+/// Ticks are sent first if a link has room for some values only. Belongs to the device's player, and runs on
 /// the phone's executor.
 final class DeviceSender {
     private let memory: DeviceMemory
     let updates: UpdateSender
     let ticks: TickSender
     let answers: AnswerSender
-    /// The services that behave, or `nil` if none does.
+    /// The player of services with a behavior of their own, or `nil` if there are none.
     let behaviors: ServicePlayer?
 
     init(of memory: DeviceMemory, _ link: PlayerLink, faulted: Lock<[DeliveredValue]>?) {
@@ -38,21 +39,21 @@ final class DeviceSender {
         updates.room.signal()
     }
 
-    /// The app runs again: subscribed values go on from now.
+    /// Continues to send subscribed values, because the app runs again.
     func resume() {
         ticks.resume()
         answers.deliver()
         behaviors?.resume()
     }
 
-    /// Nothing is sent until the device goes on.
+    /// Stops sending until the device continues.
     func stop() {
         ticks.stop()
         behaviors?.stop()
         updates.room.signal()
     }
 
-    /// There is room again: links get the newest values that waited, and ticks go on.
+    /// Sends the newest values that waited for room, and continues with ticks.
     func roomAppeared() {
         ticks.roomAppeared()
         answers.deliver()

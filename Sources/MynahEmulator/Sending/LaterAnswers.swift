@@ -2,22 +2,22 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// The answers that go out at a time, the earliest first.
+/// The answers that are sent at a later time, the earliest first.
 struct LaterAnswers {
-    /// A value that goes out at a time of the device.
+    /// A value, and the time of the device at which it is sent.
     struct Answer {
         var due: Duration
         var value: [UInt8]
         var attribute: AttributeKey
         var central: Central?
-        /// `true` if the value is sent in pieces of what the link carries.
+        /// `true` if a value that is too long for the link is sent in pieces.
         var isInPieces = false
     }
 
     private var answers: [Answer] = []
     private var room = AnswerRoom()
 
-    /// When the next answer is due, or `nil` if there is none.
+    /// The time of the next answer, or `nil` if there is none.
     var next: Duration? { answers.first?.due }
 
     /// Adds an answer, after those that are due at the same time; returns `false` if too many wait already.
@@ -32,7 +32,7 @@ struct LaterAnswers {
         return true
     }
 
-    /// Removes the answers that are due by now, and returns them.
+    /// Removes and returns the answers that are due.
     mutating func takeDue(at now: Duration) -> [Answer] {
         let due = Array(answers.prefix { $0.due <= now })
         answers.removeFirst(due.count)
@@ -40,28 +40,28 @@ struct LaterAnswers {
         return due
     }
 
-    /// A central's link has ended.
+    /// Forgets the answers for a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         answers.removeAll { $0.central?.id == central }
         room.forget(central)
     }
 }
 
-/// How many values wait for each central, and how long they are together.
+/// The number and the total length of the values that wait for each central.
 struct AnswerRoom {
     private struct Use {
         var count = 0
         var bytes = 0
     }
 
-    /// The most bytes that wait for one central; a profile has fewer in the answers of a rule.
+    /// The largest number of bytes that wait for one central; the answers of a profile's rule have fewer.
     static let mostBytes = 1 << 20
 
     private var uses: [Peer.ID?: Use] = [:]
-    /// For how many centrals values wait.
+    /// The number of centrals for which values wait.
     var centrals: Int { uses.count }
 
-    /// Counts a value for a central, or for every one; returns `false` if too many wait already.
+    /// Reserves room for a value of a central, or of all; returns `false` if too many wait already.
     mutating func take(_ length: Int, of central: Peer.ID?) -> Bool {
         let use = uses[central] ?? Use()
         guard use.count < ProfileLimit.answers.count, use.bytes + length <= Self.mostBytes else {
@@ -71,12 +71,12 @@ struct AnswerRoom {
         return true
     }
 
-    /// A value waits no longer.
+    /// Frees the room of a value that does not wait any more.
     mutating func release(_ length: Int, of central: Peer.ID?) {
         guard let use = uses[central] else { return }
         uses[central] = use.count == 1 ? nil : Use(count: use.count - 1, bytes: use.bytes - length)
     }
 
-    /// No value waits for a central any more.
+    /// Frees the room of all values of a central.
     mutating func forget(_ central: Peer.ID?) { uses[central] = nil }
 }

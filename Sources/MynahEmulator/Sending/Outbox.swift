@@ -1,8 +1,8 @@
 import MynahCore
 
-/// Values that behaviors send and that wait for room, each central's in order.
+/// The values of behaviors that wait for room, in order for each central.
 struct Outbox {
-    /// A value for one central, or for every subscriber if the radio cannot address one.
+    /// A value for one central, or for all subscribers if the radio cannot address one of them.
     struct Value: Equatable {
         var bytes: [UInt8]
         var attribute: AttributeKey
@@ -12,20 +12,20 @@ struct Outbox {
     private(set) var values: [Value] = []
     private var room = AnswerRoom()
 
-    /// Adds a value; returns `false` if too many wait already: a central that writes and never makes room
-    /// gets no more.
+    /// Adds a value; returns `false` if too many wait already, because a central that writes but never makes
+    /// room must not fill the memory.
     mutating func add(_ value: Value) -> Bool {
         guard room.take(value.bytes.count, of: value.central) else { return false }
         values.append(value)
         return true
     }
 
-    /// Whether a value of an attribute waits for a central, or for everyone.
+    /// Whether a value of an attribute waits for a central, or for all subscribers.
     func contains(_ attribute: AttributeKey, for central: Peer.ID) -> Bool {
         values.contains { $0.attribute == attribute && ($0.central == central || $0.central == nil) }
     }
 
-    /// Sends what there is room for; `send` returns `false` if there is none.
+    /// Sends values as long as there is room; `send` returns `false` if there is none.
     mutating func deliver(_ send: (Value) -> Bool) {
         var full: Set<Peer.ID?> = []
         // With one central, the first value without room ends it.
@@ -44,17 +44,17 @@ struct Outbox {
         values.replaceSubrange(..<next, with: kept)
     }
 
-    /// A central's link has ended.
+    /// Forgets the values for a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         remove { $0.central == central }
     }
 
-    /// A central has unsubscribed from an attribute.
+    /// Forgets the values of an attribute for a central that has unsubscribed.
     mutating func forget(_ central: Peer.ID, _ attribute: AttributeKey) {
         remove { $0.central == central && $0.attribute == attribute }
     }
 
-    /// Forgets values for everyone of attributes to which nobody is subscribed.
+    /// Forgets values for all subscribers of attributes to which nobody is subscribed.
     mutating func forgetUnaddressed(_ isUnsubscribed: (AttributeKey) -> Bool) {
         remove { $0.central == nil && isUnsubscribed($0.attribute) }
     }

@@ -5,13 +5,14 @@ import MynahProfiles
 ///
 /// Time begins at zero when the device starts.
 ///
-/// Pure: the emulator asks what is due and reports what was sent. Tick *n* of a value is due at *n* × its
-/// period, counted from the start whether or not anyone listened, so that a run can be repeated. A recording
-/// begins when somebody listens. Ticks that were missed since the last one sent are caught up one by one.
+/// The schedule sends nothing itself: the emulator asks which tick is due, and reports sent ticks. Tick *n*
+/// of a value is due at *n* × its period after the start, whether or not anyone is subscribed, so that a run
+/// can be repeated. A recording begins with the first subscription. Ticks that were missed since the last
+/// sent one are sent one by one.
 struct TickSchedule {
     struct Tick: Hashable {
         var attribute: AttributeKey
-        /// The number of the tick, from 1.
+        /// The number of the tick, counted from 1.
         var number: Int64
         var due: Duration
     }
@@ -24,7 +25,7 @@ struct TickSchedule {
         var times: Times
         var next: Int64
 
-        /// When the next tick is due, or `nil` if there is none.
+        /// The time of the next tick, or `nil` if there is none.
         var due: Duration? {
             switch times {
             case .every(let period): period * next
@@ -35,8 +36,8 @@ struct TickSchedule {
 
     private var entries: [AttributeKey: Entry] = [:]
 
-    /// The earliest tick that has not been sent, due or not; of two at one time that of the earlier
-    /// definition.
+    /// The earliest tick that has not been sent; of two at the same time, that of the attribute defined
+    /// first.
     var earliest: Tick? {
         var found: Tick?
         for (attribute, entry) in entries {
@@ -51,14 +52,14 @@ struct TickSchedule {
         return found
     }
 
-    /// Begins to listen at `now`: the first tick is the next one due after it.
+    /// Begins the ticks of an attribute at `now`: the first is the next one due after it.
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
         guard entries[attribute] == nil else { return }
         entries[attribute] = Entry(
             times: .every(period), next: Self.number(at: now, every: period) + 1)
     }
 
-    /// Begins a recording at `now`, unless it goes on already.
+    /// Begins a recording at `now`, unless it is running already.
     mutating func start(_ attribute: AttributeKey, _ recording: RecordedValues, now: Duration) {
         guard entries[attribute] == nil else { return }
         entries[attribute] = Entry(times: .recorded(recording, since: now), next: 1)
@@ -68,15 +69,15 @@ struct TickSchedule {
         entries[attribute] = nil
     }
 
-    /// The attributes that are sent.
+    /// The attributes whose ticks are scheduled.
     var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The earliest tick was sent.
+    /// Notes that the earliest tick was sent.
     mutating func sent(_ tick: Tick) {
         entries[tick.attribute]?.next = tick.number + 1
     }
 
-    /// How many ticks of a period have passed at a time.
+    /// The number of complete periods at a time.
     static func number(at time: Duration, every period: Duration) -> Int64 {
         guard time > .zero, period > .zero else { return 0 }
         // Whole nanoseconds: a Duration's quotient is a Double, which would lose ticks after some days.

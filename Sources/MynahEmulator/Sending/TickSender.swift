@@ -11,7 +11,7 @@ final class TickSender {
     private let updates: UpdateSender
     private let link: PlayerLink
     private var ticker = Ticker()
-    /// Wakes for the next tick.
+    /// The task that wakes for the next tick.
     private var sleeping: (task: Task<Void, Never>, until: Duration)?
     init(of memory: DeviceMemory, with updates: UpdateSender, _ link: PlayerLink) {
         self.memory = memory
@@ -43,7 +43,7 @@ final class TickSender {
         }
     }
 
-    /// The app runs again: subscribed values go on from now.
+    /// Continues to send subscribed values, because the app runs again.
     func resume() {
         let ticking = memory.table.entries.filter { $0.value.every != nil || $0.value.recording != nil }.keys
             .sorted { $0.rawValue < $1.rawValue }
@@ -56,7 +56,7 @@ final class TickSender {
         sleeping = nil
     }
 
-    /// Sleeps until the next tick, unless a sleep that ends no later is under way.
+    /// Sleeps until the next tick, unless a sleep is running that ends no later.
     private func keepTicking() {
         guard let since = memory.since, let next = ticker.next else { return }
         if let sleeping {
@@ -85,7 +85,7 @@ final class TickSender {
         keepTicking()
     }
 
-    /// Sends a tick's value to each target; a link without room gets it, or a newer one, later.
+    /// Sends a tick's value to each target; a link without room receives that value, or a newer one, later.
     private func send(_ tick: TickSchedule.Tick, _ value: [UInt8], _ now: Duration) {
         var isSent = false
         var receivers: [Peer.ID] = []
@@ -119,7 +119,7 @@ final class TickSender {
         updates.reportNotified(value, of: tick.attribute, among: receivers, tick: tick.number)
     }
 
-    /// There is room again: links get the newest values that waited, and ticks go on.
+    /// Sends the newest values that waited for room, and continues with ticks.
     func roomAppeared() {
         ticker.unblock()
         for central in ticker.fullLinks {
@@ -137,7 +137,8 @@ final class TickSender {
 
     // MARK: Reports
 
-    /// Warns that the radio cannot keep up: a value for everyone is never dropped, so it stays late.
+    /// Warns that the radio is too slow for values for all subscribers, which are never dropped and so stay
+    /// late.
     private func reportBehind() {
         memory.events.warn(
             "notificationsBehind",

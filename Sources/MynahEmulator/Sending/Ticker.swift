@@ -1,15 +1,15 @@
 import MynahCore
 import MynahProfiles
 
-/// Which values with `every` are due, and what waits for room on a link.
+/// Decides which values with `every` are due, and which wait for room on a link.
 ///
-/// Names no radio: the player sends what is due to each target and reports the outcome. A link without
-/// room holds back no other link. It keeps the newest value of each attribute alone, which it gets when it
-/// has room again.
+/// This type does not use the radio: the player sends the due values to each target and reports the result. A
+/// link without room does not delay other links. When it has room again, it receives only the newest value of
+/// each attribute.
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
-        /// All subscribers: the radio cannot address one.
+        /// All subscribers, because the radio cannot address a single one.
         case everyone
         case central(Peer.ID)
     }
@@ -24,25 +24,25 @@ struct Ticker {
 
     /// A link that has refused a value.
     private struct Link {
-        /// The newest value of each attribute; empty if it has room again.
+        /// The newest value of each attribute that waits; empty if the link has room again.
         var waiting: [Waiting]
-        /// When it refused a value last, or one was replaced.
+        /// The last time that the link refused a value, or that a waiting value was replaced.
         var behind: Duration
     }
 
-    /// A link that has kept up for this time has recovered: a later delay is reported again.
+    /// The time without a refusal after which a link has recovered, so that a later delay is reported again.
     static let recovery = Duration.seconds(1)
 
     private var schedule = TickSchedule()
     private var links: [Peer.ID: Link] = [:]
-    /// Whether a value for everyone found no room.
+    /// Whether a value for all subscribers found no room.
     private var isBlocked = false
     private var isBehindReported = false
 
-    /// The attributes that are sent.
+    /// The attributes whose ticks are sent.
     var attributes: [AttributeKey] { schedule.attributes }
 
-    /// When the next tick is due; `nil` if none is, or if it has to wait for room.
+    /// The time of the next tick, or `nil` if there is none, or if it has to wait for room.
     var next: Duration? { isBlocked ? nil : schedule.earliest?.due }
 
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
@@ -72,7 +72,7 @@ struct Ticker {
 
     /// Returns the next tick that is due, with the value that it sends.
     ///
-    /// An attribute that the table no longer holds is not sent any more; the ticks of all others go on.
+    /// An attribute that is no longer in the table is dropped; the ticks of all others continue.
     mutating func due(at now: Duration, in table: AttributeTable) -> (
         tick: TickSchedule.Tick, value: [UInt8]
     )? {
@@ -83,17 +83,18 @@ struct Ticker {
         return nil
     }
 
-    /// The tick is done with.
+    /// Notes that a tick was sent.
     mutating func sent(_ tick: TickSchedule.Tick) {
         schedule.sent(tick)
     }
 
-    /// A value for everyone found no room: it and all later ticks wait, and none is skipped.
+    /// Notes that a value for all subscribers found no room: it and all later ticks wait, and none is
+    /// skipped.
     mutating func block() {
         isBlocked = true
     }
 
-    /// Returns whether to warn that all subscribers are behind: once, after a second.
+    /// Returns whether to warn that all subscribers are late: once, after a delay of one second.
     mutating func isNewlyBehind(_ delay: Duration) -> Bool {
         guard delay > .seconds(1), !isBehindReported else { return false }
         isBehindReported = true
@@ -102,9 +103,9 @@ struct Ticker {
 
     // MARK: Links without room
 
-    /// A value waits for room on the central's link and replaces an earlier one of its attribute.
+    /// Adds a value that waits for room on a central's link, in place of an earlier one of its attribute.
     ///
-    /// Returns whether to warn: once until the link has recovered.
+    /// Returns whether to warn, which happens once until the link has recovered.
     mutating func wait(
         _ value: [UInt8], of tick: TickSchedule.Tick, for central: Peer.ID, now: Duration
     ) -> Bool {
@@ -121,7 +122,7 @@ struct Ticker {
         return isNew
     }
 
-    /// There is room again somewhere: ticks for everyone go on.
+    /// Continues the ticks for all subscribers, because there is room again.
     mutating func unblock() {
         isBlocked = false
     }
@@ -131,23 +132,23 @@ struct Ticker {
         links.filter { !$0.value.waiting.isEmpty }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// The value that a central's link gets next, or `nil` if none waits.
+    /// The next value for a central's link, or `nil` if none waits.
     func waiting(for central: Peer.ID) -> Waiting? {
         links[central]?.waiting.first
     }
 
-    /// The link took the value that waited first.
+    /// Notes that the link accepted the first waiting value.
     mutating func took(_ central: Peer.ID) {
         guard links[central]?.waiting.isEmpty == false else { return }
         links[central]?.waiting.removeFirst()
     }
 
-    /// The central is not subscribed to the attribute any more.
+    /// Forgets the waiting value of an attribute for a central that is no longer subscribed.
     mutating func forget(_ attribute: AttributeKey, of central: Peer.ID) {
         links[central]?.waiting.removeAll { $0.attribute == attribute }
     }
 
-    /// The link has ended.
+    /// Forgets a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         links[central] = nil
     }

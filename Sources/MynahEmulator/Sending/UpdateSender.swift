@@ -4,18 +4,18 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// Sends values of a device to subscribed centrals, and reports what was sent.
+/// Sends values of a device to subscribed centrals, and reports the sent values.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class UpdateSender {
-    /// Signals that there may be room again, or that nobody is left to wait for.
+    /// Signalled when there may be room again, or when the last central that was waited for has left.
     let room = ChangeSignal()
     private let memory: DeviceMemory
     /// Attributes whose value was reported to be too long.
     private var tooLong: Set<AttributeKey> = []
-    /// The value that was sent last, as the layer of faults made it; `nil` without such a layer.
+    /// The last sent value as changed by faults, or `nil` if no faults are configured.
     private let made: Lock<[DeliveredValue]>?
-    /// The values that faults have changed, and that are not reported yet.
+    /// The values that faults have changed, and that have not been reported yet.
     private var faulted: [DeliveredValue] = []
 
     init(of memory: DeviceMemory, faulted: Lock<[DeliveredValue]>?) {
@@ -28,7 +28,7 @@ final class UpdateSender {
         tooLong = []
     }
 
-    /// The recipients of a value: each central for itself if the radio can address one.
+    /// The recipients of a value: each central separately if the radio can address a single one.
     func targets(of attribute: AttributeKey) -> [Ticker.Target] {
         guard let subscribers = memory.manager?.access.subscribers(of: attribute) else { return [] }
         guard !subscribers.hasUnnamed, subscribers.areAddressable else {
@@ -37,7 +37,7 @@ final class UpdateSender {
         return subscribers.named.map { .central($0) }
     }
 
-    /// Returns whether there was room, or `nil` if the value could not be sent at all.
+    /// Sends a value; returns whether there was room, or `nil` if the value could not be sent at all.
     func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = memory.manager else { return nil }
         do throws(RadioError) {
@@ -54,7 +54,7 @@ final class UpdateSender {
         }
     }
 
-    /// Offers a value to one subscriber or to all of them.
+    /// Sends a value to one subscriber or to all of them, without reporting it.
     func offer(
         _ value: [UInt8], of attribute: AttributeKey, to central: Central.ID?
     ) -> Result<SendResult, RadioError> {
@@ -70,7 +70,7 @@ final class UpdateSender {
         }
     }
 
-    /// Notes what faults made of the value that was sent last, once.
+    /// Notes the changes that faults made to the last sent value, once.
     private func noteFaults() {
         guard let made else { return }
         faulted += made.withLock { made in
@@ -79,7 +79,7 @@ final class UpdateSender {
         }
     }
 
-    /// A woken app that sends what it was not woken for.
+    /// Reports that a woken app sends a value of another attribute than it was woken for.
     func noteExtraneous(_ attribute: AttributeKey) {
         guard memory.appSide.isNewlyExtraneous(attribute) else { return }
         memory.appSide.app?.access.noteExtraneousWork(on: attribute)
@@ -87,11 +87,12 @@ final class UpdateSender {
 
     // MARK: Reports
 
-    /// Reports a value that was sent to one central, or to several; one with `every` has the number of its
+    /// Reports a value that was sent to one central or to several; a value with `every` has the number of its
     /// tick.
     ///
-    /// Each central that receives something else has an event of its own, with that: its link carries less,
-    /// or a fault has changed the value. One that receives nothing because of a fault has none.
+    /// A central that receives something else, because its link cut the value or a fault changed it, gets an
+    /// event of its own with the received bytes. A central that receives nothing because of a fault gets no
+    /// event.
     func reportNotified(
         _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil,
         among receivers: [Peer.ID] = [], tick: Int64? = nil
@@ -124,8 +125,9 @@ final class UpdateSender {
         }
     }
 
-    /// The parts of a value that a central receives, and the length of the whole if its link cuts it; none
-    /// if a fault drops it.
+    /// The parts of a value that a central receives; empty if a fault drops the value.
+    ///
+    /// The second result is the full length if the link cuts the value.
     private func parts(
         of value: [UInt8], for central: Peer.ID, _ faulted: [DeliveredValue], isInPieces: Bool
     ) -> [(central: Peer.ID, bytes: [UInt8], length: Int?)] {

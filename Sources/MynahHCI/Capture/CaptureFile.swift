@@ -2,18 +2,18 @@ import Glibc
 public import MynahCore
 package import MynahSupport
 
-/// A pcapng file or pipe that a capture goes to, written by a thread of its own.
+/// A pcapng file or pipe to which a capture is written, by a thread of its own.
 ///
-/// Adding a packet never waits. If a pipe is not read, packets are lost and counted; if its reader closes it,
-/// the capture ends; if writing fails, the capture ends with an error. Each write has whole blocks, so a file
-/// can be read at any time.
+/// Adding a packet never waits. If a pipe is not read, packets are dropped and counted. If its reader closes
+/// it, the capture ends. If writing fails, the capture ends with an error. Each write has whole blocks, so a
+/// file can be read at any time.
 public final class CaptureFile: Sendable {
     /// The receiver of warnings and errors; both closures are called on the capture's own thread or in `end`.
     public struct Reports: Sendable {
         package var warn: @Sendable (RadioWarning) -> Void
         package var fail: @Sendable (RadioError) -> Void
 
-        /// A receiver of a warning, and of the error that ended the capture.
+        /// Handlers for warnings, and for the error that ended the capture.
         public init(
             warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
         ) {
@@ -25,22 +25,22 @@ public final class CaptureFile: Sendable {
     /// An interface of the file.
     struct Interface: Sendable {
         fileprivate var number: UInt32
-        /// The section that it is described in.
+        /// The number of the section that describes the interface.
         fileprivate var section: Int
     }
 
     private struct State {
         var queue: CaptureQueue
-        /// The thread sleeps until it is woken.
+        /// Whether the thread sleeps until it is woken.
         var isIdle = false
         var isEnding = false
         /// `true` if the file accepts no further packets.
         var isOver = false
-        /// How many batches were written.
+        /// The number of batches that were written.
         var written = 0
     }
 
-    /// The code of the warning that the reader has closed the pipe.
+    /// The code of the warning that the reader closed the pipe.
     package static let endedCode = "captureEnded"
 
     private let name: String
@@ -49,23 +49,24 @@ public final class CaptureFile: Sendable {
     private let state: Lock<State>
     private let time: Time
 
-    /// The times in a file, which never go back.
+    /// The times in a file, which never decrease.
     struct Time: Sendable {
-        /// The time from 1970 to the beginning of `now`, in microseconds.
+        /// The calendar time at which `now` was 0, in microseconds since 1970.
         var epoch: Int64
-        /// The time of a clock that never goes back, in microseconds.
+        /// A monotonic clock, in microseconds.
         var now: @Sendable () -> Int64
 
-        /// The most bytes that wait to be written: virtual time brings the packets of an hour in seconds.
+        /// The largest number of bytes that wait to be written: with virtual time, an hour's packets may come
+        /// within seconds.
         var limit = 8 << 20
 
-        /// The times of a monotonic clock; the calendar's time is read once.
+        /// The times of a monotonic clock, with the calendar time read once.
         init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
             self.now = now
             epoch = RunClock.real.wallMicroseconds - now()
         }
 
-        /// The times of a run.
+        /// The times of a run's clock.
         init(_ clock: RunClock) {
             self.init()
             guard clock.virtual != nil else { return }
@@ -102,9 +103,9 @@ public final class CaptureFile: Sendable {
             try CaptureOutput(path: path), named: path, application: application, reports, time: Time(clock))
     }
 
-    /// Writes to a descriptor, which stays open; the times are a run's.
+    /// Writes to a descriptor, which stays open; the times are those of a run's clock.
     ///
-    /// Throws `captureFailed` if the process has no descriptors left for it.
+    /// Throws `captureFailed` if the process has no file descriptor left.
     package convenience init(
         descriptor: Int32, named name: String, application: String, reports: Reports, clock: RunClock = .real
     ) throws(RadioError) {
@@ -144,7 +145,8 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// Records the PDUs that the stations of this process send, and those from other processes.
+    /// Records the PDUs that the stations of this process send, and those from other processes, on an
+    /// interface with this name.
     public func record(_ air: LiveAir, named name: String) {
         let interface = addInterface(LinkLayerPacket.linkType, name)
         let encoder = Lock(LinkLayerEncoder())
@@ -157,7 +159,7 @@ public final class CaptureFile: Sendable {
 
     /// Begins another section.
     ///
-    /// Packets that earlier interfaces record from now on are left out.
+    /// Packets of earlier interfaces are not recorded any more.
     package func beginSection(application: String) {
         change { $0.queue.startSection(application: application) }
     }
@@ -188,7 +190,7 @@ public final class CaptureFile: Sendable {
 
     // MARK: - Writing
 
-    /// Writes the queue and closes the file; gives up if the reader has read nothing for a second.
+    /// Writes the queued packets and closes the file; gives up if the reader reads nothing for a second.
     public func end() {
         change { $0.isEnding = true }
         // A write that waits for a reader looks again.
@@ -246,7 +248,7 @@ public final class CaptureFile: Sendable {
                     + " missing from the capture, because \(name) was not read in time"))
     }
 
-    /// Stops accepting packets; returns the number of packets that are lost.
+    /// Stops accepting packets; returns the number of packets that were dropped.
     @discardableResult private func finish() -> Int {
         state.withLock { state in
             state.isOver = true

@@ -2,34 +2,33 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The descriptor that a capture is written to: its system calls, for one thread that writes and others that
-/// wake it.
+/// The file descriptor of a capture, with its system calls: one thread writes, and others wake it.
 final class CaptureOutput: Sendable {
     enum Outcome: Equatable {
         case done
         /// The capture has to end, and the reader does not read.
         case unread
-        /// The reader has gone.
+        /// The reader has closed the pipe.
         case closed
         case failed(String)
     }
 
     private let descriptor: Int32
-    /// `true` if this opened the descriptor, and has to close it.
+    /// `true` if this object opened the descriptor and has to close it.
     private let isOurs: Bool
     private let isRegular: Bool
     private let wakes: (reading: Int32, writing: Int32)
     private let ends: (reading: Int32, writing: Int32)
 
-    /// How long a pipe may stay unread when the capture is to end, in milliseconds.
+    /// The time for which a pipe may stay unread when the capture has to end, in milliseconds.
     private static let patience: Int32 = 1000
-    /// A pipe that can be written to has room for this, so that writing it does not wait (PIPE_BUF).
+    /// The room that a writable pipe has at least, so that a write of this size does not block (PIPE_BUF).
     private static let pipeRoom = 4096
 
-    /// How much is written at once.
+    /// The largest number of bytes in one write.
     var batchSize: Int { isRegular ? 65536 : Self.pipeRoom }
 
-    /// Opens a file, and empties it if it exists; a file that another capture is being written to is refused.
+    /// Opens a file, and empties it if it exists; throws if another capture is being written to it.
     convenience init(path: String) throws(RadioError) {
         // Emptied only once it is known that no other capture is being written to it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
@@ -100,7 +99,7 @@ final class CaptureOutput: Sendable {
     /// Ends `sleep`, and lets `write` check whether the capture has to end.
     func wake() { _ = systemWrite(wakes.writing, [0]) }
 
-    /// Returns whether the writing thread has closed the output within this time.
+    /// Waits for the writing thread to close the output; returns whether it did within this time.
     func waitForEnd(milliseconds: Int32) -> Bool {
         var end = pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0)
         return poll(&end, 1, milliseconds) > 0
@@ -116,13 +115,13 @@ final class CaptureOutput: Sendable {
         systemClose(ends.writing)
     }
 
-    /// Waits for `wake`, or until the reader has gone.
+    /// Waits for `wake`, or until the reader has closed the pipe.
     func sleep() -> Outcome {
         let (ready, _) = wait(for: 0, -1)
         return ready == 0 ? .done : .closed
     }
 
-    /// Writes whole blocks; `isEnding` says whether to give up if there is no room for a second.
+    /// Writes whole blocks; if `isEnding` returns `true`, gives up when there is no room for a second.
     func write(_ bytes: [UInt8], _ isEnding: () -> Bool) -> Outcome {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -143,7 +142,7 @@ final class CaptureOutput: Sendable {
         return .done
     }
 
-    /// Returns the events of the descriptor, and whether the time is over without an event and without a
+    /// Waits for events of the descriptor; returns them, and whether the time elapsed without an event or a
     /// wake.
     private func wait(for events: Int16, _ milliseconds: Int32) -> (ready: Int16, isOverdue: Bool) {
         var waits = [
@@ -158,7 +157,7 @@ final class CaptureOutput: Sendable {
         return (waits[0].revents, count == 0)
     }
 
-    /// Cuts a block that was written in part off the end of the file, which a full disk leaves there.
+    /// Removes a partly written block from the end of the file, which a full disk can leave there.
     private func withdrawPartialBlock(_ written: ArraySlice<UInt8>) {
         let part = written.count - Pcapng.wholeBlocks(in: written)
         guard isRegular, part > 0 else { return }

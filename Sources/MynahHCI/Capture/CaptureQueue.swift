@@ -1,11 +1,11 @@
 import MynahSupport
 
-/// The blocks of a capture that wait to be written: a bounded queue without I/O.
+/// The blocks of a capture that wait to be written: a queue of limited size, without I/O.
 ///
-/// When it is full, packets are lost until half of it is free again. The next packet then says in a comment
-/// how many are missing.
+/// When the queue is full, packets are dropped until half of it is free again. The next packet gets a comment
+/// with the number of dropped ones.
 struct CaptureQueue: Sendable {
-    /// Whole blocks, and how many packets are among them.
+    /// Whole blocks, and the number of packets among them.
     struct Batch: Sendable {
         var bytes: [UInt8] = []
         var packets = 0
@@ -18,19 +18,19 @@ struct CaptureQueue: Sendable {
 
     private let limit: Int
     private var blocks: [Block] = []
-    /// The first block that has not been taken.
+    /// The index of the first block in the queue.
     private var first = 0
     private var size = 0
     private var interfaces: UInt32 = 0
-    /// The number of the last section that has begun.
+    /// The number of the last section that was begun.
     private(set) var section = 0
     private var isFull = false
-    /// The number of packets that were lost since the last queued one.
+    /// The number of packets that were dropped since the last queued one.
     private var missing = 0
-    /// The number of lost packets that were not reported yet.
+    /// The number of dropped packets that were not reported yet.
     private var unreported = 0
 
-    /// An empty queue with a limit in bytes.
+    /// An empty queue; the limit is in bytes.
     init(limit: Int) {
         self.limit = limit
     }
@@ -38,7 +38,7 @@ struct CaptureQueue: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { first == blocks.count }
 
-    /// Starts the file, or another section of it, in which interfaces are numbered anew.
+    /// Begins the file, or another section of it, in which interfaces are numbered from 0 again.
     mutating func startSection(application: String) {
         add(Pcapng.sectionHeader(application: application), isPacket: false)
         interfaces = 0
@@ -52,7 +52,7 @@ struct CaptureQueue: Sendable {
         return interfaces
     }
 
-    /// Adds a packet if there is room for it.
+    /// Adds a packet, or counts it as dropped if there is no room.
     mutating func addPacket(_ interface: UInt32, microseconds: UInt64, _ data: [UInt8]) {
         if isFull, size <= limit / 2 { isFull = false }
         guard !isFull, size + data.count <= limit else {
@@ -78,7 +78,7 @@ struct CaptureQueue: Sendable {
         size += bytes.count
     }
 
-    /// Removes and returns the blocks that fit into `limit` bytes, and at least one if there is any.
+    /// Removes and returns the blocks that fit into `limit` bytes, or one block if the first is larger.
     mutating func removeBlocks(atMost limit: Int) -> Batch {
         var batch = Batch()
         while first < blocks.count,
@@ -99,13 +99,14 @@ struct CaptureQueue: Sendable {
         return batch
     }
 
-    /// How many packets were lost before one that was queued since, and were not reported.
+    /// Returns the number of dropped packets that are not reported in the file yet, and marks them as
+    /// reported.
     mutating func takeMissing() -> Int {
         defer { unreported = 0 }
         return unreported
     }
 
-    /// Ends the queue, and returns the number of packets that were lost or still wait.
+    /// Ends the queue, and returns the number of packets that were dropped or still wait.
     mutating func end() -> Int {
         defer { self = CaptureQueue(limit: 0) }
         return unreported + missing + blocks[first...].count { $0.isPacket }

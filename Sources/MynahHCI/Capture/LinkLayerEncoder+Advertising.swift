@@ -3,7 +3,7 @@ import MynahSupport
 
 // Advertising PDUs (Core Specification, Vol 6, Part B, 2.3).
 extension LinkLayerEncoder {
-    /// The advertising PDU types of the header.
+    /// The PDU types of advertising PDUs, as in their header.
     private enum PDUType {
         static let connectable: UInt8 = 0
         static let directed: UInt8 = 1
@@ -12,13 +12,13 @@ extension LinkLayerEncoder {
         static let scanResponse: UInt8 = 4
         static let connectRequest: UInt8 = 5
         static let scannable: UInt8 = 6
-        /// ADV_EXT_IND and all auxiliary PDUs.
+        /// The type of ADV_EXT_IND and of all auxiliary PDUs.
         static let extended: UInt8 = 7
     }
 
     private static let primaryChannels: [UInt8] = [37, 38, 39]
 
-    /// An advertising event: a PDU on each primary channel, and the auxiliary ones.
+    /// The packets of an advertising event: a PDU on each primary channel, and the auxiliary PDUs.
     mutating func advertising(_ advertisement: AirAdvertisement) -> [LinkLayerPacket] {
         guard !advertisement.properties.contains(.legacy) else {
             auxiliaries[advertisement.address] = nil
@@ -103,7 +103,7 @@ extension LinkLayerEncoder {
             crcStart: LinkLayerPacket.advertisingCRCStart, kind: kind, phy: phy, pdu: pdu)
     }
 
-    /// A request goes to the channel of the last PDU of the advertising event.
+    /// A request to an advertiser, on the channel of the last PDU of its advertising event.
     private func answer(_ pdu: [UInt8], to advertiser: DeviceAddress) -> LinkLayerPacket {
         guard let auxiliary = auxiliaries[advertiser] else { return Self.packet(39, pdu) }
         return Self.packet(auxiliary.channel, pdu, kind: .auxiliary, phy: auxiliary.phy)
@@ -129,7 +129,7 @@ extension LinkLayerEncoder {
             self.mode = mode
         }
 
-        /// The flags and the fields.
+        /// The header as bytes: the flags and the fields.
         private var bytes: [UInt8] {
             var flags: UInt8 = 0
             var writer = ByteWriter()
@@ -154,7 +154,7 @@ extension LinkLayerEncoder {
             return [flags] + writer.bytes
         }
 
-        /// How much data fits after it.
+        /// The number of data bytes that fit after the header.
         var room: Int { LinkLayerEncoder.longestPayload - 1 - bytes.count }
 
         func pdu(data: some Collection<UInt8>) -> [UInt8] {
@@ -174,13 +174,13 @@ extension LinkLayerEncoder {
         return auxiliary
     }
 
-    /// The set's number, and a number that changes with the data (AdvDataInfo).
+    /// The AdvDataInfo field: the set's identifier, and a number that changes with the data.
     private static func information(_ advertisement: AirAdvertisement) -> UInt16 {
         let data = LinkLayerPacket.crc(of: advertisement.data, start: 0)
         return UInt16(advertisement.identifier ?? 0) << 12 | UInt16(truncatingIfNeeded: data) & 0x0FFF
     }
 
-    /// AUX_ADV_IND or AUX_SCAN_RSP, and AUX_CHAIN_IND for the data that does not fit.
+    /// AUX_ADV_IND or AUX_SCAN_RSP, and AUX_CHAIN_IND for data that does not fit.
     private func chain(
         _ advertisement: AirAdvertisement, mode: UInt8, _ auxiliary: Auxiliary
     ) -> [LinkLayerPacket] {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A PDU of a link without its sequence bits.
+/// A PDU of a link, without its sequence bits.
 struct LinkLayerPDU: Hashable, Sendable {
     /// The LLID of a data PDU (Core Specification, Vol 6, Part B, 2.4).
     enum Content: UInt8, Sendable {
@@ -20,7 +20,7 @@ struct LinkLayerPDU: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// An empty PDU, which only acknowledges.
+    /// An empty PDU, which is sent only to acknowledge.
     static func empty(_ role: LinkLayerEncoder.Role) -> LinkLayerPDU { LinkLayerPDU(role, .continued, []) }
 
     /// Header and payload.
@@ -32,10 +32,10 @@ struct LinkLayerPDU: Hashable, Sendable {
 
 // The PDUs of a link (Core Specification, Vol 6, Part B, 2.4).
 extension LinkLayerEncoder {
-    /// The PDUs of a frame's content on a real link.
+    /// The PDUs that carry a frame's content on a real link.
     ///
-    /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two
-    /// here.
+    /// Virtual controllers need one PDU for some exchanges that take two on a real link. Such a PDU becomes
+    /// two here.
     static func pdus(of content: LinkPDU, from role: Role, event: UInt16) -> [LinkLayerPDU] {
         func control(_ opcode: UInt8, _ parameters: [UInt8] = []) -> LinkLayerPDU {
             LinkLayerPDU(role, .control, [opcode] + parameters)
@@ -94,13 +94,13 @@ extension LinkLayerEncoder {
         return found
     }
 
-    /// The part of the initialization vector that a side draws; the air has one number for it and the session
-    /// key.
+    /// A side's part of the initialization vector; the virtual air has one random number for this and for the
+    /// session key.
     private static func vector(_ nonce: UInt64) -> [UInt8] {
         little(UInt32(truncatingIfNeeded: SeededRandom.mix(nonce)))
     }
 
-    /// A PHY's bit; 0 for one that is not changed.
+    /// The bit of a PHY, or 0 for a PHY that does not change.
     private static func mask(_ phy: UInt8) -> UInt8 { (1...3).contains(phy) ? 1 << (phy - 1) : 0 }
 
     static func little<I: FixedWidthInteger & UnsignedInteger>(_ value: I) -> [UInt8] {
@@ -119,7 +119,7 @@ extension DataLengths {
 }
 
 extension LEConnection.Parameters {
-    /// Interval, latency and timeout.
+    /// The interval, the latency and the timeout as bytes.
     fileprivate var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(self)

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahSupport
 
-/// Makes the link layer PDUs that a sniffer would record from the frames of the stations of a virtual air.
+/// Converts the frames of a virtual air into the Link Layer PDUs that a sniffer would record.
 ///
-/// The air carries no preamble, channel, sequence bits or CRC. They are made up here so that each packet is
-/// valid by itself and follows from those before. An encrypted link appears decrypted.
+/// The virtual air has no preamble, channel, sequence bits or CRC. The encoder adds them so that each packet
+/// is valid and follows from the packets before it. An encrypted link appears decrypted.
 struct LinkLayerEncoder: Sendable {
     enum Role: Sendable {
         case central, peripheral
@@ -13,11 +13,11 @@ struct LinkLayerEncoder: Sendable {
         var kind: LinkLayerPacket.Kind { self == .central ? .fromCentral : .fromPeripheral }
     }
 
-    /// One side of a link.
+    /// The state of one side of a link.
     struct Side: Sendable {
-        /// The sequence bit of its last PDU; `nil` if it has sent none.
+        /// The sequence bit of the side's last PDU, or `nil` if it has sent none.
         var sequenceBit: Bool?
-        /// The air's number of the first frame that it has not sent yet.
+        /// The sequence number of the next frame that the side has not sent before.
         var fresh: UInt16 = 0
         var phy: UInt8 = 1
     }
@@ -27,12 +27,12 @@ struct LinkLayerEncoder: Sendable {
         let crcStart: UInt32
         let hop: UInt8
         var channel: UInt8 = 0
-        /// How many connection events there were.
+        /// The number of connection events so far.
         var events: UInt16 = 0
         var ofCentral = Side()
         var ofPeripheral = Side()
         var isEncrypted = false
-        /// Orders links by their last use.
+        /// The order of the link's last use among all links.
         var lastUse: UInt64 = 0
 
         subscript(role: Role) -> Side {
@@ -41,16 +41,16 @@ struct LinkLayerEncoder: Sendable {
         }
     }
 
-    /// Where the auxiliary packets of an extended advertiser are.
+    /// The channel and the PHY of an extended advertiser's auxiliary packets.
     struct Auxiliary: Sendable {
         var channel: UInt8
         var phy: UInt8
     }
 
-    /// The most links, and the most extended advertisers, that are remembered, because an air has any number
-    /// of them.
+    /// The largest number of remembered links, and of remembered extended advertisers, because an air has no
+    /// limit for them.
     static let limit = 1024
-    /// Bytes of a PDU's payload (Core Specification, Vol 6, Part B, 2.3 and 2.4).
+    /// The largest length of a PDU's payload, in bytes (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255
     static let longestLegacyData = 31
     static let longestData = 251
@@ -59,7 +59,7 @@ struct LinkLayerEncoder: Sendable {
     var auxiliaries: [DeviceAddress: Auxiliary] = [:]
     private var uses: UInt64 = 0
 
-    /// The PDUs of a frame, in order.
+    /// The packets for a frame, in order.
     mutating func packets(of frame: AirFrame) -> [LinkLayerPacket] {
         switch frame.pdu {
         case .advertisement(let advertisement): advertising(advertisement)
@@ -72,7 +72,7 @@ struct LinkLayerEncoder: Sendable {
 
     // MARK: - Links
 
-    /// Adds a link that begins.
+    /// Adds a new link.
     ///
     /// Above the limit it replaces the least recently used link.
     mutating func addLink(_ access: UInt32, central: Station) -> Link {
@@ -133,7 +133,8 @@ struct LinkLayerEncoder: Sendable {
         return packet
     }
 
-    /// A frame of a link whose beginning was not captured: its roles and its CRC's start are unknown.
+    /// The packet for a frame of a link whose beginning was not captured, so that the roles and the initial
+    /// CRC value are unknown.
     private func unknownLink(_ frame: LinkFrame) -> LinkLayerPacket {
         let pdu = frame.content.flatMap { Self.pdus(of: $0, from: .central, event: 0).first }
         return LinkLayerPacket(
@@ -144,7 +145,7 @@ struct LinkLayerEncoder: Sendable {
 }
 
 extension LinkLayerEncoder.Link {
-    /// Notes the effect of a PDU on later PDUs.
+    /// Notes the effect of a PDU on the encoding of later ones.
     fileprivate mutating func follow(_ content: LinkPDU, from role: LinkLayerEncoder.Role) {
         switch content {
         case .startEncryption: isEncrypted = true

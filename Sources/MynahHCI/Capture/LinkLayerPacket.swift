@@ -1,37 +1,37 @@
 import MynahSupport
 
-/// A link layer PDU as a sniffer records it, in the format LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256).
+/// A Link Layer packet as a sniffer records it, in the format LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256).
 struct LinkLayerPacket: Hashable, Sendable {
-    /// The capture format's PDU types.
+    /// The PDU types of the capture format.
     enum Kind: UInt16, Sendable {
-        /// On an advertising channel, or on a link whose roles are unknown.
+        /// A PDU on an advertising channel, or on a link whose roles are unknown.
         case unspecified = 0
-        /// Advertising on a data channel.
+        /// An advertising PDU on a data channel.
         case auxiliary = 1
         case fromCentral = 2
         case fromPeripheral = 3
     }
 
-    /// The link layer's channel index, 0 to 39; 37, 38 and 39 are the primary advertising channels.
+    /// The channel index, 0 to 39; 37, 38 and 39 are the primary advertising channels.
     var channel: UInt8
     var access: UInt32
-    /// The shift register's value before the first bit of the PDU.
+    /// The initial value of the CRC's shift register.
     var crcStart: UInt32
     var kind = Kind.unspecified
-    /// 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
+    /// The PHY: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
     var phy: UInt8 = 1
-    /// `true` if the link is encrypted and the packet has the decrypted bytes.
+    /// `true` if the link is encrypted and the packet has decrypted bytes.
     var isDecrypted = false
     /// Header and payload.
     var pdu: [UInt8]
 
     /// The LINKTYPE of these packets.
     static let linkType: UInt16 = 256
-    /// The access address of all advertising (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
+    /// The access address of all advertising PDUs (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
     static let advertisingAccess: UInt32 = 0x8E89_BED6
     static let advertisingCRCStart: UInt32 = 0x55_5555
 
-    /// The record of a capture file: a pseudo-header, the access address, the PDU and its CRC.
+    /// The packet as bytes of a capture file: a pseudo-header, the access address, the PDU and its CRC.
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 18 + pdu.count)
         writer.write(Self.radioChannel(of: channel))
@@ -52,8 +52,8 @@ struct LinkLayerPacket: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The RF channel of a link layer channel, which the pseudo-header counts from 2402 MHz on (Vol 6, Part
-    /// B, 1.4.1).
+    /// The RF channel of a channel index, counted from 2402 MHz on in the pseudo-header (Vol 6, Part B,
+    /// 1.4.1).
     static func radioChannel(of index: UInt8) -> UInt8 {
         switch index {
         case 37: 0
@@ -64,7 +64,7 @@ struct LinkLayerPacket: Hashable, Sendable {
         }
     }
 
-    /// The CRC of a PDU, its first byte on the air lowest (Vol 6, Part B, 3.1.1).
+    /// The CRC of a PDU, whose lowest byte is sent first (Vol 6, Part B, 3.1.1).
     static func crc(of pdu: [UInt8], start: UInt32) -> UInt32 {
         // The register is held with its last bit first, as bytes come with their lowest bit first.
         var register = reversed(start)

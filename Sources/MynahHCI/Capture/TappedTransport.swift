@@ -1,8 +1,8 @@
 package import MynahCore
 
-/// A transport that shows each packet to a closure before it passes it on.
+/// A transport that passes each packet to a closure and then on.
 package struct TappedTransport: HCITransport {
-    /// Records a packet, and whether the controller sends it.
+    /// Receives each packet; `isFromController` is `true` if the controller sent it.
     package typealias Tap = @Sendable (_ packet: H4Packet, _ isFromController: Bool) -> Void
 
     private let inner: any HCITransport
@@ -14,7 +14,7 @@ package struct TappedTransport: HCITransport {
         self.tap = tap
     }
 
-    /// Opens the transport inside.
+    /// Opens the inner transport.
     package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
@@ -31,6 +31,6 @@ package struct TappedTransport: HCITransport {
         inner.send(packet)
     }
 
-    /// Closes the transport inside.
+    /// Closes the inner transport.
     package func close() { inner.close() }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether anybody listens on a port of this machine, found out without connecting.
+/// Finds out, without connecting, whether a program listens on a port of this machine.
 ///
 /// Each connection to netsim creates a controller, which the emulator's user would see.
 enum LoopbackListeners {
@@ -14,7 +14,8 @@ enum LoopbackListeners {
         return isKnown ? false : accepts(port)
     }
 
-    /// Whether a table of the kernel, as in proc(5), has a listening socket that 127.0.0.1 leads to.
+    /// Whether a socket table of the kernel, as in proc(5), has a listening socket that is reachable at
+    /// 127.0.0.1.
     static func listens(on port: UInt16, in table: String) -> Bool {
         table.split(separator: "\n").contains { line in
             let columns = line.split(separator: " ")
@@ -25,7 +26,8 @@ enum LoopbackListeners {
         }
     }
 
-    /// The kernel writes each 32 bits of an address as a number of this machine.
+    /// Whether an address in a kernel table is a loopback address; each 32 bits are in the machine's byte
+    /// order.
     private static func isLoopback(_ text: Substring) -> Bool {
         var bytes: [UInt8] = []
         var rest = text
@@ -42,7 +44,7 @@ enum LoopbackListeners {
 
     /// Whether a port accepts a connection, for systems without the kernel's tables.
     ///
-    /// The loopback never blocks.
+    /// On the loopback interface, the attempt never blocks.
     static func accepts(_ port: UInt16) -> Bool {
         guard case .success(let descriptor) = Descriptor.socket(AF_INET, Descriptor.stream) else {
             return false

@@ -1,12 +1,12 @@
 import Glibc
 import MynahCore
 
-/// The environment variables for netsim, the Android emulator's radio.
+/// The environment variables that locate netsim, the Android emulator's radio.
 package struct NetsimEnvironment: Sendable {
     private let variables: [String: String]
     private let isMacOS: Bool
 
-    /// The instances whose port fits into 16 bits.
+    /// The valid instance numbers, whose default port fits into 16 bits.
     package static let instances = 1...(0xFFFF - firstPort + 1)
     /// The default port on which the first instance listens for H4.
     static let firstPort = 6402
@@ -24,7 +24,7 @@ package struct NetsimEnvironment: Sendable {
         return NetsimEnvironment(Dictionary(uniqueKeysWithValues: values))
     }
 
-    /// Whether this is a Mac, which has other directories for temporary files.
+    /// Whether this is macOS, which has other directories for temporary files.
     package static var runsOnMacOS: Bool {
         #if os(macOS)
             true
@@ -61,8 +61,7 @@ package struct NetsimEnvironment: Sendable {
         return number
     }
 
-    /// The port where an instance speaks H4: the one that `NETSIM_HCI_PORT` names, else the instance's usual
-    /// one.
+    /// The H4 port of an instance: the value of `NETSIM_HCI_PORT`, or else the instance's default port.
     func port(instance: Int) throws(RadioError) -> UInt16 {
         guard let text = variables["NETSIM_HCI_PORT"], !text.isEmpty else {
             return UInt16(Self.firstPort + instance - 1)

@@ -1,12 +1,12 @@
 /// The file in which netsim, the Android emulator's radio, publishes its ports: `netsim.ini`, or
 /// `netsim_N.ini` for another instance.
 ///
-/// A key and a value a line, as in `grpc.port=8877` or `web.port = localhost:7681`.
+/// Each line has a key and a value, as in `grpc.port=8877` or `web.port = localhost:7681`.
 struct NetsimFile: Hashable, Sendable {
     /// The ports by their keys, such as `grpc.port`.
     let ports: [String: UInt16]
 
-    /// Reads a file's text; `nil` if it names no port.
+    /// Parses a file's text; `nil` if it contains no port.
     init?(parsing text: String) {
         var ports: [String: UInt16] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
@@ -31,7 +31,7 @@ struct NetsimFile: Hashable, Sendable {
     /// The file's name.
     static func name(instance: Int) -> String { instance == 1 ? "netsim.ini" : "netsim_\(instance).ini" }
 
-    /// The instance whose file has this name, or `nil` if it is the name of no such file.
+    /// The instance whose file has this name, or `nil` if no instance's file has it.
     static func instance(named name: String) -> Int? {
         if name == Self.name(instance: 1) { return 1 }
         guard name.hasPrefix("netsim_"), name.hasSuffix(".ini"),

@@ -2,18 +2,18 @@
 package struct NetsimPlace: Hashable, Sendable, CustomStringConvertible {
     /// netsim's instance, counted from 1.
     package var instance: Int
-    /// The port on this machine where it speaks H4.
+    /// The port on this machine on which the instance speaks H4.
     package var port: UInt16
     /// The directories that were searched for the instance's file.
     var directories: [String]
 
-    /// Each connection there is a new controller.
+    /// The address of the radio; each connection to it creates a controller.
     package var address: HCITransportAddress { .tcpClient(host: HCITransportAddress.loopback, port: port) }
 
     /// The name and the address for messages.
     package var description: String { "netsim instance \(instance), \(HCITransportAddress.loopback):\(port)" }
 
-    /// The place where its file was searched, for messages.
+    /// The directories that were searched for its file, for messages.
     var searched: String {
         "\(NetsimFile.name(instance: instance)) in \(directories.joined(separator: ", "))"
     }

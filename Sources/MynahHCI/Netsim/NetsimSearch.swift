@@ -3,14 +3,15 @@ import MynahSupport
 
 import Glibc
 
-/// Finds the radio of an Android emulator by the file that it writes and by its port.
+/// Finds the radio of an Android emulator by its port and by the file that it writes.
 package struct NetsimSearch: Sendable {
-    /// The contents of a path.
+    /// The kind of a file at a path.
     enum Entry: Hashable, Sendable {
         case none
         /// A regular file that netsim may have written.
         case netsim
-        /// A file of another user, who must not choose where this user's devices play.
+        /// A file of another user, which is not used, because that user must not choose the radio of this
+        /// user's devices.
         case foreign
         /// Anything else.
         case other
@@ -20,7 +21,7 @@ package struct NetsimSearch: Sendable {
     struct Probes: Sendable {
         var names: @Sendable (_ directory: String) -> [String]
         var entry: @Sendable (_ path: String) -> Entry
-        /// Whether anybody listens on this port of this machine.
+        /// Whether a program listens on this port of this machine.
         var listens: @Sendable (_ port: UInt16) -> Bool
 
         static let system = Probes(
@@ -28,9 +29,9 @@ package struct NetsimSearch: Sendable {
             listens: { LoopbackListeners.listens(on: $0) })
     }
 
-    /// Why `auto` takes no emulator.
+    /// The reason that `auto` does not use an emulator.
     package struct Absence: Error, Hashable {
-        /// The reason for a message, to follow "because".
+        /// The reason, worded to follow "because" in a message.
         package var reason: String
     }
 
@@ -59,7 +60,8 @@ package struct NetsimSearch: Sendable {
         return try place(of: 1)
     }
 
-    /// An emulator that is alive now: its file is there, is this user's, and its port is open.
+    /// The location of an emulator's radio that is running: its file exists, belongs to this user, and its
+    /// port is open.
     ///
     /// The search never waits.
     package func live(instance: Int? = nil) throws(Absence) -> NetsimPlace {
@@ -106,7 +108,7 @@ package struct NetsimSearch: Sendable {
 
 /// The files that netsim writes.
 enum NetsimFiles {
-    /// The most bytes of the file that are read; netsim writes a few lines.
+    /// The largest number of bytes to read of the file; netsim writes a few lines.
     private static let limit = 1 << 16
 
     static func names(in directory: String) -> [String] { Directory.names(in: directory) ?? [] }

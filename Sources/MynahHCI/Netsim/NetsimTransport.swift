@@ -1,22 +1,22 @@
 package import MynahCore
 import MynahSupport
 
-/// A controller of an Android emulator's radio, spoken to in H4 over TCP.
+/// A transport to a controller of an Android emulator's radio, with H4 over TCP.
 ///
-/// The first opening waits for an emulator to start. Once a controller was reached, an opening reaches one at
+/// The first `open` waits for the emulator to start. After a controller was reached once, `open` connects at
 /// once or fails.
 package final class NetsimTransport: HCITransport {
     private struct State {
         var wasReached = false
         var waiting: Task<Bool, Never>?
-        /// Changes with each opening and each closing.
+        /// Increases with each opening and each closing.
         var run = 0
     }
 
-    /// How long an emulator is waited for.
+    /// The time to wait for an emulator to start.
     static let patience = Duration.seconds(30)
-    /// The time between two looks at the port while an emulator boots: nothing reports that the port was
-    /// opened.
+    /// The time between two attempts to connect while an emulator starts, because nothing reports that its
+    /// port was opened.
     static let pause = Duration.milliseconds(500)
 
     private let place: NetsimPlace
@@ -26,9 +26,9 @@ package final class NetsimTransport: HCITransport {
     private let socket: SocketTransport
     private let state = Lock(State())
 
-    /// A transport that is not open.
+    /// Makes a transport that is not open.
     ///
-    /// While it waits, it calls `whenWaiting` with a message about the reason.
+    /// While `open` waits, it calls `whenWaiting` with a message about the reason.
     package convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
@@ -51,7 +51,7 @@ package final class NetsimTransport: HCITransport {
         socket = SocketTransport(place.address)
     }
 
-    /// Reaches the emulator's radio.
+    /// Connects to the emulator's radio.
     package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
@@ -71,10 +71,10 @@ package final class NetsimTransport: HCITransport {
         }
     }
 
-    /// Sends a packet, or keeps it until there is room.
+    /// Sends a packet, or queues it until there is room.
     package func send(_ packet: H4Packet) { socket.send(packet) }
 
-    /// Closes the transport, or ends the wait for an emulator.
+    /// Closes the transport, or stops waiting for an emulator.
     package func close() {
         let waiting = state.withLock { state in
             state.run += 1

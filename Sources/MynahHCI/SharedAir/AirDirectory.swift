@@ -2,10 +2,10 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The directory in which the processes of one air find each other: each has a socket in it, named by a
-/// random number.
+/// The directory in which the processes of one air find each other: each process has a socket there, whose
+/// name is a random number.
 struct AirDirectory: Sendable {
-    /// Tells a socket from one that was made later under the same name.
+    /// Distinguishes a socket from a later one with the same name.
     struct Identity: Hashable {
         var device: dev_t
         var inode: ino_t
@@ -13,8 +13,8 @@ struct AirDirectory: Sendable {
 
     let path: String
 
-    /// A socket that refuses connections is a leftover if it is older than this, in seconds: its process may
-    /// be between `bind` and `listen`.
+    /// The age in seconds from which a socket that refuses connections is a leftover; a younger one's process
+    /// may be between `bind` and `listen`.
     static let leftoverAge: Int64 = 2
 
     private static let remedy = "set MYNAH_AIR to a directory of your own"
@@ -25,7 +25,7 @@ struct AirDirectory: Sendable {
         try check()
     }
 
-    /// The error of `prepare`, as far as it is known without making the directory.
+    /// The error that `prepare` would throw, as far as it can be found without creating the directory.
     var problem: RadioError? {
         do throws(RadioError) {
             guard SocketAddress(path: path(of: 0)) != nil else { throw tooLong }
@@ -79,16 +79,16 @@ struct AirDirectory: Sendable {
 
     // MARK: - Sockets in it
 
-    /// The name of a process's socket.
+    /// The file name of a process's socket.
     static func name(of node: UInt64) -> String {
         Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: node >> (56 - 8 * $0)) })
     }
 
     func path(of node: UInt64) -> String { path + "/" + Self.name(of: node) }
 
-    /// The processes that have a socket here.
+    /// The processes that have a socket in the directory.
     ///
-    /// Files, links and directories that are named like a socket are not ours.
+    /// Files, links and directories that are named like a socket are ignored.
     func nodes() throws(RadioError) -> [UInt64] {
         guard let names = Directory.names(in: path) else {
             throw RadioError(
@@ -103,7 +103,7 @@ struct AirDirectory: Sendable {
         return found.sorted()
     }
 
-    /// The identity of a process's socket; nil if there is nothing by its name, or something else.
+    /// The identity of a process's socket, or `nil` if there is no socket with its name.
     func identity(of node: UInt64) -> Identity? {
         socket(of: node).map { Identity(device: $0.st_dev, inode: $0.st_ino) }
     }
@@ -130,7 +130,7 @@ struct AirDirectory: Sendable {
         return descriptor
     }
 
-    /// The first half of `listen`.
+    /// Binds this process's socket, without listening yet.
     func bind(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor: Int32
         switch Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets) {
@@ -159,7 +159,8 @@ struct AirDirectory: Sendable {
         RadioError(.unreachable, "a socket cannot be made in \(path): \(error)", remedy: Self.remedy)
     }
 
-    /// Connects to another's socket; nil if its process is gone, or does not accept.
+    /// Connects to the socket of another process, or returns `nil` if that process has ended or does not
+    /// accept.
     func connect(to node: UInt64) -> Int32? {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets)
         else { return nil }
@@ -180,7 +181,7 @@ struct AirDirectory: Sendable {
         unlink(path(of: node))
     }
 
-    /// Removes a process's socket, and nothing else that has its name.
+    /// Removes the socket of a process, but no other file with that name.
     func remove(_ node: UInt64) {
         if socket(of: node) != nil { unlink(path(of: node)) }
     }

@@ -12,20 +12,21 @@ struct AirDirectoryChoice {
     }
 
     let directory: AirDirectory
-    /// Which variable was not used, and why; nil if there is nothing to say.
+    /// The warning about a variable that was not used, with the reason, or `nil`.
     let warning: RadioWarning?
 
-    /// The choice of this process.
+    /// Chooses the directory of this process.
     static func ofThisProcess() -> AirDirectoryChoice {
         AirDirectoryChoice(
             variable: { name in getenv(name).map { String(cString: $0) } }, user: geteuid(),
             status: Self.status(of:))
     }
 
-    /// `MYNAH_AIR`, else a directory of this user's session, else one among the temporary files.
+    /// Chooses `MYNAH_AIR`, or else a directory of this user's session, or else one among the temporary
+    /// files.
     ///
-    /// A session's directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
-    /// files of root in there would lock the user out.
+    /// A session directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
+    /// files of root in it would lock the user out.
     init(variable: (String) -> String?, user: UInt32, status: (String) -> Status) {
         if let path = variable("MYNAH_AIR"), !path.isEmpty {
             directory = AirDirectory(path: path)

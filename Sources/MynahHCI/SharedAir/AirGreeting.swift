@@ -1,19 +1,20 @@
 import MynahSupport
 
-/// The first message of each side: the protocol, its version, and the process that speaks.
+/// The first message of each side: the protocol, its version, and the sender's process number.
 struct AirGreeting: Hashable, Sendable {
-    /// Why a first message is not a greeting.
+    /// The reason that a first message is not a valid greeting.
     enum Trouble: Error, Hashable {
         case nonsense
         case foreignVersion(UInt16)
     }
 
-    /// Changes with every change of the messages; processes of different versions refuse each other.
+    /// The version of the messages, which increases with every change; processes of different versions refuse
+    /// each other.
     static let version: UInt16 = 3
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64
-    /// Whether the sender wants advertising, until its next message about that.
+    /// Whether the sender wants to receive advertising, until its next message about this.
     var wantsAdvertising: Bool
 
     init(node: UInt64, wantsAdvertising: Bool) {

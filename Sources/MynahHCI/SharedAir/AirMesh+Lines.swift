@@ -4,12 +4,12 @@ import MynahSupport
 
 // The connections to other processes.
 extension AirMesh {
-    /// The longest message: a frame with the most AD structures.
+    /// The length of the longest message: a frame with the longest AD structures.
     static let longestMessage = 2048
-    /// The most messages that are read before other descriptors have their turn.
+    /// The largest number of messages that are read before other descriptors are served.
     private static let turn = 64
 
-    /// Greets a process that we connected to, or that connected to us.
+    /// Sends the greeting on a new connection, which either side may have made.
     func greet(_ descriptor: Int32, to called: UInt64?) {
         var room: Int32 = 1 << 20
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
@@ -75,7 +75,7 @@ extension AirMesh {
 
     // MARK: - Sending
 
-    /// Sends a message to the processes that it is for.
+    /// Sends a message to the processes that want it.
     func send(_ message: AirMessage) {
         let notices = state.withLock { state in
             var notices: [RadioWarning] = []
@@ -114,7 +114,8 @@ extension AirMesh {
                 "a process on the air does not read its packets; it loses packets until it does"))
     }
 
-    /// Sends whether we want advertising; unlike a frame, this is sent later if there is no room now.
+    /// Sends whether this process wants advertising; unlike a frame, this is sent later if there is no room
+    /// now.
     private static func update(_ connection: Connection, _ state: inout State) {
         guard let line = state.lines[connection] else { return }
         let bytes = AirMessage.wantsAdvertising(state.wantsAdvertising).bytes
@@ -124,7 +125,7 @@ extension AirMesh {
         EventLoop.shared.change(line.watch, isOutdated ? [.reading, .writing] : .reading)
     }
 
-    /// Sends waiting messages when a connection has room again.
+    /// Sends waiting messages after a connection has room again.
     private func catchUp(_ connection: Connection) {
         state.withLock { Self.update(connection, &$0) }
     }

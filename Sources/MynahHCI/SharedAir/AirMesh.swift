@@ -2,11 +2,11 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// Carries messages between the processes of an air: each has a socket, and a connection to each other
-/// process.
+/// Carries messages between the processes of an air: each process has a socket, and a connection to each
+/// other process.
 ///
-/// A frame that a neighbour has no room for is lost, as on a real air, and links send again. So a process
-/// that does not read delays no other and costs nothing.
+/// A frame is dropped if a neighbour has no room for it, as on a real air, and links send it again. So a
+/// process that does not read delays no other one.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
     /// The type of `DeletionWatch.follow`, which a test replaces.
@@ -17,14 +17,14 @@ final class AirMesh: Sendable {
     struct Line {
         var descriptor: Int32
         var watch: EventLoop.Watch
-        /// `true` if the member has no room, and a warning said so.
+        /// `true` if the member has no room, and a warning about that was given.
         var isDeaf = false
-        /// `true` if the member had no room when this process began or ceased to want advertising, and has to
-        /// be told.
+        /// `true` if the member had no room for the last message about wanting advertising, which must be
+        /// sent again.
         var isOutdated = false
     }
 
-    /// Our socket in the directory.
+    /// The socket of this process in the directory.
     fileprivate struct Door {
         var descriptor: Int32
         var watch: EventLoop.Watch
@@ -38,9 +38,9 @@ final class AirMesh: Sendable {
         fileprivate var follower: DeletionWatch.Follower?
         var isOpen = true
         var wantsAdvertising = false
-        /// Enough warnings to understand a problem.
+        /// The number of warnings that may still be given, which is enough to understand a problem.
         var noticesLeft = 20
-        /// The codes of warnings that are given once.
+        /// The codes of the warnings that were given and are given only once.
         fileprivate var given: Set<String> = []
     }
 
@@ -52,7 +52,7 @@ final class AirMesh: Sendable {
     let receive: @Sendable ([AirFrame]) -> Void
     let notice: @Sendable (RadioWarning) -> Void
 
-    /// A mesh without members; `receive` and `notice` are called on the loop's thread.
+    /// Makes a mesh without members; `receive` and `notice` are called on the loop's thread.
     init(
         _ directory: AirDirectory,
         follow: @escaping Follow = { DeletionWatch.shared.follow($0, $1) },
@@ -69,16 +69,16 @@ final class AirMesh: Sendable {
     /// The number of other processes.
     var count: Int { state.withLock { $0.neighbours.count } }
 
-    /// Opens a socket, and connects to the processes that are there.
+    /// Opens this process's socket, and connects to the processes in the directory.
     ///
-    /// Of any two processes, the one that looks later finds the other, because each opens its socket before
-    /// it looks.
+    /// Of any two processes, the one that searches later finds the other, because each opens its socket
+    /// before it searches.
     func join() throws(RadioError) {
         try keepOpen()
         try find()
     }
 
-    /// Opens our socket unless it is open; processes that look from now on find us.
+    /// Opens this process's socket unless it is open, so that other processes find it.
     private func keepOpen() throws(RadioError) {
         // Alone, because the loop may find the socket deleted while it is being made.
         try opening.withLock { _ throws(RadioError) in
@@ -92,13 +92,13 @@ final class AirMesh: Sendable {
 
     private var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Whether our socket is in the directory, where others find it.
+    /// Whether this process's socket is in the directory, where others find it.
     private var hasSocket: Bool {
         guard let identity = state.withLock({ $0.door?.identity }) else { return false }
         return directory.identity(of: node) == identity
     }
 
-    /// One attempt to open our socket.
+    /// Tries once to open this process's socket.
     func open() throws(RadioError) {
         try directory.prepare()
         // Before there is a socket that could be deleted.
@@ -127,7 +127,7 @@ final class AirMesh: Sendable {
         if !isOpen { leave() }
     }
 
-    /// Connects to the processes that are there and that we don't know yet.
+    /// Connects to the processes in the directory that are not neighbours yet.
     func find() throws(RadioError) {
         for other in try directory.nodes() where other != node {
             guard !state.withLock({ $0.neighbours.knows(other) }),
@@ -137,7 +137,7 @@ final class AirMesh: Sendable {
         }
     }
 
-    /// Leaves the air; nothing is received any more.
+    /// Leaves the air; after that, nothing is received.
     func leave() {
         let watches = state.withLock { state in
             // Closed in here, where no other thread is using them.
@@ -173,7 +173,7 @@ final class AirMesh: Sendable {
         }
     }
 
-    /// Watches the directory; returns why it cannot be watched.
+    /// Begins to watch the directory; returns the error if that is impossible.
     private func watchForDeletions() -> SystemError? {
         let name = AirDirectory.name(of: node)
         let followed = follow(directory.path) { [weak self] change in

@@ -4,7 +4,7 @@ import MynahSupport
 enum AirMessage: Hashable, Sendable {
     /// A PDU of one of the sender's stations.
     case frame(AirFrame)
-    /// Whether the sender wants advertising from now on, because a station of it listens.
+    /// Whether the sender wants to receive advertising from now on, because one of its stations listens.
     case wantsAdvertising(Bool)
 
     var bytes: [UInt8] {
@@ -18,7 +18,7 @@ enum AirMessage: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The message in these bytes; nil if they are not a message.
+    /// Parses a message; `nil` if the bytes are not a message.
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         switch reader.readUInt8() {

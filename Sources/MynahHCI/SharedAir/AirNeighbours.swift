@@ -1,10 +1,10 @@
 /// The other processes of a shared air: the connection to each, its stations, and whether it wants
 /// advertising.
 ///
-/// A machine without I/O. Two processes that start at once connect to each other twice; both keep the
-/// connection that the lower number began.
+/// A state machine without I/O. Two processes that start at once connect to each other twice; both keep the
+/// connection that the process with the lower number began.
 struct AirNeighbours: Sendable {
-    /// A connection of this process.
+    /// Identifies a connection of this process.
     struct Connection: Hashable, Sendable, Comparable {
         var number: UInt64
 
@@ -13,9 +13,9 @@ struct AirNeighbours: Sendable {
 
     /// The action that a message requires.
     enum Action: Hashable {
-        /// Close the connection; the reason is nil if the other side did nothing wrong.
+        /// Close the connection; the reason is `nil` if the other side did nothing wrong.
         case close(Connection, Reason?)
-        /// Put a frame on the air of this process.
+        /// Pass a frame to the stations of this process.
         case take(AirFrame)
     }
 
@@ -26,9 +26,9 @@ struct AirNeighbours: Sendable {
     }
 
     private struct Neighbour {
-        /// The process that we connected to; nil if it connected to us.
+        /// The process that this one connected to, or `nil` if the other side connected.
         var called: UInt64?
-        /// The process that has greeted; nil if none has.
+        /// The process that has sent its greeting, or `nil` if none has.
         var node: UInt64?
         var wantsAdvertising = false
         var stations: Set<Station> = []
@@ -43,27 +43,28 @@ struct AirNeighbours: Sendable {
     /// The connections to processes that want advertising, in order.
     private(set) var audience: [Connection] = []
 
-    /// More connections than any desk has terminals.
+    /// The largest number of connections, which is more than anybody needs.
     static let limit = 512
-    /// More devices than anyone plays in a process.
+    /// The largest number of stations of a process, which is more than anybody needs.
     static let stationLimit = 20_000
 
     init(node: UInt64) {
         self.node = node
     }
 
-    /// The number of processes that have greeted.
+    /// The number of processes that have sent their greeting.
     var count: Int { nodes.count }
 
-    /// Whether a process is a neighbour, or is about to be because we connected to it.
+    /// Whether a process is a neighbour, or is being connected to.
     func knows(_ node: UInt64) -> Bool {
         nodes[node] != nil || connections.values.contains { $0.called == node }
     }
 
-    /// The connection to the process of a station; nil if the station has not sent anything, or is gone.
+    /// The connection to the process of a station, or `nil` if the station has not sent anything or has left.
     func connection(of station: Station) -> Connection? { stations[station] }
 
-    /// Adds a connection to a process, or one that the other side began; nil if there are too many.
+    /// Adds a connection, to the process `called` or made by the other side; returns `nil` if there are too
+    /// many.
     mutating func connected(to called: UInt64? = nil) -> Connection? {
         guard connections.count < Self.limit else { return nil }
         last += 1
@@ -71,7 +72,7 @@ struct AirNeighbours: Sendable {
         return Connection(number: last)
     }
 
-    /// Removes a connection that is over.
+    /// Removes a connection that has ended.
     mutating func ended(_ connection: Connection) {
         guard let neighbour = connections.removeValue(forKey: connection) else { return }
         for station in neighbour.stations { stations[station] = nil }

@@ -1,8 +1,8 @@
 import Glibc
 import MynahSupport
 
-/// A note in the directory of the shared air about a run that is not on it: the run has an air of its own,
-/// which no other process can join.
+/// A file in the directory of the shared air about a run that has an air of its own, which no other process
+/// can join.
 ///
 /// The run's process holds a lock on its note, and the system releases the lock when the process ends. A note
 /// without a lock is a leftover, and is deleted by the next process that looks for notes.
@@ -13,7 +13,7 @@ package final class AirNote: Sendable {
         package var clock: String
         /// The names of the run's devices.
         package var devices: String
-        /// The number of its process.
+        /// The process identifier of the run.
         package var process: Int
 
         /// The note of this process.
@@ -24,14 +24,14 @@ package final class AirNote: Sendable {
         }
     }
 
-    /// The most bytes of a note; a larger file is ignored.
+    /// The largest size of a note, in bytes; a larger file is ignored.
     private static let sizeLimit = 4096
-    /// The most notes of living processes that are read.
+    /// The largest number of notes that are read.
     private static let limit = 64
     private static let prefix = "private-"
 
     private let path: String
-    /// `nil` once it is removed.
+    /// The descriptor of the note, or `nil` after the note was removed.
     private let descriptor: Lock<Int32?>
 
     private init(_ path: String, _ descriptor: Int32) {
@@ -43,9 +43,9 @@ package final class AirNote: Sendable {
 
     // MARK: - The run's side
 
-    /// Leaves a note in a directory, or in that of the air that this process would join.
+    /// Writes a note to a directory, or to that of the air that this process would join.
     ///
-    /// Returns `nil` if the directory cannot be used: nothing in it would hear the run either.
+    /// Returns `nil` if the directory cannot be used; then no other process uses it either.
     package static func leave(_ content: Content, in directory: String? = nil) -> AirNote? {
         let air = directory.map { AirDirectory(path: $0) } ?? AirDirectoryChoice.ofThisProcess().directory
         guard (try? air.prepare()) != nil else { return nil }
@@ -79,7 +79,7 @@ package final class AirNote: Sendable {
         close(descriptor)
     }
 
-    /// Whether a file that is open is the one that has this name.
+    /// Whether an open file is still the one at this path.
     private static func isThere(_ descriptor: Int32, _ path: String) -> Bool {
         var (opened, named) = (stat(), stat())
         return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
@@ -92,9 +92,9 @@ package final class AirNote: Sendable {
 
     // MARK: - The other side
 
-    /// The notes in a directory whose processes live, in the order of their numbers.
+    /// The notes in a directory whose processes are running, in the order of their numbers.
     ///
-    /// Leftovers are deleted. Anything else that is named like a note is left alone.
+    /// Leftovers are deleted. Other files that are named like a note are left alone.
     package static func contents(in directory: String) -> [Content] {
         let names = (Directory.names(in: directory) ?? []).filter { $0.hasPrefix(prefix) }.sorted()
         var contents: [Content] = []
@@ -152,7 +152,7 @@ extension AirNote.Content {
             ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit))) + "…" : text
     }
 
-    /// The longest text of a note that is used.
+    /// The largest length of a text in a note; the rest is cut.
     private static let textLimit = 200
 }
 

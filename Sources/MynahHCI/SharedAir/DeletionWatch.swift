@@ -1,10 +1,10 @@
 import Glibc
 import MynahSupport
 
-/// Notices through inotify that entries of directories, or the directories themselves, were deleted or moved
-/// away.
+/// Reports through inotify that directories, or entries in them, were deleted or moved away.
 ///
-/// One for the process: the kernel grants a user few inotify instances, and takes its time to close one.
+/// The process has one watch, because the kernel allows a user few inotify instances, and is slow to close
+/// one.
 final class DeletionWatch: Sendable {
     /// The watch of this process.
     static let shared = DeletionWatch()
@@ -28,7 +28,7 @@ final class DeletionWatch: Sendable {
         var followers: [UInt64: (watch: Int32, handler: @Sendable (Change) -> Void)] = [:]
     }
 
-    /// Negative if the kernel granted none.
+    /// The inotify descriptor, or a negative number if the kernel refused it.
     private let descriptor: Int32
     private let trouble: SystemError
     private let state = Lock(State())
@@ -41,11 +41,10 @@ final class DeletionWatch: Sendable {
         _ = EventLoop.shared.watch(descriptor, .reading) { [unowned self] _ in read() }
     }
 
-    /// Whether the kernel granted an inotify instance.
+    /// Whether the kernel provided an inotify instance.
     var isAvailable: Bool { descriptor >= 0 }
 
-    /// Calls `handler` on the loop's thread when something in this directory is deleted or moved away, or the
-    /// directory is.
+    /// Calls `handler` on the loop's thread when this directory, or an entry in it, is deleted or moved away.
     func follow(
         _ path: String, _ handler: @escaping @Sendable (Change) -> Void
     ) -> Result<Follower, SystemError> {
@@ -62,7 +61,7 @@ final class DeletionWatch: Sendable {
         }
     }
 
-    /// Stops calling the handler; a call that has begun may still be under way.
+    /// Stops calling the handler; a call that has begun may still be running.
     func remove(_ follower: Follower) {
         state.withLock { state in
             guard let removed = state.followers.removeValue(forKey: follower.number),
@@ -91,12 +90,12 @@ final class DeletionWatch: Sendable {
 
     /// An `inotify_event`.
     struct Event: Hashable {
-        /// The kernel's number of the directory; negative if the kernel lost events of all.
+        /// The kernel's number of the directory; negative if the kernel lost events of all directories.
         var watch: Int32
         var change: Change
     }
 
-    /// Decodes the events in read bytes.
+    /// Decodes the inotify events in the bytes.
     static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
         let header = MemoryLayout<inotify_event>.size
         var events: [Event] = []

@@ -1,7 +1,7 @@
 package import MynahCore
 
 extension SharedAir {
-    /// The directory of this process's air, and the error if it could not be joined; nothing is made.
+    /// The directory of this process's air, and the error if it cannot be joined; this creates nothing.
     package static var outlook: (directory: String, problem: RadioError?) {
         let directory = AirDirectoryChoice.ofThisProcess().directory
         return (directory.path, directory.problem)

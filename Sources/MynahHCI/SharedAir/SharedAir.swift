@@ -3,20 +3,20 @@ import MynahSupport
 
 /// An air that several processes share.
 ///
-/// They find each other in a directory, in any order.
+/// The processes find each other in a directory, and may start in any order.
 ///
-/// Advertising is sent to the processes that scan. If a process ends, only peers with a link to it
-/// notice.
+/// Advertising is sent only to processes that scan. If a process ends, only peers with a link to it are
+/// affected.
 public final class SharedAir: Sendable {
-    /// The directory in which its processes find each other.
+    /// The directory in which the processes of the air find each other.
     public let directory: String
-    /// The part of the air that is in this process: time, distances, loss.
+    /// The part of the air in this process: its time, its distances and its loss.
     public let air: LiveAir
     private let mesh: AirMesh
 
     /// Joins the air of a directory.
     ///
-    /// If it is `nil`, this is the one in `MYNAH_AIR`, or else the user's own.
+    /// If `directory` is `nil`, the directory is that in `MYNAH_AIR`, or else the user's own.
     ///
     /// `notice` takes warnings, on any thread.
     public init(
@@ -47,7 +47,7 @@ public final class SharedAir: Sendable {
 
     deinit { leave() }
 
-    /// The most devices of one process.
+    /// The largest number of devices of one process.
     package static let deviceLimit = AirNeighbours.stationLimit
 
     /// The number of other processes on the air.
@@ -65,7 +65,7 @@ public final class SharedAir: Sendable {
                 address: address ?? DeviceAddress(value: 0, kind: .public), cipher: cipher))
     }
 
-    /// A new controller with this configuration.
+    /// Makes a new controller with this configuration.
     public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
         VirtualTransport(air: air, configuration: configuration, keeping: self)
     }

@@ -2,18 +2,19 @@ import Glibc
 package import MynahCore
 import MynahSupport
 
-/// Whether a controller can be opened, found out without opening it: each connection may be a new controller.
+/// Whether a controller can be opened, found out without opening it, because each connection may create a new
+/// controller.
 package enum ControllerOutlook: Hashable, Sendable {
     /// No obstacle is known.
     case open
-    /// The error of a run.
+    /// A run would fail with this error.
     case failed(RadioError)
-    /// Only a run can show it, for this reason.
+    /// Only a run can find this out, for the given reason.
     case unknown(String)
 
-    /// The outlook for an address.
+    /// Checks an address.
     ///
-    /// `mayTakeAdapters`: whether this process may open a user channel.
+    /// `mayTakeAdapters` tells whether this process may open a user channel.
     package init(_ address: HCITransportAddress, mayTakeAdapters: Bool) {
         switch address {
         case .tcpServer(let host, let port):
@@ -37,8 +38,7 @@ package enum ControllerOutlook: Hashable, Sendable {
         }
     }
 
-    /// Whether a host is certainly this machine by a name or number of its loopback interface (RFC 1122,
-    /// 3.2.1.3).
+    /// Whether a host name or number certainly means this machine's loopback interface (RFC 1122, 3.2.1.3).
     private static func isLoopback(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return host.lowercased() == "localhost"
@@ -51,7 +51,7 @@ package enum ControllerOutlook: Hashable, Sendable {
             remedy: "start the controller first")
     }
 
-    /// The outlook of a server whose address cannot be used because of an error, if there is one.
+    /// The outlook of a server, from the error of its address, if there is one.
     private static func server(_ problem: RadioError?) -> ControllerOutlook {
         problem.map { .failed($0) } ?? .unknown("a run waits until the controller connects")
     }

@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahSupport
 
-/// Offers controllers of an air to hosts of other makers, over sockets that speak H4: each connection has one
+/// Offers controllers of an air to other host stacks, over sockets with H4: each connection gets a controller
 /// of its own.
 package final class ControllerServer: Sendable {
     private struct Guest {
@@ -20,7 +20,8 @@ package final class ControllerServer: Sendable {
     private let configuration: @Sendable (_ number: Int) -> ControllerConfiguration
     private let state = Lock(State())
 
-    /// A server that does not listen yet; `configuration` makes each controller, the first with 1.
+    /// Makes a server that does not listen yet; `configuration` returns the configuration of each controller,
+    /// numbered from 1.
     package init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration)
     {
         self.air = air
@@ -29,10 +30,10 @@ package final class ControllerServer: Sendable {
 
     deinit { close() }
 
-    /// How many hosts are connected.
+    /// The number of connected hosts.
     package var count: Int { state.withLock { $0.guests.count } }
 
-    /// Listens, on `tcp-server:` or `unix-server:`; returns the port of the former.
+    /// Listens at a `tcp-server:` or `unix-server:` address; returns the port of a `tcp-server:`.
     @discardableResult
     package func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
         let listener: ListeningSocket

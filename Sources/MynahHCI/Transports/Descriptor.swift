@@ -3,23 +3,23 @@ import MynahSupport
 
 /// The system calls on file descriptors.
 enum Descriptor {
-    /// The outcome of a call that reads or writes bytes.
+    /// The result of a call that reads or writes bytes.
     enum Outcome: Equatable {
         case moved(Int)
         /// The call would block.
         case blocked
-        /// The other side has ended it.
+        /// The other side has closed the connection.
         case ended
         case failed(Int32)
     }
 
-    /// Never blocks, and is not inherited.
+    /// Makes a descriptor non-blocking, and closes it on exec.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Opens a socket of this kind, or throws the error.
+    /// Opens a socket of this kind, or returns the error.
     static func socket(_ domain: Int32, _ type: Int32, _ number: Int32 = 0) -> Result<Int32, SystemError> {
         let made = systemSocket(domain, type, number)
         guard made >= 0 else { return .failure(SystemError(errno)) }
@@ -27,7 +27,7 @@ enum Descriptor {
         return .success(made)
     }
 
-    /// `SOCK_STREAM` and the like as `Int32`, because their types differ between C libraries.
+    /// `SOCK_STREAM` as `Int32`, because its type differs between C libraries.
     static let stream = 1 as Int32
     static let datagrams = 2 as Int32
     static let raw = 3 as Int32
@@ -53,7 +53,7 @@ enum Descriptor {
 }
 
 extension Descriptor {
-    /// The contents of a file of the kernel, or `nil` if it cannot be opened.
+    /// The contents of a file under /proc or /sys, or `nil` if it cannot be opened.
     static func contents(of path: String) -> String? {
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Waits for a descriptor, once at a time, and can be told to stop waiting.
+/// Waits for a descriptor, for one caller at a time, until it is cancelled.
 final class DescriptorWait: Sendable {
     enum Outcome: Sendable {
         case ready
@@ -17,8 +17,8 @@ final class DescriptorWait: Sendable {
 
     private let state = Lock(State())
 
-    /// Returns when the descriptor is ready, when a number of microseconds is over, or when it is cancelled,
-    /// as with its task.
+    /// Returns when the descriptor is ready, when a number of microseconds has elapsed, or when the wait or
+    /// its task is cancelled.
     func wait(for descriptor: Int32, _ interest: EventLoop.Interest, microseconds: Int64? = nil) async
         -> Outcome
     {
@@ -44,7 +44,7 @@ final class DescriptorWait: Sendable {
         }
     }
 
-    /// Ends the waiting, now or when it begins.
+    /// Ends the current wait, or the next one if there is none.
     func cancel() { finish(.cancelled) }
 
     private func finish(_ outcome: Outcome) {

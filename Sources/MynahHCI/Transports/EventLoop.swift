@@ -1,11 +1,10 @@
 import Glibc
 import MynahSupport
 
-/// One thread that sleeps until a descriptor is ready or a moment has come, and calls the handler that waits
-/// for it.
+/// A thread that sleeps until a descriptor is ready or a deadline is reached, and then calls the handler.
 ///
-/// A handler must not block: all transports and airs of the process wait on the same thread, which lives as
-/// long as the process.
+/// A handler must not block, because all transports and airs of the process share this thread, which never
+/// ends.
 final class EventLoop: Sendable {
     /// The loop.
     static let shared = EventLoop()
@@ -17,8 +16,7 @@ final class EventLoop: Sendable {
         static let writing = Interest(rawValue: 2)
     }
 
-    /// Identifies a watch; the number is never used again, so a late handler of a closed descriptor finds no
-    /// watch.
+    /// Identifies a watch; numbers are not reused, so a late handler of a closed descriptor finds no watch.
     struct Watch: Hashable, Sendable {
         fileprivate var number: UInt64
     }
@@ -35,8 +33,8 @@ final class EventLoop: Sendable {
     }
 
     private struct Clock {
-        /// The time at which the alarm goes off, in microseconds of the system's clock, or `nil` if it is not
-        /// set.
+        /// The time at which the alarm goes off, in microseconds of the monotonic clock, or `nil` if it is
+        /// not set.
         var moment: Int64?
         var handler: @Sendable () -> Void
     }
@@ -46,8 +44,8 @@ final class EventLoop: Sendable {
         var watches: [UInt64: Watched] = [:]
         var alarms: [UInt64: Clock] = [:]
         var works: [@Sendable () -> Void] = []
-        /// The end of the thread's sleep, or `nil` if it is awake and will check every source before it
-        /// sleeps.
+        /// The time until which the thread sleeps, or `nil` if it is awake and will check every source before
+        /// it sleeps.
         var sleepsUntil: Int64?
     }
 
@@ -71,7 +69,7 @@ final class EventLoop: Sendable {
         pthread_detach(thread)
     }
 
-    /// The system's clock that never goes back, in microseconds.
+    /// The time of the monotonic clock, in microseconds.
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -80,7 +78,7 @@ final class EventLoop: Sendable {
 
     // MARK: - Who waits
 
-    /// Calls `handler` on the loop's thread as often as the descriptor is ready.
+    /// Calls `handler` on the loop's thread whenever the descriptor is ready.
     func watch(_ descriptor: Int32, _ interest: Interest, _ handler: @escaping @Sendable (Interest) -> Void)
         -> Watch
     {
@@ -92,17 +90,17 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Waits for something else from now on.
+    /// Changes the events that a watch waits for.
     func change(_ watch: Watch, _ interest: Interest) {
         change { state in state.watches[watch.number]?.interest = interest }
     }
 
-    /// Stops waiting; a call that has begun on the loop's thread may still be under way.
+    /// Removes a watch; a call of its handler that has begun may still be running.
     func remove(_ watch: Watch) {
         change { state in state.watches[watch.number] = nil }
     }
 
-    /// An alarm that is not set.
+    /// Makes an alarm that is not set.
     func alarm(_ handler: @escaping @Sendable () -> Void) -> Alarm {
         state.withLock { state in
             state.last += 1
@@ -111,7 +109,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Sets an alarm for a moment of the system's clock, unless it is set for an earlier one.
+    /// Sets an alarm for a time of the monotonic clock, unless it is set for an earlier one.
     ///
     /// The alarm goes off once.
     func set(_ alarm: Alarm, by moment: Int64) {
@@ -129,7 +127,7 @@ final class EventLoop: Sendable {
         state.withLock { $0.alarms[alarm.number] = nil }
     }
 
-    /// Runs `work` on the loop's thread, never inside this call.
+    /// Runs `work` on the loop's thread, after this call has returned.
     func perform(_ work: @escaping @Sendable () -> Void) {
         change { state in state.works.append(work) }
     }
@@ -182,7 +180,7 @@ final class EventLoop: Sendable {
         for handler in due { handler() }
     }
 
-    /// Lists the descriptors to wait for, and returns the timeout in milliseconds, or -1 to wait without end.
+    /// Lists the descriptors to wait for, and returns the timeout in milliseconds, or -1 for none.
     private func prepare(_ numbers: inout [UInt64], _ polled: inout [pollfd]) -> Int32 {
         let (watches, moment) = state.withLock { state in
             let earliest = state.alarms.values.compactMap(\.moment).min()

@@ -13,7 +13,7 @@ public enum HCITransportAddress: Hashable, Sendable {
     case unixServer(path: String)
     /// `pty:PATH`, or `serial:PATH` with an optional `,BAUD`.
     case serial(path: String, baud: Int?)
-    /// `user:N`: the adapter hciN through the kernel's user channel, which excludes other programs.
+    /// `user:N`: the adapter hciN through the kernel's user channel, which gives this process exclusive use.
     case userChannel(UInt16)
 
     /// The forms of addresses, for messages and help.
@@ -22,7 +22,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         "serial:PATH,BAUD", "user:N",
     ]
 
-    /// The host to use if none is named: this machine.
+    /// The default host: this machine.
     static let loopback = "127.0.0.1"
 
     /// Parses an address of the command line.
@@ -71,7 +71,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         RadioError(.unreachable, message, remedy: "write one of \(forms.joined(separator: ", "))")
     }
 
-    /// `HOST:PORT`, `[IPv6]:PORT`, or `PORT` alone.
+    /// Parses `HOST:PORT`, `[IPv6]:PORT`, or `PORT` alone.
     private static func hostAndPort(_ text: String, in whole: String) throws(RadioError) -> (String, UInt16) {
         let colon = text.lastIndex(of: ":")
         let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
@@ -87,7 +87,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         return (host.isEmpty ? loopback : host, port)
     }
 
-    /// A transport to the controller, not open.
+    /// Makes a transport to the controller, which is not open yet.
     ///
     /// A server calls `whenListening` with its address once a controller can connect.
     public func transport(

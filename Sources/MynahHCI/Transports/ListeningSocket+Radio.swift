@@ -11,7 +11,7 @@ extension ListeningSocket {
         }
     }
 
-    /// Listens at a path; the socket of a process that has ended is replaced.
+    /// Listens at a path; the socket file of a process that has ended is replaced.
     static func listening(path: String) async throws(RadioError) -> ListeningSocket {
         do throws(PathProblem) {
             return try await ListeningSocket(path: path, isPrivate: false)
@@ -20,7 +20,7 @@ extension ListeningSocket {
         }
     }
 
-    /// The error of listening on a TCP port, or `nil` if it is free.
+    /// The error of listening on a TCP port, or `nil` if the port is free.
     static func error(host: String, port: UInt16) -> RadioError? {
         do throws(RadioError) {
             let addresses = try SocketAddress.lookUp(host, port).get()
@@ -33,10 +33,10 @@ extension ListeningSocket {
         }
     }
 
-    /// The error of listening at a path, as far as it is known without making a socket there.
+    /// The error of listening at a path, as far as it can be found without creating a socket there.
     static func error(path: String) -> RadioError? { problem(at: path).map { RadioError($0, at: path) } }
 
-    /// The result of `body` for the first of these addresses that it accepts.
+    /// Returns the result of `body` for the first of these addresses for which it succeeds.
     private static func first<Result>(
         of addresses: [SocketAddress], _ host: String, _ port: UInt16,
         _ body: (SocketAddress) throws(SystemError) -> Result
@@ -63,14 +63,14 @@ extension ListeningSocket {
 }
 
 extension RadioError {
-    /// The error for a path that does not fit the address of a socket.
+    /// The error for a path that is too long for a socket address.
     static func tooLong(_ path: String) -> RadioError {
         RadioError(
             .unreachable, "the path \(path) is too long for a socket",
             remedy: "choose one with at most 107 bytes")
     }
 
-    /// The error of listening at a path.
+    /// Makes the error of listening at a path.
     fileprivate init(_ problem: ListeningSocket.PathProblem, at path: String) {
         switch problem {
         case .pathTooLong: self = .tooLong(path)

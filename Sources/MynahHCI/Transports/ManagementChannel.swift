@@ -1,11 +1,11 @@
 import Glibc
 import MynahSupport
 
-/// The kernel's Bluetooth, asked through its management channel (`HCI_CHANNEL_CONTROL`).
+/// Queries the kernel's Bluetooth through its management channel (`HCI_CHANNEL_CONTROL`).
 ///
-/// Reading changes nothing, and needs no privileges.
+/// The queries change nothing, and need no privileges.
 package enum ManagementChannel {
-    /// Why something is not known.
+    /// The reason that a query failed.
     package struct Problem: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
@@ -25,12 +25,13 @@ package enum ManagementChannel {
     static let readControllerInformation: UInt16 = 0x0004
     static let commandComplete: UInt16 = 0x0001
     static let commandStatus: UInt16 = 0x0002
-    /// How long the kernel may take to answer.
+    /// The time in which the kernel must answer.
     private static let limit: Duration = .seconds(2)
 
-    /// Why this process gets no Bluetooth socket, or `nil` if it gets one.
+    /// The reason that this process cannot open a Bluetooth socket, or `nil` if it can.
     ///
-    /// The kernel loads its Bluetooth for the first such socket, so this is for one that has loaded it.
+    /// The kernel loads its Bluetooth modules for the first such socket, so call this only if they are
+    /// loaded.
     package static var socketProblem: String? {
         switch Descriptor.socket(family, Descriptor.raw, hciProtocol) {
         case .failure(let error): return error.description
@@ -82,12 +83,12 @@ package enum ManagementChannel {
         }
     }
 
-    /// A command without parameters.
+    /// Makes a command without parameters.
     static func command(_ opcode: UInt16, of index: UInt16) -> [UInt8] {
         [opcode, index, 0].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     }
 
-    /// The settings in an event, or `nil` if it is another one.
+    /// The settings in an event, or `nil` if it is another event.
     static func settings(in event: ArraySlice<UInt8>, of index: UInt16) throws(Problem) -> Settings? {
         let bytes = Array(event)
         func number(_ offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }

@@ -2,12 +2,12 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// An open file descriptor that carries H4 packets to and from one peer.
+/// An open file descriptor on which H4 packets are exchanged with one peer.
 final class PacketLine: Sendable {
     /// The kind of file.
     enum Kind: Sendable {
         case socket
-        /// A terminal: the end of the other side is an error there.
+        /// A terminal, which reports an error when the other side has closed it.
         case terminal
     }
 
@@ -17,7 +17,7 @@ final class PacketLine: Sendable {
         var decoder = H4Decoder()
         /// Packets that could not be sent yet.
         ///
-        /// Each is sent with one write, as the kernel's user channel requires.
+        /// Each packet is sent with one write, as the kernel's user channel requires.
         var waiting: [[UInt8]] = []
         /// The number of bytes of the first packet that have been sent.
         var gone = 0
@@ -29,12 +29,12 @@ final class PacketLine: Sendable {
     private let other: String
     private let receiver: PacketReceiver
 
-    /// The most bytes that wait for a side that does not read.
+    /// The largest number of bytes that wait for a peer that does not read.
     static let limit = 1 << 20
-    /// The size of the read buffer: more than the longest packet.
+    /// The size of the read buffer, which is larger than the longest packet.
     private static let room = 1 << 17
 
-    /// A line that does not read yet; `other` is the name of the other side in messages.
+    /// Makes a line that does not read yet; `other` is the name of the peer in messages.
     init(_ descriptor: Int32, _ kind: Kind, other: String, _ receiver: PacketReceiver) {
         state = Lock(State(descriptor: descriptor))
         self.kind = kind
@@ -55,7 +55,7 @@ final class PacketLine: Sendable {
         }
     }
 
-    /// Closes the line; the receiver is not called any more.
+    /// Closes the line, and stops calling the receiver.
     func close() {
         state.withLock { Self.shut(&$0) }
         receiver.close()
@@ -122,12 +122,12 @@ final class PacketLine: Sendable {
     // MARK: - Writing
 
     private enum Written {
-        /// A number of bytes were written. If some are left, there is no more room.
+        /// This number of bytes was written. If some are left, there is no more room.
         case bytes(Int)
         case trouble(RadioError)
     }
 
-    /// Sends a packet, or keeps it until there is room.
+    /// Sends a packet, or queues it until there is room.
     func send(_ packet: H4Packet) {
         let bytes = packet.bytes
         let trouble = state.withLock { state -> RadioError? in
@@ -160,9 +160,9 @@ final class PacketLine: Sendable {
         RadioError(.lost, "\(other) is gone: \(SystemError(number))")
     }
 
-    /// Reads the bytes that came before the error: they may explain the end of the line better.
+    /// Reads the bytes that came before an error, because they may explain it, and closes the line.
     ///
-    /// The kernel reports an error once, and perhaps to a write: a read would then wait for ever.
+    /// The kernel reports an error once, and perhaps to a write: a later read would then wait for ever.
     private func giveUp(_ error: RadioError) {
         read()
         let wasOpen = state.withLock { state in

@@ -2,18 +2,18 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The receiver of a transport's packets.
+/// Passes the packets of a transport to its receiver.
 ///
-/// After `close` has returned, it receives none.
+/// After `close` has returned, the receiver is not called any more.
 final class PacketReceiver: Sendable {
     private struct State {
         var isOpen = true
-        /// The thread that is in a call of the receiver.
+        /// The thread that is calling the receiver, or `nil`.
         var caller: pthread_t?
     }
 
     private let state = Lock(State())
-    /// Held during a call, so that `close` can wait for its end.
+    /// Locked during a call, so that `close` can wait for its end.
     private let turn = Lock(())
     private let receive: @Sendable (H4Packet) -> Void
     private let ended: @Sendable (RadioError?) -> Void
@@ -34,7 +34,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Reports the end, once; must not be called inside a call.
+    /// Reports the end of the transport, once; must not be called inside a call of the receiver.
     func end(_ error: RadioError?) {
         turn.withLock { _ in
             guard begin() else { return }
@@ -44,7 +44,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Stops the calls; waits for the end of a call on another thread.
+    /// Stops the calls, and waits for the end of a call on another thread.
     func close() {
         let isInside = state.withLock { state in
             state.isOpen = false

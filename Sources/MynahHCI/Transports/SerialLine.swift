@@ -2,9 +2,9 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// A terminal device as a line of bytes.
+/// Opens a terminal device for H4.
 enum SerialLine {
-    /// The rate of most boards.
+    /// The default rate, which most boards use.
     static let usualBaud = 1_000_000
 
     /// The constant of termios for a rate.
@@ -28,7 +28,7 @@ enum SerialLine {
         }
     }
 
-    /// The error of opening a device, as far as it is known without opening it, which may reset a board.
+    /// The error of opening a device, as far as it can be found without opening it, which may reset a board.
     ///
     /// Throws `Unknown` if the kernel does not list its terminals.
     static func problem(_ path: String) throws(Unknown) -> RadioError? {
@@ -44,27 +44,27 @@ enum SerialLine {
     /// The kernel does not list its terminals.
     struct Unknown: Error {}
 
-    /// The number of a device.
+    /// The major and minor number of a device.
     struct Device {
         var major: UInt64
         var minor: UInt64
 
         init(major: UInt64, minor: UInt64) { (self.major, self.minor) = (major, minor) }
 
-        /// A device number as the C library's `dev_t` holds it.
+        /// Splits a device number from the C library's `dev_t`.
         init(_ number: dev_t) {
             let number = UInt64(number)
             major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
             minor = number & 0xFF | number >> 12 & 0xFFFF_FF00
         }
 
-        /// `true` for a serial port that the kernel provides for hardware that is not there (`PORT_UNKNOWN`).
+        /// `true` for a serial port for which the kernel has found no hardware (`PORT_UNKNOWN`).
         var isAbsent: Bool { Descriptor.contents(of: "/sys/dev/char/\(major):\(minor)/type") == "0\n" }
     }
 
     /// Whether a device is one of the terminals in the text of `/proc/tty/drivers`.
     ///
-    /// The columns of a line are driver, path, major number, range of minor numbers, and type.
+    /// The columns of a line are: driver, path, major number, range of minor numbers, and type.
     static func isTerminal(_ device: Device, in drivers: String) -> Bool {
         drivers.split(separator: "\n").contains { line in
             let columns = line.split(separator: " ")
@@ -95,7 +95,7 @@ enum SerialLine {
         }
     }
 
-    /// Opens a device so that bytes go through it as they are.
+    /// Opens a device in raw mode, so that bytes are not changed.
     static func open(_ path: String, baud: Int?) throws(RadioError) -> Int32 {
         let descriptor = systemOpen(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {

@@ -3,7 +3,7 @@ import MynahCore
 import MynahSupport
 
 extension SocketAddress {
-    /// Looks a host up, on a thread of its own: a name server may be slow.
+    /// Looks up the addresses of a host on a separate thread, because a name server may be slow.
     static func resolve(_ host: String, _ port: UInt16) async throws(RadioError) -> [SocketAddress] {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<[SocketAddress], RadioError>, Never>) in
@@ -12,7 +12,7 @@ extension SocketAddress {
         return try result.get()
     }
 
-    /// Looks a host up; a name server may be slow.
+    /// Looks up the addresses of a host, which blocks while a name server answers.
     static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], RadioError> {
         var hints = addrinfo()
         hints.ai_socktype = Descriptor.stream
@@ -35,7 +35,7 @@ extension SocketAddress {
         return .success(addresses)
     }
 
-    /// Answers are small and are waited for.
+    /// Sends small packets at once (TCP_NODELAY), because their answers are waited for.
     static func hurry(_ descriptor: Int32) {
         var on: Int32 = 1
         _ = setsockopt(

@@ -18,7 +18,7 @@ package final class SocketTransport: HCITransport {
         var port: UInt16?
         /// The listening socket, while a controller is awaited.
         var listener: ListeningSocket?
-        /// Changes with each opening, so that the end of an earlier one ends nothing.
+        /// Increases with each opening, so that the end of an earlier opening is ignored.
         var run = 0
     }
 
@@ -26,11 +26,11 @@ package final class SocketTransport: HCITransport {
     package let address: HCITransportAddress
     private let whenListening: @Sendable (_ place: String) -> Void
     private let state = Lock(State())
-    /// How long a controller may take to accept a connection, in microseconds.
+    /// The time in which a controller must accept a connection, in microseconds.
     private static let patience: Int64 = 10_000_000
 
-    /// A transport that is not open; a server calls `whenListening` with the place where a controller may
-    /// connect now.
+    /// Makes a transport that is not open; a server calls `whenListening` with its address once a controller
+    /// can connect.
     package init(
         _ address: HCITransportAddress,
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
@@ -41,7 +41,8 @@ package final class SocketTransport: HCITransport {
 
     deinit { close() }
 
-    /// The port that is listened on, while it is; where 0 was asked for, one that was free.
+    /// The port on which the transport listens, or `nil` if it does not; a free port if the address has port
+    /// 0.
     package var port: UInt16? { state.withLock { $0.port } }
 
     /// Reaches the controller.
@@ -82,7 +83,7 @@ package final class SocketTransport: HCITransport {
         line.start()
     }
 
-    /// Sends a packet, or keeps it until there is room.
+    /// Sends a packet, or queues it until there is room.
     package func send(_ packet: H4Packet) {
         let line = state.withLock { state -> PacketLine? in
             if case .open(let line) = state.phase { line } else { nil }
@@ -90,7 +91,7 @@ package final class SocketTransport: HCITransport {
         line?.send(packet)
     }
 
-    /// Closes the transport, or ends the wait for a controller.
+    /// Closes the transport, or stops waiting for a controller.
     package func close() {
         let (phase, listener) = state.withLock { state in
             defer {

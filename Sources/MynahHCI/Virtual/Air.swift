@@ -1,10 +1,10 @@
 package import MynahCore
 import MynahSupport
 
-/// The medium between controllers: it delivers each PDU to the stations in range, and loses as many as
-/// it is told to.
+/// The simulated medium between controllers: it delivers each PDU to the stations in range, and drops a
+/// configured fraction.
 ///
-/// A machine without I/O. Its caller moves the time, and many devices share one heap of deadlines.
+/// A state machine without I/O. Its caller advances the time, and all devices share one heap of deadlines.
 package struct Air: Sendable {
     /// An output of the medium.
     package enum Output: Hashable, Sendable {
@@ -19,7 +19,7 @@ package struct Air: Sendable {
     private struct Member: Sendable {
         var controller: VirtualController
         var scheduled: AirTime?
-        /// `true` if the station is among the listeners.
+        /// `true` if the station is in the list of listeners.
         var isListed = false
     }
 
@@ -40,8 +40,8 @@ package struct Air: Sendable {
         var device: DeviceAddress
     }
 
-    /// The addresses of a device whose place is set: the one that it is set by, and the one that it was last
-    /// heard with.
+    /// The addresses of a device whose distance is set: the address under which it was set, and the last
+    /// address on the air.
     private struct Names: Sendable {
         var set: DeviceAddress
         var latest: DeviceAddress
@@ -57,49 +57,50 @@ package struct Air: Sendable {
         var distance: AirDistance
     }
 
-    /// The place of a station.
+    /// The position of a station relative to others.
     private enum Place: Sendable {
         case at(AirDistance)
-        /// The station neither hears nor is heard.
+        /// The station and the others do not receive each other.
         case outOfRange
     }
 
-    /// The fraction of PDUs that are lost, from 0 to 1.
+    /// The fraction of PDUs that are dropped, from 0 to 1.
     package var loss: Double = 0
-    /// Whether stations of other processes hear this one.
+    /// Whether stations of other processes receive this one.
     package var isShared = false
-    /// Whether a capture wants everything that is sent here or comes from other processes, advertising
-    /// included.
+    /// Whether a capture records everything that is sent here or comes from other processes, including
+    /// advertising.
     package var isMonitored = false
-    /// The time on it.
+    /// The time on the air.
     package private(set) var now = AirTime.zero
 
     private var random: SeededRandom
     private var members = StationTable<Member>()
     private var listeners: [Station] = []
     private var heap = MinHeap<DueStation>()
-    /// The distances of this process's stations, except those at the usual distance.
+    /// The positions of this process's stations, except those at the default distance.
     private var places: [Station: Place] = [:]
-    /// The places of two stations relative to each other, which override the place of each.
+    /// The positions of two stations relative to each other, which override the position of each.
     private var pairs: [Pair: Place] = [:]
-    /// Places relative to a device of which only the address is known yet.
+    /// Positions relative to a device whose address is known, but not its station.
     ///
-    /// They move to `pairs` with the first packet of the device, which shows its station.
+    /// They move to `pairs` when a packet of the device shows its station.
     private var named: [NamedPair: Place] = [:]
-    /// The pairs that are set for a device by its address.
+    /// The pairs whose distance was set for a device by its address.
     private var known: [Pair: Names] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
-    /// The outputs of the controller that is being asked; empty otherwise.
+    /// The outputs of the controller while it is being called; empty otherwise.
     private var found: [ControllerOutput] = []
 
-    /// Signals weaker than this are not heard, in dBm.
+    /// The RSSI in dBm below which a signal is not received.
     package static let sensitivity = -100
 
-    /// The number of entries beyond two for each controller at which the heap is rebuilt without stale ones.
+    /// The number of entries, in addition to two for each controller, above which the heap is rebuilt without
+    /// outdated ones.
     static let spareEntries = 64
 
-    /// An empty air; all its random numbers follow from the seed.
+    /// Makes an empty air; all its random numbers follow from the seed.
     package init(seed: UInt64) {
         random = SeededRandom(seed: seed)
     }
@@ -107,8 +108,8 @@ package struct Air: Sendable {
     /// The number of controllers on the air.
     package var count: Int { members.count }
 
-    /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is
-    /// monitored.
+    /// Whether this process wants the advertising of other processes: a station scans or initiates, or a
+    /// capture is running.
     package var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
 
     /// The number of entries in the heap of due times.
@@ -125,7 +126,7 @@ package struct Air: Sendable {
         return station
     }
 
-    /// Removes a controller; its link partners notice the silence.
+    /// Removes a controller; its link partners lose their links by supervision timeout.
     package mutating func leave(_ station: Station) {
         members.remove(station)
         listeners.removeAll { $0 == station }
@@ -143,10 +144,10 @@ package struct Air: Sendable {
     }
 
     /// Sets the distance between two stations, which overrides the distance of each; with `nil` they do not
-    /// hear each other.
+    /// receive each other.
     ///
-    /// A station that is out of range of all others stays so. The other station may belong to another
-    /// process: its packets are then not heard here.
+    /// A station that is out of range of all others stays out of range. If the other station belongs to
+    /// another process, its packets are then not received here.
     package mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
@@ -156,8 +157,8 @@ package struct Air: Sendable {
     /// Sets the distance between a station of this process and a device of any process by its address.
     ///
     /// The distance applies to the link between them at once. Without a link it applies from the next packet
-    /// that the device advertises. The address is the one on the air. The distance of a device that has been
-    /// recognized by its address stays when the device changes the address.
+    /// that the device advertises. The address is the one on the air. After the device was recognized by its
+    /// address, the distance stays in force when the device changes the address.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
@@ -196,8 +197,8 @@ package struct Air: Sendable {
         }
     }
 
-    /// The RSSI of a delivery at a station of this process, in dBm, or `nil` if the signal is too weak or
-    /// lost.
+    /// The RSSI of a delivered PDU at a station of this process, in dBm, or `nil` if the signal is too weak
+    /// or the PDU is dropped.
     private mutating func arrival(_ delivery: Delivery, _ to: Station, power: Int8) -> Int8? {
         guard let own = distance(of: to) else { return nil }
         var distance = max(delivery.distance, own)
@@ -222,7 +223,7 @@ package struct Air: Sendable {
         return drain()
     }
 
-    /// Does the same as `handle`, but leaves the outputs for `drain`.
+    /// Handles a packet like `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ packet: H4Packet, of station: Station) {
         guard let index = members.index(of: station) else { return }
         members[at: index].controller.receive(packet, at: now)
@@ -236,7 +237,7 @@ package struct Air: Sendable {
         return drain()
     }
 
-    /// Does the same as `handle`, but leaves the outputs for `drain`.
+    /// Handles a frame like `handle`, but leaves the outputs for `drain`.
     mutating func receive(_ frame: AirFrame) {
         // A frame from outside must not come from one of our own stations.
         guard members.index(of: frame.from) == nil else { return }
@@ -246,13 +247,13 @@ package struct Air: Sendable {
         deliver()
     }
 
-    /// Moves the time, and does what has become due, in order, each at its time.
+    /// Advances the time, and handles everything that is due, in order, each at its time.
     package mutating func advance(to time: AirTime) -> [Output] {
         pass(to: time)
         return drain()
     }
 
-    /// Does the same as `advance`, but leaves the outputs for `drain`.
+    /// Advances the time like `advance`, but leaves the outputs for `drain`.
     mutating func pass(to time: AirTime) {
         while let first = heap.first, first.time <= time {
             heap.removeFirst()
@@ -269,7 +270,7 @@ package struct Air: Sendable {
         now = max(now, time)
     }
 
-    /// The outputs since the last call.
+    /// Removes and returns the outputs since the last call.
     mutating func drain() -> [Output] {
         defer { outputs = [] }
         return outputs
@@ -321,9 +322,9 @@ package struct Air: Sendable {
         }
     }
 
-    /// Removes stale entries from the heap.
+    /// Removes outdated entries from the heap.
     ///
-    /// They would stay until their time comes, which may be hours away.
+    /// Otherwise they would stay until their time, which may be hours away.
     private mutating func forgetPassedOver() {
         heap = MinHeap()
         for index in members.indices {
@@ -360,12 +361,12 @@ package struct Air: Sendable {
                     from: delivery.from, to: delivery.to, pdu: delivery.pdu, distance: delivery.distance)))
     }
 
-    /// Whether two stations were said not to hear each other.
+    /// Whether two stations were set not to receive each other.
     private func isApart(_ one: Station, _ other: Station) -> Bool {
         if !pairs.isEmpty, case .outOfRange = pairs[Pair(one, other)] { true } else { false }
     }
 
-    /// A device advertises to a station that may be told how far it is away.
+    /// Notes the station of an advertising device, if its distance from the receiver was set by its address.
     private mutating func recognize(_ device: DeviceAddress, _ from: Station, _ to: Station) {
         let pair = Pair(from, to)
         if known[pair] != nil { known[pair]?.latest = device }

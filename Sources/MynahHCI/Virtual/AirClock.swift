@@ -1,12 +1,13 @@
-/// The system's clock, as the air uses it.
+/// The clock of an air, which follows the system's clock.
 ///
-/// The clock stops while a process is stopped or gets no processor time. Otherwise all of its links
-/// would end with a supervision timeout that no peer caused.
+/// The clock stops while the process is stopped or gets no processor time. Otherwise all of its links would
+/// end with a supervision timeout that no peer caused.
 struct AirClock: Sendable {
-    /// How late it may be without the time standing still, in microseconds.
+    /// The delay up to which an event is late without stopping the clock, in microseconds.
     static let patience: Int64 = 100_000
 
-    /// When the air began, in microseconds of the system's clock; later with each time that it stood still.
+    /// The time of the system's clock at which the air began, in microseconds; increased by each time that
+    /// the clock stopped.
     private(set) var start: Int64
 
     init(start: Int64) {

@@ -2,13 +2,13 @@ import MynahSupport
 
 /// The distance of a station from the others of its air.
 ///
-/// Between two stations the greater one applies, so it is enough to move an accessory and leave the
+/// Between two stations the greater distance applies, so it is enough to move an accessory and leave the
 /// phone in its place.
 public struct AirDistance: Hashable, Sendable, Comparable {
     /// The distance in centimetres, at least one.
     let centimetres: UInt32
 
-    /// The longest, in centimetres: once around the Earth, long past where anything is heard.
+    /// The longest distance, in centimetres: once around the Earth, where nothing is received any more.
     static let longest: UInt32 = 4_000_000_000
     /// One metre, the default distance.
     public static let usual = AirDistance(unchecked: 100)
@@ -16,7 +16,7 @@ public struct AirDistance: Hashable, Sendable, Comparable {
     /// The distance in metres.
     public var metres: Double { Double(centimetres) / 100 }
 
-    /// A distance in metres, rounded to a centimetre; `nil` if it is negative, not a number, or over
+    /// Makes a distance of metres, rounded to a centimetre; `nil` if it is negative, not a number, or over
     /// 40,000 km.
     public init?(metres: Double) {
         guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else {
@@ -25,7 +25,8 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.init(centimetres: centimetres)
     }
 
-    /// A distance in centimetres, as sent between processes; `nil` if it is none, or longer than `longest`.
+    /// Makes a distance of centimetres, as sent between processes; `nil` if it is 0, or longer than
+    /// `longest`.
     init?(centimetres: UInt32) {
         guard (1...Self.longest).contains(centimetres) else { return nil }
         self.init(unchecked: centimetres)
@@ -35,14 +36,14 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.centimetres = centimetres
     }
 
-    /// How much weaker a signal arrives than it was sent, in dB: 40 dB over the first metre of free space at
-    /// 2.4 GHz, and 20 dB more for ten times as far.
+    /// The path loss in dB: 40 dB over the first metre of free space at 2.4 GHz, and 20 dB more for ten times
+    /// the distance.
     var pathLoss: Int {
         guard self != .usual else { return 40 }
         return 40 + Int((20 * PortableMath.log(max(metres, 0.1)) / PortableMath.log(10)).rounded())
     }
 
-    /// Whether the first is nearer.
+    /// Whether the first distance is shorter.
     public static func < (left: AirDistance, right: AirDistance) -> Bool {
         left.centimetres < right.centimetres
     }

@@ -1,11 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// A PDU with its sender and its receiver, as it goes from process to process.
+/// A PDU with its sender and its receiver, as sent between processes.
 package struct AirFrame: Hashable, Sendable {
     /// The sender.
     package var from: Station
-    /// The receiver, or `nil` for all in range.
+    /// The receiver, or `nil` for all stations in range.
     package var to: Station?
     /// The PDU.
     package var pdu: AirPDU
@@ -27,7 +27,7 @@ package struct AirFrame: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The frame in these bytes; nil if they are not a frame.
+    /// Parses a frame; `nil` if the bytes are not a frame.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         self.init(&reader)
@@ -50,7 +50,7 @@ package struct AirFrame: Hashable, Sendable {
 }
 
 extension AirPDU {
-    /// The most AD structures that one advertisement carries (Core Specification, Vol 4, Part E, 7.8.57).
+    /// The largest length of an advertisement's data, in bytes (Core Specification, Vol 4, Part E, 7.8.57).
     static let longestData = 1650
 
     func write(_ writer: inout ByteWriter) {
@@ -152,7 +152,7 @@ extension AirAdvertisement {
 }
 
 extension LinkPDU {
-    /// The most bytes of a host's packet (Core Specification, Vol 6, Part B, 2.4).
+    /// The largest length of a host's packet, in bytes (Core Specification, Vol 6, Part B, 2.4).
     static let longestData = 251
 
     func write(_ writer: inout ByteWriter) {
@@ -277,7 +277,7 @@ extension DataLengths {
 }
 
 extension LEConnection.Parameters {
-    /// Whether a link can have them (Core Specification, Vol 4, Part E, 7.8.12).
+    /// Whether the connection parameters are within their ranges (Core Specification, Vol 4, Part E, 7.8.12).
     var isPossible: Bool {
         (6...3200).contains(interval) && latency <= 499 && (10...3200).contains(timeout)
             && Int(timeout) * 8 > (1 + Int(latency)) * Int(interval) * 2

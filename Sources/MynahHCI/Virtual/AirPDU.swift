@@ -22,7 +22,7 @@ package struct AirAdvertisement: Hashable, Sendable {
         /// The bits.
         package let rawValue: UInt8
 
-        /// These bits.
+        /// Makes properties of these bits.
         package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -45,9 +45,9 @@ package struct AirAdvertisement: Hashable, Sendable {
     package var address: DeviceAddress
     /// The target's address, TargetA, or `nil` if the PDU is undirected.
     package var target: DeviceAddress?
-    /// The advertising set's number on the air; nil in legacy PDUs.
+    /// The advertising set's identifier (Advertising SID), or `nil` in a legacy PDU.
     package var identifier: UInt8?
-    /// The PHY of the data, 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
+    /// The PHY of the data: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
     package var secondaryPHY: UInt8
     /// The transmit power in dBm.
     package var power: Int8
@@ -96,16 +96,16 @@ package struct AirConnect: Hashable, Sendable {
 ///
 /// A frame may be lost, and is then sent again.
 ///
-/// A real link layer has one bit of sequence number and exchanges PDUs at each connection event. Here a
-/// whole window of PDUs is in flight at once.
+/// A real Link Layer has sequence numbers of one bit and exchanges one PDU after the other. Here many PDUs
+/// can be unacknowledged at once.
 package struct LinkFrame: Hashable, Sendable {
     /// The access address of the link.
     package var access: UInt32
-    /// The sequence number of its content.
+    /// The sequence number of the content.
     package var sequence: UInt16
-    /// The next sequence number that its sender expects.
+    /// The sequence number of the next frame that the sender expects.
     package var expected: UInt16
-    /// The content, or `nil` if the frame only acknowledges.
+    /// The content, or `nil` if the frame is only an acknowledgement.
     package var content: LinkPDU?
 
     /// A frame.
@@ -124,27 +124,27 @@ package enum LinkPDU: Hashable, Sendable {
     case data(isContinued: Bool, [UInt8])
     /// LL_TERMINATE_IND.
     case terminate(HCIStatus)
-    /// LL_ENC_REQ, with the random numbers of the central.
+    /// LL_ENC_REQ, with a random number of the central.
     case encryptionRequest(random: [UInt8], diversifier: UInt16, nonce: UInt64)
-    /// LL_START_ENC_REQ, with the random number of the peripheral.
+    /// LL_START_ENC_REQ, with a random number of the peripheral.
     case startEncryption(nonce: UInt64)
     /// LL_START_ENC_RSP of the central, which proves that it has the key.
     case encryptionProof(UInt64)
-    /// LL_START_ENC_RSP of the peripheral.
+    /// LL_START_ENC_RSP of the peripheral, which ends the procedure.
     case encrypted
-    /// LL_REJECT_EXT_IND, of the encryption.
+    /// LL_REJECT_EXT_IND, as the answer to LL_ENC_REQ.
     case encryptionRejected(HCIStatus)
     /// LL_FEATURE_REQ.
     case featureRequest(UInt64)
     /// LL_FEATURE_RSP.
     case featureResponse(UInt64)
-    /// LL_VERSION_IND; it is answered by another, unless it is the answer.
+    /// LL_VERSION_IND; the receiver answers with its own, unless `isAnswer` is set.
     case version(version: UInt8, company: UInt16, subversion: UInt16, isAnswer: Bool)
     /// LL_LENGTH_REQ.
     case lengthRequest(DataLengths)
     /// LL_LENGTH_RSP.
     case lengthResponse(DataLengths)
-    /// LL_PHY_REQ, with the PHYs that the sender would use.
+    /// LL_PHY_REQ, with the PHYs that the sender prefers.
     case phyRequest(sending: UInt8, receiving: UInt8)
     /// LL_PHY_UPDATE_IND: the PHYs that the sender uses from now on, for sending and receiving.
     case phyUpdate(sending: UInt8, receiving: UInt8)
@@ -152,20 +152,20 @@ package enum LinkPDU: Hashable, Sendable {
     case connectionUpdate(LEConnection.Parameters)
     /// LL_CONNECTION_PARAM_REQ.
     case parameterRequest(minimum: UInt16, LEConnection.Parameters)
-    /// LL_REJECT_EXT_IND, of the parameters.
+    /// LL_REJECT_EXT_IND, as the answer to a request for connection parameters.
     case parametersRejected(HCIStatus)
 }
 
 /// The lengths that a side can receive and wants to send in one PDU (Core Specification, Vol 6, Part B,
 /// 2.4.2.21).
 package struct DataLengths: Hashable, Sendable {
-    /// How many bytes it takes.
+    /// The largest number of bytes that the side can receive in a PDU.
     package var receivedOctets: UInt16
-    /// How long one of those may be on the air, in microseconds.
+    /// The longest time of a received PDU, in microseconds.
     package var receivedTime: UInt16
-    /// How many bytes it would send.
+    /// The largest number of bytes that the side wants to send in a PDU.
     package var sentOctets: UInt16
-    /// The time that such a PDU is on the air, in microseconds.
+    /// The longest time of a sent PDU, in microseconds.
     package var sentTime: UInt16
 
     /// Lengths.

@@ -1,6 +1,6 @@
-/// A moment on an air, counted from its beginning.
+/// A time on an air, counted from the air's beginning.
 package struct AirTime: Comparable, Hashable, Sendable {
-    /// How long after the beginning.
+    /// The microseconds since the beginning.
     package var microseconds: Int64
 
     /// A time, in microseconds since the beginning.
@@ -11,18 +11,18 @@ package struct AirTime: Comparable, Hashable, Sendable {
     /// The beginning.
     package static let zero = AirTime(microseconds: 0)
 
-    /// Whether one comes before the other.
+    /// Whether the first time is earlier.
     package static func < (left: AirTime, right: AirTime) -> Bool { left.microseconds < right.microseconds }
 
-    /// The time a number of microseconds later.
+    /// The time that is a number of microseconds later.
     package static func + (time: AirTime, microseconds: Int64) -> AirTime {
         AirTime(microseconds: time.microseconds &+ microseconds)
     }
 
-    /// How many microseconds lie between two.
+    /// The number of microseconds from the second time to the first.
     package static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
 
-    /// The earlier of two moments; `nil` means never.
+    /// The earlier of two times; `nil` means never.
     static func earlier(_ one: AirTime?, _ other: AirTime?) -> AirTime? {
         guard let one, let other else { return one ?? other }
         return min(one, other)
@@ -31,16 +31,16 @@ package struct AirTime: Comparable, Hashable, Sendable {
 
 /// A station that sends and receives on an air.
 ///
-/// The number of a station is random, so that processes need not agree on who assigns numbers.
+/// The number of a station is random, so that processes need not coordinate the numbers.
 package struct Station: Hashable, Sendable, Comparable {
-    /// The number; no station has 0.
+    /// The number of the station, which is never 0.
     package let rawValue: UInt64
 
-    /// The station with this number.
+    /// Makes the station with this number.
     package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// An order, the same in each run.
+    /// Orders stations by their number, so that the order is the same in each run.
     package static func < (left: Station, right: Station) -> Bool { left.rawValue < right.rawValue }
 }

@@ -2,30 +2,30 @@ public import MynahCore
 
 /// The capabilities of a virtual controller.
 public struct ControllerConfiguration: Sendable {
-    /// AES-128 of one block.
+    /// Encrypts one block with AES-128.
     ///
-    /// Key and block are in the byte order of FIPS 197. If it returns `nil`, commands that need it are
-    /// unknown commands.
+    /// The key and the block are in the byte order of FIPS 197. If the function returns `nil`, commands that
+    /// need it are unknown commands.
     public typealias Cipher = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
-    /// The controller's public address, by which it is found again.
+    /// The controller's public address, under which peers recognize it.
     public var address: DeviceAddress
-    /// The most bytes of one ACL packet, 27 to 251.
+    /// The largest length of an ACL packet, 27 to 251 bytes.
     package var packetLength: Int
-    /// How many ACL packets it takes before one is acknowledged, 1 to 255.
+    /// The number of ACL packets that the controller can buffer, 1 to 255.
     package var packetCount: Int
-    /// `true` if the controller has advertising sets and the other commands of Bluetooth 5.
+    /// `true` if the controller supports advertising sets and the other extended commands of Bluetooth 5.
     package var isExtended: Bool
-    /// How many advertising sets it has.
+    /// The number of advertising sets.
     package var setCount: Int
-    /// How many links it holds.
+    /// The largest number of links.
     package var linkCount: Int
-    /// How many devices fit into its filter accept list, and how many into its resolving list.
+    /// The number of entries in the filter accept list, and in the resolving list.
     package var listLength: Int
     /// AES-128, for LE Encrypt and for resolving addresses.
     package var cipher: Cipher?
 
-    /// A controller with current features and this address.
+    /// The configuration of a controller with current features and this address.
     public init(
         address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
         setCount: Int = 64, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil

@@ -4,17 +4,17 @@ import MynahSupport
 package enum ControllerOutput: Hashable, Sendable {
     /// A packet for the host.
     case host(H4Packet)
-    /// A PDU for one station, or for every station that listens if `to` is `nil`.
+    /// A PDU for one station, or for all listening stations if `to` is `nil`.
     case air(AirPDU, to: Station?)
 }
 
 /// A controller's outputs in order, and the event masks of its host.
 ///
-/// Every part of the controller writes its events and PDUs into it.
+/// Every part of the controller adds its events and PDUs.
 struct ControllerOutbox: Sendable {
-    /// The events and PDUs that were not collected yet.
+    /// The outputs that were not collected yet.
     var outputs: [ControllerOutput] = []
-    /// The generation of the first command that belongs to one.
+    /// The generation of the first command that belongs to a generation.
     private(set) var generation: CommandGeneration?
     private var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
     private var leEventMask: UInt64 = 0x1F
@@ -31,7 +31,7 @@ struct ControllerOutbox: Sendable {
 
     // MARK: Commands
 
-    /// Returns whether the host may use a command of a generation; the first one decides (3.1.1).
+    /// Returns whether the host may use a command of a generation; the first such command decides (3.1.1).
     mutating func admits(_ wanted: CommandGeneration) -> Bool {
         if let generation { return generation == wanted }
         generation = wanted
@@ -52,8 +52,7 @@ struct ControllerOutbox: Sendable {
         return .success
     }
 
-    /// Answers a command with Command Complete or Command Status, and puts it before the outputs from `place`
-    /// on.
+    /// Answers a command with Command Complete or Command Status, before the outputs from index `place` on.
     ///
     /// No event mask suppresses these two events.
     mutating func answer(_ opcode: HCIOpcode, _ answer: CommandAnswer, isLong: Bool, at place: Int) {
@@ -70,7 +69,7 @@ struct ControllerOutbox: Sendable {
 
     // MARK: Events
 
-    /// Whether the host takes an LE event.
+    /// Whether the host enabled an LE event.
     func takesLE(_ subevent: UInt8) -> Bool {
         takes(HCIEvent.leMeta) && leEventMask & 1 << UInt64(max(Int(subevent) - 1, 0)) != 0
     }
@@ -82,13 +81,13 @@ struct ControllerOutbox: Sendable {
         return bit >= 64 || eventMask & 1 << UInt64(bit) != 0
     }
 
-    /// Reports an event, if the host takes it.
+    /// Adds an event, if the host enabled it.
     mutating func report(_ code: UInt8, _ parameters: [UInt8]) {
         guard takes(code) else { return }
         outputs.append(.host(HCIEvent(code, parameters).packet))
     }
 
-    /// Reports an LE event, if the host takes it.
+    /// Adds an LE event, if the host enabled it.
     mutating func reportLE(_ subevent: UInt8, _ parameters: [UInt8]) {
         guard takesLE(subevent) else { return }
         outputs.append(.host(HCIEvent(HCIEvent.leMeta, [subevent] + parameters).packet))
@@ -96,12 +95,12 @@ struct ControllerOutbox: Sendable {
 
     // MARK: Data and PDUs
 
-    /// Gives the host an ACL packet.
+    /// Adds an ACL packet for the host.
     mutating func deliver(_ packet: ACLPacket) {
         outputs.append(.host(packet.packet))
     }
 
-    /// Sends a PDU to a station, or to every station that listens if `station` is `nil`.
+    /// Adds a PDU for a station, or for all listening stations if `station` is `nil`.
     mutating func transmit(_ pdu: AirPDU, to station: Station?) {
         outputs.append(.air(pdu, to: station))
     }

@@ -3,7 +3,7 @@ struct DueStation: Comparable, Sendable {
     var time: AirTime
     var station: Station
 
-    /// The earlier one, and at the same time the one with the smaller number.
+    /// Whether the first event is earlier; at the same time, the smaller station number comes first.
     static func < (left: DueStation, right: DueStation) -> Bool {
         left.time == right.time ? left.station < right.station : left.time < right.time
     }

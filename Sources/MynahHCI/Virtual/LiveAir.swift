@@ -1,16 +1,16 @@
 import MynahCore
 package import MynahSupport
 
-/// An air for several threads, with the time of the system's clock or of a test.
+/// An air for several threads, whose time is the system's clock, a test's, or a run's virtual time.
 ///
-/// The sender does the air's work in the same call, so there is no change of thread between two hosts of
-/// one process. The air's own thread handles only timed events, and sleeps between them.
+/// The thread that sends a packet also delivers it, so there is no change of thread between two hosts of one
+/// process. The air's own thread handles only timed events, and sleeps between them.
 public final class LiveAir: Sendable {
     /// The source of the time.
     public enum Time: Hashable, Sendable {
         /// The system's clock.
         case real
-        /// The caller of `advance(by:)`.
+        /// Calls of `advance(by:)` move the time.
         case manual
     }
 
@@ -24,29 +24,29 @@ public final class LiveAir: Sendable {
         var air: Air
         var receivers = SortedMap<Station, PacketReceiver>()
         var elsewhere: (@Sendable (AirMessage) -> Void)?
-        /// Whether this process wants advertising, as other processes last heard.
+        /// Whether this process wants advertising, as last sent to the other processes.
         var wantsAdvertising = false
         var captures: [@Sendable (AirFrame) -> Void] = []
-        /// The outputs of the air while they are processed; empty otherwise.
+        /// The outputs of the air while they are being processed; empty otherwise.
         var outputs: [Air.Output] = []
         /// The PDUs to deliver, in the order in which they were sent.
         var deliveries: [Delivery] = []
-        /// Somebody is delivering, and will go on until nothing waits.
+        /// Whether a thread is delivering, which continues until nothing waits.
         var isDelivering = false
         /// The time that the alarm is set for, or `nil` if it is not set.
         var armed: AirTime?
         var source: Source
-        /// The alarm that is set, with virtual time.
+        /// The number of the scheduled alarm, with virtual time.
         var scheduled: UInt64?
     }
 
     private enum Source: Sendable {
         case machine(AirClock)
         case manual
-        /// The virtual time of a run, and its value when the air began.
+        /// The virtual time of a run, with its value when the air began.
         case virtual(VirtualTime, start: Int64)
 
-        /// The time on the air, if the next event is due at `due`; `nil` if the caller moves it.
+        /// The time on the air, if the next event is due at `due`; `nil` for manual time.
         mutating func now(due: AirTime?) -> AirTime? {
             switch self {
             case .machine(var clock):
@@ -63,7 +63,7 @@ public final class LiveAir: Sendable {
     private let loop: EventLoop
     private let alarm: Lock<EventLoop.Alarm?>
 
-    /// An empty air; all its random numbers follow from the seed.
+    /// Makes an empty air; all its random numbers follow from the seed.
     public convenience init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
         self.init(seed, time, time == .real ? .machine(AirClock(start: EventLoop.now)) : .manual)
         guard time == .real else { return }
@@ -71,7 +71,7 @@ public final class LiveAir: Sendable {
         alarm.withLock { $0 = made }
     }
 
-    /// An empty air with a run's virtual time; all its random numbers follow from the seed.
+    /// Makes an empty air with a run's virtual time; all its random numbers follow from the seed.
     package convenience init(seed: UInt64, time: VirtualTime) {
         self.init(seed, .real, .virtual(time, start: time.microseconds))
     }
@@ -92,13 +92,13 @@ public final class LiveAir: Sendable {
         VirtualTransport(air: self, configuration: configuration)
     }
 
-    /// How many controllers of this process are on it.
+    /// The number of this process's controllers on the air.
     package var count: Int { state.withLock { $0.air.count } }
 
-    /// The time on it.
+    /// The time on the air.
     package var now: AirTime { state.withLock { $0.air.now } }
 
-    /// Advances the time of an air with the time `manual`.
+    /// Advances the time of an air with `manual` time.
     public func advance(by microseconds: Int64) {
         precondition(time == .manual, "the clock moves the time of this air")
         enter { air in air.pass(to: air.now + microseconds) }
@@ -149,7 +149,7 @@ public final class LiveAir: Sendable {
 
     // MARK: - Other processes
 
-    /// Has `elsewhere` called with the messages for other processes; `nil` if there are none.
+    /// Sets the function that receives the messages for other processes, or removes it with `nil`.
     func share(_ elsewhere: (@Sendable (AirMessage) -> Void)?) {
         let isMine = state.withLock { state in
             state.elsewhere = elsewhere
@@ -166,7 +166,7 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Gives `capture` too every frame that this process sends or receives, in order and on any thread.
+    /// Also passes each frame that this process sends or receives to `capture`, in order and on any thread.
     func capture(_ capture: @escaping @Sendable (AirFrame) -> Void) {
         state.withLock { $0.captures.append(capture) }
         enter { $0.isMonitored = true }
@@ -191,9 +191,9 @@ public final class LiveAir: Sendable {
         if isMine { deliver() }
     }
 
-    /// Waits for the next event, unless it is waited for already.
+    /// Schedules the alarm for the next event, unless it is scheduled already.
     ///
-    /// Returns the time of the machine's clock that the alarm is to be set to, or `nil`.
+    /// Returns the time of the machine's clock for which the caller has to set the alarm, or `nil`.
     private func arm(_ state: inout State) -> Int64? {
         guard let due = state.air.due, state.armed.map({ due < $0 }) ?? true else { return nil }
         switch state.source {
@@ -238,7 +238,7 @@ public final class LiveAir: Sendable {
         return true
     }
 
-    /// Delivers until nothing waits, outside the lock, because a receiver may send at once.
+    /// Delivers until nothing waits, without holding the lock, because a receiver may send at once.
     private func deliver() {
         var batch: [Delivery] = []
         while true {

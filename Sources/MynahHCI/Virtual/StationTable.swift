@@ -2,8 +2,8 @@ import MynahSupport
 
 /// Values by station, for any number of them.
 ///
-/// A value is changed in place. When a station comes or goes, only the numbers of places move, and not the
-/// values, which are large. A place is valid until a station is removed.
+/// A value is changed in place. When a station is added or removed, only indices move, and not the values,
+/// which are large. An index is valid until a station is removed.
 struct StationTable<Value> {
     private var places = SortedMap<Station, Int>()
     private var stations: [Station] = []
@@ -12,13 +12,13 @@ struct StationTable<Value> {
     var count: Int { values.count }
     var indices: Range<Int> { values.indices }
 
-    /// The place of a station, or `nil` if it has none.
+    /// The index of a station, or `nil` if it is not in the table.
     func index(of station: Station) -> Int? { places[station] }
 
-    /// The station at a place.
+    /// The station at an index.
     func station(at index: Int) -> Station { stations[index] }
 
-    /// The value at a place.
+    /// The value at an index.
     subscript(at index: Int) -> Value {
         _read { yield values[index] }
         _modify { yield &values[index] }
@@ -31,7 +31,7 @@ struct StationTable<Value> {
         values.append(value)
     }
 
-    /// Removes a station; the last one takes its place.
+    /// Removes a station; the last one moves to its index.
     mutating func remove(_ station: Station) {
         guard let index = places.removeValue(forKey: station), let last = stations.last else { return }
         if last != station {

@@ -4,8 +4,8 @@ import MynahSupport
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
 ///
 /// The controller has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come
-/// out. Its commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6,
-/// Part B. Each state of the link layer is a part of its own; the controller passes on what comes in.
+/// out. Its commands are those of the Core Specification, Vol 4, Part E, 7, and its Link Layer follows Vol 6,
+/// Part B. Each state of the Link Layer has a type of its own, to which the controller passes its input.
 package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
     var random: SeededRandom
@@ -18,7 +18,7 @@ package struct VirtualController: Sendable {
     var initiator = Initiator()
     var connections: Connections
 
-    /// A controller that has just been switched on; everything that it draws follows from the seed.
+    /// A controller that has just been switched on; all its random numbers follow from the seed.
     package init(_ configuration: ControllerConfiguration, seed: UInt64) {
         self.configuration = configuration
         random = SeededRandom(seed: seed)
@@ -31,14 +31,14 @@ package struct VirtualController: Sendable {
     /// `true` if the controller listens for advertising now.
     package var isListening: Bool { scanner.isOn || initiator.isOn }
 
-    /// The time of the next call to `pass` if nothing is received, or `nil` for never.
+    /// The time at which `pass` must be called if nothing is received, or `nil` for never.
     package var due: AirTime? {
         AirTime.earlier(AirTime.earlier(advertiser.due, connections.due), scanner.due)
     }
 
     // MARK: The host
 
-    /// Receives a packet of the host, and puts the outputs into the outbox.
+    /// Handles a packet of the host, and adds the outputs to the outbox.
     mutating func receive(_ packet: H4Packet, at time: AirTime) {
         now = max(now, time)
         switch packet.type {
@@ -54,8 +54,9 @@ package struct VirtualController: Sendable {
         }
     }
 
-    /// Performs a command, and answers it before anything that follows from it; `parameters` is `nil` if its
-    /// lengths disagree.
+    /// Performs a command; its answer precedes all other outputs of the command.
+    ///
+    /// `parameters` is `nil` if the packet's lengths disagree.
     private mutating func perform(_ opcode: HCIOpcode, _ parameters: [UInt8]?) {
         let place = outbox.outputs.count
         guard let row = CommandRow.all[opcode], row.isKnown(to: configuration) else {
@@ -65,8 +66,8 @@ package struct VirtualController: Sendable {
         outbox.answer(opcode, answer, isLong: row.isLong, at: place)
     }
 
-    /// HCI Reset: connections end without a word, as in a controller that lost its power, and the peers
-    /// notice by themselves.
+    /// HCI Reset: connections end without notice, as if the controller had lost power, and the peers detect a
+    /// supervision timeout.
     mutating func reset() {
         var new = VirtualController(configuration, seed: 0)
         new.random = random
@@ -76,10 +77,10 @@ package struct VirtualController: Sendable {
         self = new
     }
 
-    /// Whether the random address can't be changed.
+    /// Whether the random address is in use, so that it cannot be changed.
     var usesRandomAddress: Bool { isListening || !outbox.isExtended && advertiser.isOn }
 
-    /// Whether the filter accept list can't be changed.
+    /// Whether the filter accept list is in use, so that it cannot be changed.
     var usesAcceptList: Bool {
         scanner.usesAcceptList || initiator.usesAcceptList || advertiser.usesAcceptList
     }
@@ -89,7 +90,7 @@ package struct VirtualController: Sendable {
 
     // MARK: The air
 
-    /// Receives a PDU of another station with its RSSI in dBm, and puts the outputs into the outbox.
+    /// Handles a PDU of another station with its RSSI in dBm, and adds the outputs to the outbox.
     mutating func receive(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) {
         now = max(now, time)
         switch pdu {
@@ -104,7 +105,7 @@ package struct VirtualController: Sendable {
         }
     }
 
-    /// Hears an advertisement as scanner and as initiator.
+    /// Handles an advertisement as scanner and as initiator.
     private mutating func hear(_ advertisement: AirAdvertisement, from station: Station, rssi: Int8) {
         // A host that uses legacy commands gets no reports of extended PDUs (Vol 4, Part E, 7.7.65.2).
         guard outbox.isExtended || advertisement.properties.contains(.legacy) else { return }
@@ -152,7 +153,7 @@ package struct VirtualController: Sendable {
 
     // MARK: Time
 
-    /// Does everything that is due, and puts the outputs into the outbox.
+    /// Handles everything that is due, and adds the outputs to the outbox.
     mutating func pass(to time: AirTime) {
         now = max(now, time)
         advertiser.advance(to: now, &addresses, &random, &outbox)

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A transport to a virtual controller on an air.
 ///
-/// `open` switches a new controller on and `close` switches it off. Its peers notice that when the
+/// `open` switches a new controller on and `close` switches it off. Its peers lose their links when the
 /// supervision timeout expires.
 public final class VirtualTransport: HCITransport {
     private struct State {
@@ -11,13 +11,13 @@ public final class VirtualTransport: HCITransport {
         var receiver: PacketReceiver?
         /// The distance of the controller, or `nil` if it is out of range.
         var distance: AirDistance? = .usual
-        /// The distances of the controller from devices, or `nil` if they do not hear each other.
+        /// The distances of the controller from devices; `nil` if the two do not receive each other.
         var devices: [DeviceAddress: AirDistance?] = [:]
     }
 
     private let air: LiveAir
     private let configuration: ControllerConfiguration
-    /// Keeps the shared air alive as long as the transport.
+    /// The shared air, which stays alive as long as the transport.
     private let keeping: SharedAir?
     private let state = Lock(State())
 
@@ -32,7 +32,7 @@ public final class VirtualTransport: HCITransport {
     /// The station of the controller on the air, or `nil` if it is switched off.
     package var station: Station? { state.withLock { $0.station } }
 
-    /// Whether its controller is on this air.
+    /// Whether the controller is on this air.
     package func isOn(_ air: LiveAir) -> Bool { air === self.air }
 
     /// Switches the controller on.
@@ -61,10 +61,10 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Sets the controller's distance from all others of its air, now and after each `open`; `nil` is
+    /// Sets the controller's distance from all others on its air, now and after each `open`; `nil` puts it
     /// out of range.
     ///
-    /// A link that is lost by it ends by its supervision timeout.
+    /// A link that this interrupts ends by its supervision timeout.
     public func setDistance(_ distance: AirDistance?) {
         state.withLock { state in
             state.distance = distance
@@ -72,7 +72,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Sets the controller's distance from the device with an address; `nil` is out of range.
+    /// Sets the controller's distance from the device with an address; `nil` puts it out of range.
     public func setDistance(_ distance: AirDistance?, from device: DeviceAddress) {
         state.withLock { state in
             state.devices[device] = .some(distance)
@@ -80,7 +80,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Forgets the distance that was set for a device's address.
+    /// Clears the distance from the device with an address.
     public func forgetDistance(from device: DeviceAddress) {
         state.withLock { state in
             state.devices.removeValue(forKey: device)
@@ -88,7 +88,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Gives a packet to the controller, which answers in this call.
+    /// Passes a packet to the controller, which answers during this call.
     public func send(_ packet: H4Packet) {
         guard let station else { return }
         air.handle(packet, of: station)

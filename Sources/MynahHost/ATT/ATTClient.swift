@@ -4,8 +4,8 @@ import MynahSupport
 /// The client's end of one ATT bearer (Core Specification, Vol 3, Part F), without I/O: procedures and PDUs
 /// in, actions out.
 ///
-/// Procedures run one after the other, because prepared writes of two would mix in the server's one queue; of
-/// each, one request is under way at a time (3.3.2).
+/// Procedures run one after the other, because the server has one queue, in which the prepared writes of two
+/// procedures would mix. A procedure sends one request at a time (3.3.2).
 struct ATTClient {
     /// An action for the driver.
     enum Action: Hashable, Sendable {
@@ -23,32 +23,33 @@ struct ATTClient {
     /// The parameters that both ends of a bearer have agreed on.
     struct Bearer: Hashable, Sendable {
         var mtu = GATT.defaultMTU
-        /// The client has asked for an MTU, which it does once (3.4.2.1).
+        /// `true` after the client has sent its Exchange MTU request, which it may send only once (3.4.2.1).
         var hasExchangedMTU = false
-        /// The client has discovered services, which may change.
+        /// `true` after the client has discovered services, which may change.
         var hasDiscovered = false
         var serviceChanged = ServiceChanged.unknown
     }
 
-    /// The MTU is the server's end's too, which may have agreed on another.
+    /// The parameters of the bearer; the MTU also applies to the server at this end, which may have agreed on
+    /// it.
     var bearer = Bearer()
-    /// Whether indications are confirmed.
+    /// Whether the client confirms indications.
     var confirmsIndications = true
-    /// The opcode of the request that was sent and not answered yet.
+    /// The opcode of the request that is waiting for its response, or `nil`.
     private var asked: UInt8?
     private var running: QueuedProcedure?
     private var waiting: [QueuedProcedure] = []
-    /// A transaction was not completed in time: no other may follow on this bearer (3.3.3).
+    /// `true` after a transaction timeout: no other transaction may follow on this bearer (3.3.3).
     private(set) var isDead = false
-    /// How many requests were sent; names the one that is under way.
+    /// The number of requests that were sent, which identifies the current one.
     private(set) var transaction: UInt64 = 0
 
-    /// Whether a request is under way.
+    /// Whether a request is waiting for its response.
     var isAwaiting: Bool { asked != nil }
 
-    /// Whether a PDU is for a client: a response, a notification or an indication.
+    /// Whether a PDU with this opcode is for a client: a response, a notification or an indication.
     ///
-    /// Any other is for the server, which answers an unknown request.
+    /// Any other PDU is for the server, which answers an unknown request.
     static func takes(_ opcode: UInt8) -> Bool { ATTOpcode.isOfServer(opcode) }
 
     /// Queues a procedure; `done` is called once, in the call in which it ends.
@@ -69,7 +70,7 @@ struct ATTClient {
         }
     }
 
-    /// Sends the next request of the procedure that runs, or ends it if there is none.
+    /// Sends the next request of the current procedure, or ends the procedure if there is no further request.
     private mutating func carryOn(_ request: [UInt8]?, from before: Bearer, _ actions: inout [Action]) {
         if bearer.mtu != before.mtu { actions.append(.mtuChanged(bearer.mtu)) }
         if bearer.serviceChanged != before.serviceChanged,
@@ -87,20 +88,21 @@ struct ATTClient {
         actions.append(.send(request))
     }
 
-    /// Subscribes to Service Changed at the first discovery: the discovered services can change.
+    /// Subscribes to Service Changed at the first discovery, because the discovered services can change.
     private mutating func lookForServiceChanged() {
         bearer.serviceChanged = .unavailable
         waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
     }
 
-    /// The link is protected better than before: a server that refused the subscription may accept it.
+    /// Subscribes again to Service Changed after the link's security has increased: the server may have
+    /// refused before.
     mutating func secured(into actions: inout [Action]) {
         guard !isDead, case .refused = bearer.serviceChanged else { return }
         lookForServiceChanged()
         startNext(&actions)
     }
 
-    /// Receives a PDU of the server.
+    /// Handles a PDU of the server.
     ///
     /// A response without a request is dropped.
     mutating func receive(_ bytes: [UInt8], into actions: inout [Action]) {
@@ -148,14 +150,14 @@ struct ATTClient {
         startNext(&actions)
     }
 
-    /// The 30 s of a transaction are over, unless it was answered meanwhile.
+    /// Handles the transaction timeout of 30 s, unless the request was answered in the meantime.
     mutating func timedOut(_ number: UInt64) {
         guard isAwaiting, transaction == number else { return }
         isDead = true
         end(Self.overdue)
     }
 
-    /// Ends all requests with an error: none will be answered any more.
+    /// Ends all requests with an error, because none will be answered any more.
     mutating func end(_ error: RequestError) {
         let all = [running].compactMap { $0 } + waiting
         asked = nil

@@ -67,7 +67,7 @@ enum ATTClientPDU {
         [ATTOpcode.executeWriteRequest, isCancelled ? 0 : 1]
     }
 
-    /// ATT knows 16 and 128 bits only (3.2.1).
+    /// The UUID's bytes on the air: ATT knows 16-bit and 128-bit UUIDs only (3.2.1).
     static func onAir(_ uuid: BluetoothUUID) -> [UInt8] {
         let shortest = uuid.shortest
         return (shortest.width == .bits32 ? uuid.in128Bits : shortest).littleEndianBytes

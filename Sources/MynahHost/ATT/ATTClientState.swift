@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The state of a client that its bond keeps: its configuration of characteristics and of itself (Core
-/// Specification, Vol 3, Part G, 2.5.2, 3.3.3.3 and 7.2).
+/// The state that the server keeps for a bonded client: Client Characteristic Configurations, supported
+/// features and change-awareness (Core Specification, Vol 3, Part G, 2.5.2, 3.3.3.3 and 7.2).
 struct ATTClientState: Sendable {
     /// Whether the client is change-aware (Vol 3, Part G, 2.5.2.1).
     enum Awareness: Hashable {
@@ -12,13 +12,13 @@ struct ATTClientState: Sendable {
         case informed
     }
 
-    /// The client's configuration of characteristics, by handle of the descriptor.
+    /// The Client Characteristic Configurations, by the handle of the descriptor.
     var configurations = SortedMap<AttributeHandle, UInt16>()
     /// The Client Supported Features.
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
-    /// `true` if the client takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
+    /// `true` if the client supports several values in one notification: bit 2 (Vol 3, Part G, 7.2).
     var takesMultipleNotifications: Bool { features & 4 != 0 }
 
     /// Notes that the client does not know the current database.
@@ -27,7 +27,7 @@ struct ATTClientState: Sendable {
         if features & 1 != 0 { awareness = .unaware }
     }
 
-    /// The value, if the host itself has it; `nil` if the application is asked for it.
+    /// The value of an attribute if the host knows it, or `nil` if the application is asked for it.
     func known(_ attribute: Attribute, _ database: AttributeDatabase) -> [UInt8]? {
         switch attribute.content {
         case .constant, .service: return attribute.constantValue
@@ -40,7 +40,7 @@ struct ATTClientState: Sendable {
         }
     }
 
-    /// Writes an attribute that is the client's own state.
+    /// Writes an attribute that is part of this state.
     mutating func write(_ value: [UInt8], to attribute: Attribute) throws(ATTServer.Denial) -> [ATTAction] {
         switch attribute.content {
         case .configuration(let key, let allowed):
@@ -67,7 +67,7 @@ struct ATTClientState: Sendable {
         return [.configured(key, bits)]
     }
 
-    /// A feature that was set cannot be taken back (Vol 3, Part G, 7.2).
+    /// Sets the Client Supported Features; a feature that was set cannot be cleared (Vol 3, Part G, 7.2).
     private mutating func setFeatures(
         _ handle: AttributeHandle, _ value: [UInt8]
     ) throws(ATTServer.Denial) -> [ATTAction] {

@@ -1,12 +1,12 @@
 import MynahCore
 
-/// The services and the security of the link, from which a request is answered.
+/// The services and the security of a link, against which its requests are checked.
 struct ATTContext {
     var database: AttributeDatabase
     var security: LinkSecurity
 
-    /// The attribute, if it may be read: handle, permission, the link's protection, then whether it is served
-    /// now.
+    /// Returns the attribute, or throws if it may not be read; checks the handle, the permission, the link's
+    /// security, and whether the attribute is disabled.
     func readable(_ handle: AttributeHandle) throws(ATTServer.Denial) -> Attribute {
         guard let attribute = database[handle] else { throw ATTServer.Denial(.invalidHandle, at: handle) }
         guard attribute.access.canRead else { throw ATTServer.Denial(.readNotPermitted, at: handle) }
@@ -15,8 +15,8 @@ struct ATTContext {
         return attribute
     }
 
-    /// The attribute, if it may be written with a request: handle, permission, the link's protection, then
-    /// whether it is served now.
+    /// Returns the attribute, or throws if a request may not write it; checks the handle, the permission, the
+    /// link's security, and whether the attribute is disabled.
     func writable(_ handle: AttributeHandle) throws(ATTServer.Denial) -> Attribute {
         guard let attribute = database[handle] else { throw ATTServer.Denial(.invalidHandle, at: handle) }
         guard attribute.access.canWrite else { throw ATTServer.Denial(.writeNotPermitted, at: handle) }

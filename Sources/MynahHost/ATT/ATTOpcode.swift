@@ -40,9 +40,9 @@ package enum ATTOpcode {
         handleValueIndication, readMultipleVariableResponse, multipleHandleValueNotification,
     ]
 
-    /// Whether an opcode is one that a server sends, and so is never answered by one.
+    /// Whether a PDU with this opcode is sent by a server, and must not be answered by one.
     package static func isOfServer(_ opcode: UInt8) -> Bool { ofServer.contains(opcode) }
 
-    /// Whether an opcode is of a command, which is never answered, not even with an error.
+    /// Whether a PDU with this opcode is a command, which is never answered, not even with an error.
     package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }

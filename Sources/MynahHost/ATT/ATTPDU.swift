@@ -3,7 +3,7 @@ import MynahSupport
 
 /// PDUs that a server sends (Core Specification, Vol 3, Part F, 3.4).
 enum ATTPDU {
-    /// An Error Response; a request that is not supported at all names no handle (3.4.1.1).
+    /// An Error Response; for a request that is not supported, the handle is 0 (3.4.1.1).
     static func error(_ error: ATTError, to opcode: UInt8, at handle: AttributeHandle) -> [UInt8] {
         var writer = ByteWriter(capacity: 5)
         writer.write(ATTOpcode.errorResponse)
@@ -20,7 +20,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// An opcode and a value, which is cut to ATT_MTU.
+    /// A PDU of an opcode and a value, which is cut to ATT_MTU.
     static func value(_ opcode: UInt8, _ value: some Sequence<UInt8>, mtu: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1 + min(value.underestimatedCount, mtu - 1))
@@ -38,7 +38,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// A notification of several values, each after its length.
+    /// A notification of several values, each preceded by its length.
     static func multipleHandleValue(_ values: [(handle: AttributeHandle, value: [UInt8])]) -> [UInt8] {
         var writer = ByteWriter(capacity: values.reduce(1) { $0 + 4 + $1.value.count })
         writer.write(ATTOpcode.multipleHandleValueNotification)

@@ -17,18 +17,20 @@ package enum ATTRequest: Hashable, Sendable {
     case readMultipleVariable([AttributeHandle])
     case confirmation
     case writeCommand(AttributeHandle, [UInt8])
-    /// The signature is the 12 bytes after the value.
+    /// A signed write command; its signature is the 12 bytes after the value.
     case signedWriteCommand(AttributeHandle, [UInt8], signature: [UInt8])
 
-    /// Why bytes are no request; nothing is answered where the error is nil.
+    /// The reason that bytes are not a request; if the error is `nil`, no answer is sent.
     package struct Refusal: Error, Hashable {
         package var error: ATTError?
         package var opcode: UInt8
         package var handle = AttributeHandle.none
     }
 
-    /// Parses a PDU; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an
-    /// unknown command nothing (3.3, 3.4.1.1).
+    /// Parses a PDU.
+    ///
+    /// Throws `invalidPDU` for a wrong length, `requestNotSupported` for an unknown request, and a refusal
+    /// without an error for an unknown command (3.3, 3.4.1.1).
     package init(_ bytes: [UInt8]) throws(Refusal) {
         var reader = ByteReader(bytes)
         guard let opcode = reader.readUInt8() else { throw Refusal(error: nil, opcode: 0) }
@@ -38,7 +40,7 @@ package enum ATTRequest: Hashable, Sendable {
         self = request
     }
 
-    /// Nil: the length is wrong.
+    /// Parses the parameters of a PDU, or returns `nil` if the length is wrong.
     private static func parse(_ opcode: UInt8, _ reader: inout ByteReader) throws(Refusal) -> ATTRequest? {
         switch opcode {
         case ATTOpcode.exchangeMTURequest:
@@ -95,14 +97,14 @@ package enum ATTRequest: Hashable, Sendable {
 
     /// Whether an unknown PDU is a request, which needs a response.
     ///
-    /// Bit 6 says that it is a command (3.3.1). PDUs of a server may come here by mistake, and are dropped.
-    /// Every other opcode is a request that this server does not support (3.3.2).
+    /// Bit 6 of the opcode marks a command (3.3.1). A server's PDU that arrives by mistake is dropped. Any
+    /// other opcode is a request that this server does not support (3.3.2).
     private static func isRequest(_ opcode: UInt8) -> Bool {
         !ATTOpcode.isCommand(opcode) && !ATTOpcode.isOfServer(opcode)
     }
 
-    /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle
-    /// (3.4.3.1).
+    /// Parses a range of handles; throws `invalidHandle`, with the starting handle, if the range starts at
+    /// zero or ends before it starts (3.4.3.1).
     private static func range(
         _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
     ) throws(Refusal) -> ClosedRange<AttributeHandle>? {
@@ -126,7 +128,7 @@ package enum ATTRequest: Hashable, Sendable {
         return (range, type)
     }
 
-    /// Two or more handles (3.4.4.7).
+    /// Parses two or more handles, or returns `nil` (3.4.4.7).
     private static func handles(_ reader: inout ByteReader) -> [AttributeHandle]? {
         var handles: [AttributeHandle] = []
         while let handle = reader.readAttributeHandle() { handles.append(handle) }

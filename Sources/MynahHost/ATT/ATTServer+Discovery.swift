@@ -3,7 +3,7 @@ import MynahSupport
 
 // Finding attributes (Core Specification, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension ATTServer {
-    /// Pairs of handle and type, all of one width.
+    /// Answers Find Information with pairs of handle and type; all types in a response have one width.
     func findInformation(
         _ range: ClosedRange<AttributeHandle>, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -31,7 +31,7 @@ extension ATTServer {
 
     /// Compares attributes until all are compared or the response is full.
     ///
-    /// One that may not be read, or whose read fails, does not count (3.4.3.3).
+    /// An attribute that may not be read, or whose read fails, does not match (3.4.3.3).
     mutating func continueSearch(_ search: ValueSearch, _ context: ATTContext) throws(Denial) -> [ATTAction] {
         var search = search
         while let handle = search.handles.first, 1 + 4 * (search.found.count + 1) <= mtu {
@@ -60,7 +60,8 @@ extension ATTServer {
         return [.send(writer.bytes)]
     }
 
-    /// Services with their ends, all with UUIDs of one width.
+    /// Answers Read By Group Type with services and their last handles; all UUIDs in a response have one
+    /// width.
     func readByGroupType(
         _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -88,12 +89,12 @@ extension ATTServer {
 extension Attribute {
     /// The last handle of the group that the attribute begins.
     ///
-    /// An attribute that begins no group has its own handle (3.4.3.3).
+    /// For an attribute that does not begin a group, this is its own handle (3.4.3.3).
     var groupEnd: AttributeHandle {
         if case .service(_, _, let end) = content { end } else { handle }
     }
 
-    /// Whether the attribute has the wanted value.
+    /// Whether the attribute's value equals the requested one.
     ///
     /// The UUID of a service may have either width.
     fileprivate func isEqual(_ value: [UInt8], _ wanted: [UInt8]) -> Bool {

@@ -25,9 +25,9 @@ extension ATTServer {
 
     // MARK: Several at once
 
-    /// Reads the values in order.
+    /// Continues to read several values in order.
     ///
-    /// The error of the first that may not be read is the answer (3.4.4.7, 3.4.4.11).
+    /// The first value that may not be read determines the error of the whole request (3.4.4.7, 3.4.4.11).
     mutating func continueMultiple(
         _ opcode: UInt8, _ handles: [AttributeHandle], _ values: [[UInt8]], _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -68,7 +68,7 @@ extension ATTServer {
         return try continueByType(range, handles, FoundAttributes(), context)
     }
 
-    /// Reads attributes of one length until the response is full (3.4.4.1).
+    /// Continues to read attributes with values of one length, until the response is full (3.4.4.1).
     mutating func continueByType(
         _ range: ClosedRange<AttributeHandle>, _ handles: [AttributeHandle], _ found: FoundAttributes,
         _ context: ATTContext

@@ -19,7 +19,7 @@ extension ATTServer {
         }
     }
 
-    /// A command is carried out or ignored, and never answered.
+    /// Carries out or ignores a command, and never answers it.
     func command(
         _ request: ATTRequest, _ pdu: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
@@ -50,7 +50,7 @@ extension ATTServer {
 
     // MARK: Prepared
 
-    /// Puts a part into the queue and echoes it.
+    /// Adds a part to the prepare queue, and returns the part in the response.
     ///
     /// The whole value is checked when the queue is executed.
     mutating func prepare(
@@ -65,7 +65,7 @@ extension ATTServer {
     ///
     /// The queue is empty afterwards either way.
     ///
-    /// The host's own attributes change after the application has accepted its part.
+    /// The host's own attributes change only after the application has accepted its part of the queue.
     mutating func execute(_ isCancelled: Bool, _ context: ATTContext) throws(Denial) -> [ATTAction] {
         let queue = prepared
         prepared = PrepareQueue()
@@ -78,7 +78,7 @@ extension ATTServer {
         return [.write(parts, wantsResponse: true)]
     }
 
-    /// Carries out the writes of a queue to the host's own attributes, and answers.
+    /// Carries out the queued writes to the host's own attributes, and returns the response.
     mutating func finish(_ own: [PrepareQueue.OwnWrite], _ context: ATTContext) throws(Denial) -> [ATTAction]
     {
         var actions: [ATTAction] = []

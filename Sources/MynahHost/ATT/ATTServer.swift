@@ -4,42 +4,44 @@ import MynahSupport
 /// An action of the server after a PDU.
 enum ATTAction: Hashable, Sendable {
     case send([UInt8])
-    /// Asks for a value from an offset on; `answered` brings it.
+    /// Ask the application for a value from an offset on; `answered` handles its answer.
     case read(AttributeKey, offset: Int)
-    /// Carry out a write; `answered` brings the response if one is wanted.
+    /// Write values of the application; `answered` handles its answer if the client wants a response.
     case write([WriteRequest.Part], wantsResponse: Bool)
-    /// A signed command, whose whole PDU's signature is to be checked before it is carried out.
+    /// Check the signature of the whole PDU of a signed command, and then write its value.
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
-    /// The host answered a read by itself.
+    /// Report that the host answered a read by itself.
     case answered(AttributeKey, offset: Int, [UInt8])
-    /// The host refused a request for a value of the application, or for its client characteristic
-    /// configuration.
+    /// Report that the host refused a request for a value or a Client Characteristic Configuration of the
+    /// application.
     case refused(AttributeKey, RefusedRequest.Access, ATTError)
-    /// A client configured a characteristic: 1 notifications, 2 indications.
+    /// Report that a client wrote a Client Characteristic Configuration: 1 for notifications, 2 for
+    /// indications.
     case configured(AttributeKey, UInt16)
-    /// An indication was confirmed.
+    /// Report that an indication was confirmed.
     case confirmed(AttributeHandle)
     case mtuChanged(Int)
-    /// The client said which features it has.
+    /// Report that the client has written its Client Supported Features.
     case clientFeatures(UInt8)
-    /// The client is change-aware: it knows the present services.
+    /// Report that the client is now change-aware: it knows the current services.
     case becameAware
 }
 
 /// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in,
 /// actions out.
 struct ATTServer: Sendable {
-    /// The request that waits for the application's answer.
+    /// A request that waits for the application's answer.
     enum Pending: Hashable {
         case read(opcode: UInt8, handle: AttributeHandle)
         case multiple(opcode: UInt8, handles: [AttributeHandle], values: [[UInt8]])
         case byType(range: ClosedRange<AttributeHandle>, handles: [AttributeHandle], found: FoundAttributes)
         case write(opcode: UInt8, handle: AttributeHandle)
-        /// The application's part of a queue that is carried out; the host's own follows.
+        /// An Execute Write request: the application has to answer its part, and the writes to the host's own
+        /// attributes follow.
         case execute(handle: AttributeHandle, [PrepareQueue.OwnWrite])
         case valueSearch(ValueSearch)
 
-        /// The access that the request needs, or `nil` if it compares values.
+        /// The access of the request, or `nil` if it compares values.
         var access: RefusedRequest.Access? {
             switch self {
             case .read, .multiple, .byType: .read
@@ -51,25 +53,25 @@ struct ATTServer: Sendable {
 
     /// A Find By Type Value request that is being answered.
     struct ValueSearch: Hashable {
-        /// The first handle of the range.
+        /// The lowest handle of the range.
         var start: AttributeHandle
         var value: [UInt8]
-        /// Attributes of the type that are not compared yet.
+        /// The handles of attributes of the type that are not compared yet.
         var handles: [AttributeHandle]
-        /// Attributes that match, each with the end of its group.
+        /// The handles of attributes that match, each with the last handle of its group.
         var found: [ClosedRange<AttributeHandle>] = []
 
-        /// Leaves out the next attribute.
+        /// Skips the next attribute.
         mutating func skip() { handles.removeFirst() }
 
-        /// Notes the result of comparing the next attribute.
+        /// Adds the result of comparing the next attribute.
         mutating func compared(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
             let handle = handles.removeFirst()
             if isMatch { found.append(handle...max(handle, groupEnd)) }
         }
     }
 
-    /// The largest MTU that this side takes.
+    /// The largest MTU that this side accepts.
     var ownMTU = 517
     private(set) var mtu = GATT.defaultMTU
     private(set) var pending: Pending?
@@ -119,11 +121,11 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// The request to report to the application because the host refused it.
+    /// The refused request to report to the application, or `nil` if it is not reported.
     ///
-    /// Two errors are not reported: that a client's database is out of sync, and that a search found
-    /// nothing. The latter's error names the handle at which the search began, with or without an
-    /// attribute there.
+    /// Two errors are not reported: the client's database is out of sync, or a search found nothing. The
+    /// error of such a search has the handle at which the search began, whether or not an attribute has that
+    /// handle.
     private func refusal(
         _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
     ) -> [ATTAction] {
@@ -137,7 +139,7 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// A request is answered with this error.
+    /// The error with which a request is answered, and the handle in the error.
     struct Denial: Error {
         var error: ATTError
         var handle: AttributeHandle
@@ -170,7 +172,7 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// Handles the answer of the application to the last question.
+    /// Handles the application's answer to the last request for a value or a write.
     ///
     /// A request for several values continues with the next one.
     mutating func answered(
@@ -232,7 +234,7 @@ struct ATTServer: Sendable {
 
     // MARK: MTU, notifications, indications
 
-    /// The MTU is the smaller of both sides', and never below the default (Part F, 3.4.2).
+    /// Handles Exchange MTU: the MTU is the smaller of both sides', and at least the default (Part F, 3.4.2).
     private mutating func exchange(_ theirs: UInt16) -> [ATTAction] {
         let new = max(GATT.defaultMTU, min(ownMTU, Int(theirs)))
         let response = ATTAction.send(ATTPDU.exchangeMTUResponse(UInt16(ownMTU)))
@@ -241,12 +243,12 @@ struct ATTServer: Sendable {
         return [response, .mtuChanged(new)]
     }
 
-    /// The client's end of the bearer, which is this side too, has agreed on an MTU.
+    /// Adopts the MTU that the client on this side of the bearer has agreed on.
     mutating func agreed(on mtu: Int) {
         self.mtu = max(GATT.defaultMTU, mtu)
     }
 
-    /// An indication, or `nil` if another one waits for its confirmation.
+    /// Returns an indication, or `nil` if another one waits for its confirmation.
     mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8]? {
         guard indicated == nil else { return nil }
         indicated = handle
@@ -259,7 +261,7 @@ struct ATTServer: Sendable {
         return [.confirmed(handle)]
     }
 
-    /// The client has confirmed that services changed (Vol 3, Part G, 2.5.2.1).
+    /// Notes that the client has confirmed an indication of Service Changed (Vol 3, Part G, 2.5.2.1).
     mutating func toldOfServices() {
         client.awareness = .aware
     }
@@ -283,8 +285,8 @@ extension ATTServer.Pending {
 }
 
 extension ATTRequest {
-    /// `true` if the request names attributes by handle, which a client gets wrong that knows another
-    /// database (Vol 3, Part G, 2.5.2.1).
+    /// `true` if the request contains attribute handles, which are wrong if the client knows an old database
+    /// (Vol 3, Part G, 2.5.2.1).
     var needsAwareness: Bool {
         switch self {
         case .readByType(let range, let type):
@@ -295,7 +297,7 @@ extension ATTRequest {
         }
     }
 
-    /// The access that it needs, or `nil` if it accesses no value.
+    /// The access of the request, or `nil` if it accesses no value.
     var access: RefusedRequest.Access? {
         switch self {
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: .read

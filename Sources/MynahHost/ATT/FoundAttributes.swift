@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The attributes that a Read By Type response will hold (Core Specification, Vol 3, Part F, 3.4.4.2).
+/// The attributes of a Read By Type Response (Core Specification, Vol 3, Part F, 3.4.4.2).
 struct FoundAttributes: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var handle: AttributeHandle
@@ -10,14 +10,14 @@ struct FoundAttributes: Hashable, Sendable {
 
     var entries: [Entry] = []
 
-    /// Whether one more of the first's length fits.
+    /// Whether there is room for one more value of the same length as the first.
     func hasRoom(mtu: Int) -> Bool {
         guard let first = entries.first else { return true }
         guard entries.allSatisfy({ $0.value.count == first.value.count }) else { return false }
         return 2 + (entries.count + 1) * (2 + first.value.count) <= mtu
     }
 
-    /// The response, with the entries that fit.
+    /// The response, with as many attributes as fit.
     func response(mtu: Int) -> [UInt8] {
         // A length is one byte: at most 253 of a value's bytes go into it.
         let length = min(entries.first?.value.count ?? 0, mtu - 4, 253)

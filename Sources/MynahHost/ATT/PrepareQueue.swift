@@ -2,7 +2,7 @@ import MynahCore
 
 /// The writes that a client has prepared (Core Specification, Vol 3, Part F, 3.4.6).
 struct PrepareQueue: Sendable {
-    /// A part of a value.
+    /// One prepared write: a part of a value.
     struct Entry: Hashable {
         var handle: AttributeHandle
         var offset: UInt16
@@ -15,7 +15,7 @@ struct PrepareQueue: Sendable {
         var value: [UInt8]
     }
 
-    /// How many prepared writes wait at most.
+    /// The largest number of prepared writes in the queue.
     static let limit = 128
 
     private(set) var entries: [Entry] = []
@@ -26,7 +26,8 @@ struct PrepareQueue: Sendable {
         entries.append(entry)
     }
 
-    /// The writes of the queue as a whole: parts for the application, and those to the host's own attributes.
+    /// The combined writes of the queue: those to the application's values, and those to the host's own
+    /// attributes.
     func writes(
         _ client: ATTClientState, _ context: ATTContext
     ) throws(ATTServer.Denial) -> (parts: [WriteRequest.Part], own: [OwnWrite]) {
@@ -65,7 +66,7 @@ struct PrepareQueue: Sendable {
         return (parts, own)
     }
 
-    /// The octets of a part replace those at its offset: the host's own attributes have a fixed length.
+    /// Replaces bytes of a host's own attribute, which has a fixed length, from the part's offset on.
     private static func add(
         _ entry: Entry, to own: inout [OwnWrite], _ current: [UInt8]
     ) throws(ATTServer.Denial) {

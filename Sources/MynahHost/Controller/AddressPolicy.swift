@@ -2,13 +2,14 @@ public import MynahCore
 
 /// The address type that a radio uses (Core Specification, Vol 6, Part B, 1.3, and Vol 3, Part C, 10.7).
 public enum AddressPolicy: Hashable, Sendable {
-    /// The controller's public address, or a static random one if it has none. The latter is kept with
-    /// the bonds.
+    /// The controller's public address, or a static random address if it has none. The random address is
+    /// saved with the bonds.
     case automatic
     /// The controller's public address; `start` fails without one.
     case `public`
-    /// This static random address.
+    /// The given static random address.
     case fixed(DeviceAddress)
-    /// Resolvable private addresses, each for this time; an iPhone's last about 15 minutes.
+    /// Resolvable private addresses, each for the given time; an iPhone changes its address about every 15
+    /// minutes.
     case resolvablePrivate(every: Duration = .seconds(15 * 60))
 }

@@ -5,14 +5,14 @@ import MynahSupport
 /// Resets a controller, reads its features, and sets the event masks of the host (Core Specification, Vol 6,
 /// Part D, 2.1).
 ///
-/// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
+/// A state machine without I/O: `next()` returns one command at a time, and `finished` handles its result.
 struct BringUp {
     /// A missing feature of a controller, or a command that it does not answer.
     enum Failure: Error, Hashable {
         case refused(purpose: String, HCIStatus)
-        /// The controller has no LE, with the fact that shows it.
+        /// The controller does not support LE; the text states how this is known.
         case hasNoLE(String)
-        /// An answer is too short; the text names the missing information.
+        /// A result is too short; the text names the missing information.
         case tooShort(String)
     }
 
@@ -24,7 +24,7 @@ struct BringUp {
         case setEventMask
         case setLEEventMask
         case readLEBuffers
-        /// Read the buffers of BR/EDR, if LE shares them (Vol 4, Part E, 7.8.2).
+        /// Read the BR/EDR buffer sizes, because LE shares these buffers (Vol 4, Part E, 7.8.2).
         case readBuffers
         case suggestDataLength
         case readAddress
@@ -33,7 +33,7 @@ struct BringUp {
 
     private var step = Step.reset
     private var features: [UInt8] = []
-    /// The controller's answers so far.
+    /// The information that the controller has returned so far.
     private(set) var profile = ControllerProfile()
     /// The public address, or `nil` if the controller has none.
     private(set) var publicAddress: DeviceAddress?
@@ -60,12 +60,12 @@ struct BringUp {
         }
     }
 
-    /// 251 bytes in 2,120 µs (Vol 4, Part E, 7.8.35).
+    /// The suggested default data length: 251 bytes in 2,120 µs (Vol 4, Part E, 7.8.35).
     ///
     /// Otherwise packets stay at 27 bytes unless the peer asks for more.
     private static let longestPackets: [UInt8] = [251, 0, 0x48, 0x08]
 
-    /// Handles the answer to the command under way: the status, and the return parameters after it.
+    /// Handles the result of the current command: the status, and the return parameters after the status.
     mutating func finished(_ status: HCIStatus, _ parameters: [UInt8]) throws(Failure) {
         guard status == .success else { return try refused(status) }
         var reader = ByteReader(parameters)
@@ -112,7 +112,8 @@ struct BringUp {
         step = afterBuffers
     }
 
-    /// LE Data Packet Length Extension is bit 5 (Vol 6, Part B, 4.6).
+    /// The step after reading the buffers; LE Data Packet Length Extension is feature bit 5 (Vol 6, Part B,
+    /// 4.6).
     private var afterBuffers: Step { features[0] & 0x20 != 0 ? .suggestDataLength : .readAddress }
 
     private mutating func refused(_ status: HCIStatus) throws(Failure) {
@@ -126,13 +127,13 @@ struct BringUp {
     }
 }
 
-/// The events that the host wants to be sent.
+/// The events that the host enables.
 enum EventMask {
     /// All events of the default mask, and LE Meta (Core Specification, Vol 4, Part E, 7.3.1).
     static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]
 
-    /// The LE events (7.8.1): those of every controller, and with extended commands also extended advertising
-    /// reports and the end of a scan.
+    /// The LE events to enable (7.8.1): those of every controller; with extended commands, also extended
+    /// advertising reports and the end of a scan.
     static func le(isExtended: Bool) -> [UInt8] {
         [0x7F, isExtended ? 0x16 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
     }

@@ -1,6 +1,6 @@
 import MynahHCI
 
-/// How a controller answered a command that a machine asked for.
+/// The controller's result for a command of a state machine.
 enum CommandOutcome: Hashable {
     case done
     case refused(HCIStatus)

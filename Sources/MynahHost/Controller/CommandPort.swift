@@ -1,6 +1,6 @@
 import MynahHCI
 
-/// The commands on their way to a controller, which takes as many at a time as it gives credits for (Core
+/// The queue of commands to a controller, which accepts as many at a time as it has given credits for (Core
 /// Specification, Vol 4, Part E, 4.4).
 struct CommandPort<Sender: Sendable>: Sendable {
     /// A command that waits for its turn or for its answer.
@@ -17,9 +17,9 @@ struct CommandPort<Sender: Sendable>: Sendable {
     private var sent: [Entry] = []
     private var credits = 1
 
-    /// The command that is under way longest, or `nil` if there is none.
+    /// The pending command that was queued first, or `nil` if there is none.
     var oldest: Entry? { sent.first ?? waiting.first }
-    /// The time by which that command must be answered.
+    /// The time by which the oldest pending command must be answered.
     var deadline: Duration? { oldest?.deadline }
 
     /// Queues a command.
@@ -27,7 +27,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
         waiting.append(entry)
     }
 
-    /// Returns the next command that may be sent now, or `nil` if there is none.
+    /// Removes and returns the next command that may be sent now, or returns `nil` if there is none.
     mutating func takeNext() -> HCICommand? {
         guard credits > 0, !waiting.isEmpty else { return nil }
         credits -= 1
@@ -36,14 +36,15 @@ struct CommandPort<Sender: Sendable>: Sendable {
         return entry.command
     }
 
-    /// Returns the command that the controller answered, or `nil` if it was not sent from here.
+    /// Removes and returns the command that the controller answered, or returns `nil` if it was not sent from
+    /// this queue.
     mutating func answered(_ opcode: HCIOpcode, credits: Int) -> Entry? {
         self.credits = credits
         guard let index = sent.firstIndex(where: { $0.command.opcode == opcode }) else { return nil }
         return sent.remove(at: index)
     }
 
-    /// Returns the pending commands, which will not be answered, and resets itself.
+    /// Removes and returns all pending commands, which will not be answered.
     mutating func removeAll() -> [Entry] {
         defer { self = CommandPort() }
         return sent + waiting

@@ -15,7 +15,8 @@ extension Connector.Step {
 }
 
 extension HCICommand {
-    /// The connection parameters that an iPhone was seen to choose: 30 ms, no latency, 720 ms.
+    /// The connection parameters, as an iPhone was seen to choose them: interval 30 ms, latency 0,
+    /// supervision timeout 720 ms.
     private static let parameters = LEConnection.Parameters()
 
     /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.12, 7.8.13, 7.8.15, 7.8.16
@@ -61,7 +62,7 @@ extension HCICommand {
 }
 
 extension ByteWriter {
-    /// The type of the address and the address, or zeros for none.
+    /// Writes the type of an address and the address, or zeros if there is no address.
     fileprivate mutating func write(withKind address: DeviceAddress?) {
         guard let address else { return write([0, 0, 0, 0, 0, 0, 0] as [UInt8]) }
         write(address.kindCode)

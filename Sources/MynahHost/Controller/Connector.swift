@@ -1,28 +1,29 @@
 import MynahCore
 import MynahHCI
 
-/// Changes what a controller initiates until it matches the requested connections.
+/// Keeps a controller initiating the requested connections.
 ///
-/// A machine without I/O. A controller initiates once at a time, for one address or for all in its filter
-/// accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request cancels the current attempt,
-/// and starts another one for all addresses: a peripheral that never appears does not block the others.
+/// A state machine without I/O. A controller initiates one connection at a time, to one address or to any
+/// address in its filter accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request
+/// cancels the current attempt, and starts another one for all addresses: a peripheral that never appears
+/// does not block the others.
 struct Connector {
-    /// One exchange with the controller.
+    /// One command to the controller.
     enum Step: Hashable {
         case clearAcceptList
         case accept(DeviceAddress)
-        /// Initiate to one address, or to those in the filter accept list if it is `nil`.
+        /// Initiate to one address, or to those in the filter accept list if the address is `nil`.
         case create(DeviceAddress?)
-        /// The controller then reports the end of the attempt.
+        /// Cancel the attempt; the controller then reports its end.
         case cancel
     }
 
     /// A requested connection.
     struct Request: Hashable {
         var number: UInt64
-        /// The peripheral's identity, or the only address that is known of it.
+        /// The peripheral's identity address, or the only address that is known of the peripheral.
         var address: DeviceAddress
-        /// The address that it uses now.
+        /// The address that the peripheral uses now.
         var onAir: DeviceAddress
     }
 
@@ -35,20 +36,20 @@ struct Connector {
     }
 
     private enum Controller: Hashable {
-        /// There is no controller.
+        /// No controller is available.
         case absent
         case idle
-        /// The filter accept list is being filled with addresses. `done` counts those that it has, or is
-        /// `nil` before the list is emptied.
+        /// The filter accept list is being filled with the addresses. `done` is the number of addresses in
+        /// the list, or `nil` before the list is cleared.
         case filling([DeviceAddress], done: Int?)
-        /// The controller was asked to initiate, and has not answered.
+        /// The controller was asked to initiate, and has not answered yet.
         case asked([DeviceAddress])
         case initiating([DeviceAddress])
-        /// The controller was asked to stop, and has not reported the end yet.
+        /// The controller was asked to cancel, and has not reported the end of the attempt yet.
         case cancelling
     }
 
-    /// How many addresses are wanted at once; every controller's filter accept list has room for eight.
+    /// The largest number of addresses in the list; every controller's filter accept list has room for eight.
     static let limit = 8
 
     private var controller = Controller.absent
@@ -59,66 +60,68 @@ struct Connector {
 
     /// The addresses of the requested connections.
     var addresses: [DeviceAddress] { requests.map(\.address) }
-    /// Whether nothing is on and nothing is under way.
+    /// Whether the controller does not initiate, and no command is unanswered.
     var isQuiet: Bool { underWay == nil && (controller == .idle || controller == .absent) }
-    /// Whether the controller listens for a peripheral.
+    /// Whether the controller initiates.
     var isInitiating: Bool { if case .initiating = controller { true } else { false } }
-    /// Whether the controller has yet to report that it stopped.
+    /// Whether the controller has not yet reported the end of a cancelled attempt.
     var isCancelling: Bool { controller == .cancelling }
 
-    /// Whether the controller initiates, or is to.
+    /// Whether the controller initiates, or is about to.
     var isActive: Bool { !requests.isEmpty || !isQuiet }
 
     func wants(_ address: DeviceAddress) -> Bool { requests.contains { $0.address == address } }
 
     // MARK: Requests of the host
 
-    /// Asks for a connection, and returns the number of the request.
+    /// Requests a connection, and returns the number of the request.
     mutating func want(_ address: DeviceAddress, onAir: DeviceAddress) -> UInt64 {
         lastNumber += 1
         requests.append(Request(number: lastNumber, address: address, onAir: onAir))
         return lastNumber
     }
 
-    /// Asks again for a connection that ended before the peripheral was heard.
+    /// Repeats the request for a connection that was lost before the peripheral answered on it.
     mutating func wantAgain(_ request: Request) {
         requests.append(request)
     }
 
-    /// Gives a request up, and returns whether it was still open.
+    /// Withdraws a request, and returns whether it was still open.
     mutating func giveUp(_ number: UInt64) -> Bool {
         guard let index = requests.firstIndex(where: { $0.number == number }) else { return false }
         requests.remove(at: index)
         return true
     }
 
-    /// A peripheral uses another address now, or its identity address if `onAir` is `nil`.
+    /// Handles a new address of a peripheral, which is its identity address if `onAir` is `nil`.
     mutating func moved(_ address: DeviceAddress, to onAir: DeviceAddress?) {
         for index in requests.indices where requests[index].address == address {
             requests[index].onAir = onAir ?? address
         }
     }
 
-    /// Stops initiating until `release`, because the address may not change meanwhile (Vol 4, Part E, 7.8.4).
+    /// Stops initiating until `release`, because the own address cannot change during an attempt (Vol 4, Part
+    /// E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }
 
-    /// Goes on after `hold`.
+    /// Continues after `hold`.
     mutating func release() {
         isHeld = false
     }
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was reset and brought up, and does not initiate.
+    /// Notes that the controller was brought up, and does not initiate.
     mutating func began() {
         controller = .idle
         underWay = nil
         isHeld = false
     }
 
-    /// Notes that the controller is gone, and returns the requests, which cannot be fulfilled any more.
+    /// Notes that the controller is lost, and returns the numbers of the requests, which cannot be fulfilled
+    /// any more.
     mutating func ended() -> [UInt64] {
         defer { requests = [] }
         controller = .absent
@@ -126,7 +129,7 @@ struct Connector {
         return requests.map(\.number)
     }
 
-    /// A connection was made; returns the request that it fulfils, or `nil` if there is no such request.
+    /// Handles a new connection; returns the request that it fulfils, or `nil` if there is no such request.
     mutating func connected(to address: DeviceAddress) -> Request? {
         if controller != .absent { controller = .idle }
         return fulfil(address)
@@ -142,8 +145,8 @@ struct Connector {
         return requests.remove(at: index)
     }
 
-    /// The attempt ended without a connection; returns the requests that failed, or `nil` if it was
-    /// cancelled.
+    /// Handles the end of an attempt without a connection; returns the requests that failed, or `nil` if the
+    /// attempt was cancelled.
     mutating func attemptEnded(_ status: HCIStatus) -> Failure? {
         defer { if controller != .absent { controller = .idle } }
         switch controller {
@@ -152,7 +155,7 @@ struct Connector {
         }
     }
 
-    /// Assumes that the controller has stopped, because it did not report so in time.
+    /// Assumes that the controller has stopped initiating, although it did not report that in time.
     mutating func cancelOverdue() {
         if controller == .cancelling, underWay == nil { controller = .idle }
     }
@@ -167,7 +170,7 @@ struct Connector {
 
     // MARK: Steps
 
-    /// The next step, or `nil` if there is nothing to do or one is under way.
+    /// The next step, or `nil` if there is nothing to do or a step is waiting for its answer.
     mutating func next() -> Step? {
         guard underWay == nil else { return nil }
         let targets = isHeld ? [] : requests.prefix(Self.limit).map(\.onAir)

@@ -2,34 +2,35 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The host's requests to its controller, and the controller's stage: from reset to loss, and on to the
-/// next controller.
+/// The host's requests to its controller, and the controller's stage.
+///
+/// The stages lead from a reset to the loss of the controller, and then to its recovery.
 ///
 /// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address,
 /// advertiser, scanner and connector. Its driver sends its commands and gives it the controller's
 /// events. Requests outlive a controller that is lost; the controller's state does not.
 struct ControllerSession: Sendable {
-    /// The sender of a command, which gets the answer.
+    /// The sender of a command, to which its result is passed.
     enum Sender: Hashable, Sendable {
         case bringUp
         case address
         case advertiser
         case scanner
         case connector
-        /// A call that waits for the answer.
+        /// A call that waits for the result.
         case call(UInt64)
-        /// About one link, which another may have replaced when the answer comes.
+        /// A command about a link; when the result comes, another link may have the same handle.
         case link(LinkCommand, handle: ConnectionHandle, Peer.ID)
-        /// Nobody waits; a refusal is only logged.
+        /// No caller waits; a refusal is only logged.
         case nobody
     }
 
-    /// A command about a link whose refusal matters.
+    /// A command about a link whose refusal must be handled.
     enum LinkCommand: Hashable, Sendable {
         case readFeatures
         case encrypt
 
-        /// The purpose of the command for an error, as in "refused reading the features of a peer".
+        /// The purpose of the command in an error, as in "refused reading the features of a peer".
         var purpose: String {
             switch self {
             case .readFeatures: "reading the features of a peer"
@@ -41,14 +42,14 @@ struct ControllerSession: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
         case send(HCICommand)
-        /// The controller's identity and features are known. `choose` must follow.
+        /// The controller's public address and features are known; `choose` must follow.
         case chooseAddress(publicAddress: DeviceAddress?)
-        /// The controller is ready for everything.
+        /// The controller is ready.
         case broughtUp
         case bringUpFailed(RadioError)
-        /// The address on the air has changed.
+        /// The own address on the air has changed.
         case addressChanged(DeviceAddress)
-        /// The advertiser or the scanner has nothing under way.
+        /// The advertiser or the scanner has no unanswered command.
         case settled(Sender)
         case connectionsFailed([UInt64], RadioError)
         case answered(call: UInt64, Result<[UInt8], RadioError>)
@@ -57,7 +58,7 @@ struct ControllerSession: Sendable {
     }
 
     private enum Stage {
-        /// There is no controller.
+        /// No controller is available.
         case absent
         case bringingUp(BringUp)
         /// The first random address is being set.
@@ -67,19 +68,20 @@ struct ControllerSession: Sendable {
 
     /// The name of the controller and its location, for messages.
     let name: String
-    /// How long it may take to answer a command.
+    /// The time in which the controller must answer a command.
     let timeout: Duration
     private(set) var profile = ControllerProfile()
     private(set) var address = OwnAddress()
     private(set) var advertiser = HostAdvertisingSets()
     private(set) var scanner = HostScanner()
     private(set) var connector = Connector()
-    /// `true` if the radio plays a central too, or advertises more than the legacy commands can say.
+    /// `true` if the radio also has the central role, or advertises something that needs the extended
+    /// commands.
     var prefersExtendedCommands = false
     private var port = CommandPort<Sender>()
     private var stage = Stage.absent
     private var cancelDeadline: Duration?
-    /// `true` while the controller is turned off, when nothing more goes on the air.
+    /// `true` while the controller is being turned off, and must not start anything.
     private var isTurningOff = false
     private var lastCall: UInt64 = 0
 
@@ -93,8 +95,8 @@ struct ControllerSession: Sendable {
     /// The time by which the controller must report that it stopped initiating.
     var connectionCancelDeadline: Duration? { cancelDeadline }
 
-    /// Decides on the commands of extended advertising; throws `advertisementRefused` if the controller has
-    /// none, or was given legacy commands.
+    /// Chooses the extended commands; throws `advertisementRefused` if the controller has none, or if legacy
+    /// commands were already sent.
     mutating func useExtendedCommands(for need: String) throws(RadioError) {
         prefersExtendedCommands = true
         let problem: String
@@ -111,17 +113,17 @@ struct ControllerSession: Sendable {
 
     // MARK: The controller comes and goes
 
-    /// Begins to bring the controller up after a transport was opened.
+    /// Begins the bring-up after a transport was opened.
     mutating func bringUp(at now: Duration, _ actions: inout [Action]) {
         stage = .bringingUp(BringUp())
         isTurningOff = false
         continueBringUp(at: now, &actions)
     }
 
-    /// The controller is gone.
+    /// Handles the loss of the controller.
     ///
-    /// Calls under way fail, and so do requested connections. `error` says why, or is `nil` if the
-    /// transport gave no reason.
+    /// Waiting calls and requested connections fail. `error` is the reason, or `nil` if the transport gave
+    /// none.
     mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
         stage = .absent
         cancelDeadline = nil
@@ -138,8 +140,7 @@ struct ControllerSession: Sendable {
         actions.append(.settled(.scanner))
     }
 
-    /// The controller is about to be reset: advertising, scanning and initiating stop, even if they are
-    /// requested.
+    /// Stops advertising, scanning and initiating before the controller is reset, even if they are requested.
     mutating func turnOff(at now: Duration, _ actions: inout [Action]) {
         isTurningOff = true
         hold()
@@ -152,8 +153,8 @@ struct ControllerSession: Sendable {
         connector.hold()
     }
 
-    /// Chooses the own address; bring-up fails with `unsupported` if the policy asks for one that the
-    /// controller cannot have.
+    /// Chooses the own address; the bring-up fails with `unsupported` if the controller cannot have the
+    /// address that the policy requires.
     mutating func choose(
         _ source: OwnAddress.Source, at now: Duration, _ actions: inout [Action]
     ) {
@@ -189,7 +190,7 @@ struct ControllerSession: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command for a call, which `answered` names by the number returned.
+    /// Sends a command for a call, and returns the number with which the result is reported.
     mutating func call(
         _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
     ) -> UInt64 {
@@ -198,14 +199,14 @@ struct ControllerSession: Sendable {
         return lastCall
     }
 
-    /// Sends a command for whose end no caller waits.
+    /// Sends a command without waiting for its result.
     mutating func send(
         _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
     ) {
         issue(command, purpose, .nobody, now, &actions)
     }
 
-    /// Sends a command about a link; a refusal comes as `linkCommandRefused`.
+    /// Sends a command about a link; a refusal is reported as `linkCommandRefused`.
     mutating func send(
         _ purpose: LinkCommand, of handle: ConnectionHandle, _ peer: Peer.ID, _ command: HCICommand,
         at now: Duration,
@@ -225,8 +226,7 @@ struct ControllerSession: Sendable {
         while let command = port.takeNext() { actions.append(.send(command)) }
     }
 
-    /// Handles the answer to a command: the return parameters after the status, or the status that refused
-    /// it.
+    /// Handles the result of a command: the return parameters after the status, or the status of a refusal.
     mutating func answered(
         _ opcode: HCIOpcode, credits: Int, _ status: HCIStatus, _ parameters: [UInt8], at now: Duration,
         _ actions: inout [Action]
@@ -291,7 +291,7 @@ struct ControllerSession: Sendable {
 
     // MARK: Requests of the host
 
-    /// Changes the request to the advertiser, the scanner or the connector, and lets the controller follow.
+    /// Changes the request to the advertiser, the scanner or the connector, and sends the resulting commands.
     mutating func change<Result>(
         at now: Duration, _ actions: inout [Action],
         _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
@@ -301,26 +301,26 @@ struct ControllerSession: Sendable {
         return result
     }
 
-    /// Notes the reports about the sets of an advertisement.
+    /// Sets the reports about the sets of an advertisement.
     ///
-    /// The controller is asked for nothing.
+    /// This sends nothing to the controller.
     mutating func announce(_ reports: [AdvertisingReport], of number: HostAdvertisingSets.Number) {
         advertiser.announce(reports, of: number)
     }
 
-    /// Notes the address that the announced advertisement has now.
+    /// Updates the own address in the report of the current advertisement.
     mutating func announceAddress() {
         advertiser.announceAddress()
     }
 
-    /// Returns, once, why the advertisement that was announced is not on the air any more.
+    /// Returns, once, the error if the reported advertisement is no longer on the air.
     mutating func takeLostAnnouncement() -> RadioError? {
         advertiser.takeLostAnnouncement().map { refusal($0.step.purpose, $0.status, .advertisementRefused) }
     }
 
-    /// A connection was made; returns the request that it fulfils, or `nil` if it fulfils none.
+    /// Handles a new connection; returns the request that it fulfils, or `nil` if it fulfils none.
     ///
-    /// `identity` is that of a bonded peer, by which it is asked for.
+    /// `identity` is the identity address of a bonded peer, under which the connection was requested.
     mutating func linkBegan(
         _ connection: LEConnection, identity: DeviceAddress?, at now: Duration, _ actions: inout [Action]
     ) -> Connector.Request? {
@@ -333,22 +333,22 @@ struct ControllerSession: Sendable {
         return request
     }
 
-    /// With how many centrals nothing is advertised, or `nil` if that has no limit.
+    /// Sets the number of connected centrals at which advertising stops, or `nil` for no limit.
     mutating func setLargestCentralCount(_ count: Int?) { advertiser.largestCentralCount = count }
 
-    /// A link ended, in which this side had a role, if it was ever reported.
+    /// Handles the end of a link; `role` is this side's role, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?, at now: Duration, _ actions: inout [Action]) {
         advertiser.linkEnded(role)
         run(at: now, &actions)
     }
 
-    /// The controller stopped advertising a set because of a link.
+    /// Handles that the controller stopped advertising a set because of a connection.
     mutating func advertisingStopped(_ handle: UInt8, at now: Duration, _ actions: inout [Action]) {
         advertiser.stopped(handle)
         run(at: now, &actions)
     }
 
-    /// The controller reports that its attempt to connect ended without a connection.
+    /// Handles that the controller's attempt to connect ended without a connection.
     mutating func attemptEnded(_ status: HCIStatus, at now: Duration, _ actions: inout [Action]) {
         cancelDeadline = nil
         if let failure = connector.attemptEnded(status) { actions.append(failed(failure)) }
@@ -357,7 +357,7 @@ struct ControllerSession: Sendable {
 
     // MARK: Time
 
-    /// The own address may be due for a change.
+    /// Changes the own address if a change is due.
     mutating func expireAddress(at now: Duration, _ actions: inout [Action]) {
         guard case .running = stage else { return }
         address.expire(at: now)
@@ -366,7 +366,7 @@ struct ControllerSession: Sendable {
         run(at: now, &actions)
     }
 
-    /// The report that initiating stopped may be overdue.
+    /// Assumes that the controller has stopped initiating if its report is overdue.
     mutating func expireConnectionCancel(at now: Duration, _ actions: inout [Action]) {
         guard let cancelDeadline, now >= cancelDeadline else { return }
         self.cancelDeadline = nil
@@ -427,13 +427,13 @@ struct ControllerSession: Sendable {
         RadioError(code, "\(name) refused \(purpose): status \(status.hexadecimal)")
     }
 
-    /// The error for a controller that is gone.
+    /// The error for a controller that is lost.
     func loss(while purpose: String? = nil) -> RadioError {
         RadioError(
             .lost, "\(name) is gone: its transport was closed" + (purpose.map { " while \($0)" } ?? ""))
     }
 
-    /// The error for the command that is under way longest, which the controller does not answer.
+    /// The error for the oldest pending command, which the controller did not answer in time.
     var timeoutError: RadioError {
         let purpose = port.oldest?.purpose
         return RadioError(
@@ -463,12 +463,13 @@ extension HCICommand {
 }
 
 extension HCIStatus {
-    /// Whether a controller that answers a request for a connection with this may take the next one.
+    /// Whether this error of a connection request is temporary, so that the controller may accept the next
+    /// request.
     var isForNow: Bool {
         [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(
             self)
     }
 
-    /// The code for messages, as in "status 0x0C".
+    /// The status for messages, as in "status 0x0C".
     var hexadecimal: String { "0x\(Hex.encode([code]))" }
 }

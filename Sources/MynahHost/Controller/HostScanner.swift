@@ -1,38 +1,38 @@
 import MynahCore
 import MynahHCI
 
-/// Changes a controller's scanning until it matches the host's request.
+/// Keeps a controller scanning as the host requests.
 ///
-/// A machine without I/O. Its driver asks `next()` for a step, sends it, and reports the answer with
+/// A state machine without I/O. Its driver asks `next()` for a step, sends it, and passes the result to
 /// `finished`, one step at a time.
 struct HostScanner {
-    /// One exchange with the controller.
+    /// One command to the controller.
     enum Step: Hashable {
         case setParameters(ScanOptions)
         case enable(ScanOptions)
         case disable
     }
 
-    /// The outcome of a request, after the last step.
+    /// The result of a request, after the last step.
     enum Verdict: Hashable {
         case scanning
         case refused(Step, HCIStatus)
-        /// A later request took its place, or it was stopped.
+        /// A later request replaced this one, or it was withdrawn.
         case replaced
-        /// The controller is gone; the request is carried out on the next one.
+        /// The controller is lost; the request is carried out on the next controller.
         case lost
     }
 
     private struct Goal: Hashable {
-        /// The number of the request, or 0 if the host scans for addresses of bonded peripherals only.
+        /// The number of the request, or 0 if the host scans only for addresses of bonded peripherals.
         var number: UInt64
         var options: ScanOptions
     }
 
     private enum Controller: Hashable {
-        /// There is no controller.
+        /// No controller is available.
         case absent
-        /// Scanning is off, with these parameters if any were set.
+        /// Scanning is off; the options are the last ones that were set, or `nil`.
         case off(ScanOptions?)
         case on(Goal)
     }
@@ -45,7 +45,7 @@ struct HostScanner {
     private var controller = Controller.absent
     private var request: Goal?
     private var follows = false
-    /// `true` if the controller refused to scan for addresses.
+    /// `true` if the controller refused to scan for addresses of bonded peripherals.
     ///
     /// The controller is asked again only at the next request.
     private var refusedToFollow = false
@@ -55,7 +55,7 @@ struct HostScanner {
     private var lastNumber: UInt64 = 0
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
 
-    /// 30 ms of every 100 ms, and each address once.
+    /// The options of a scan for addresses: 30 ms of every 100 ms, and each address is reported once.
     static let following = ScanOptions(
         isActive: false, allowsDuplicates: false, interval: .milliseconds(100), window: .milliseconds(30))
 
@@ -65,22 +65,22 @@ struct HostScanner {
     // Not inlined: Swift 6.3.1 stops with "Found ownership error" if an async function reads it, when it is
     // optimised.
     @inline(never) var number: UInt64? { request?.number }
-    /// Whether reports are looked at for the addresses of bonded peripherals.
+    /// Whether reports are searched for new addresses of bonded peripherals.
     var isFollowing: Bool { follows }
-    /// How the controller scans, or `nil` if it does not.
+    /// The options of the controller's current scan, or `nil` if it does not scan.
     var scanning: ScanOptions? {
         guard case .on(let goal) = controller else { return nil }
         return goal.options
     }
-    /// `true` while the controller does not yet match the request: a step waits for its answer, or the
-    /// address is about to change.
+    /// `true` while the scan does not match the request yet: a step waits for its result, or the own address
+    /// is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
-    /// Whether nothing is on and nothing is under way.
+    /// Whether the controller does not scan, and no command is unanswered.
     var isQuiet: Bool { underWay == nil && scanning == nil }
 
     // MARK: Requests of the host
 
-    /// Asks for a scan in place of any other, and returns the number of the request.
+    /// Requests a scan in place of any other, and returns the number of the request.
     ///
     /// The controller restarts its scan, so it reports again the devices that it reported before.
     mutating func want(_ options: ScanOptions) -> UInt64 {
@@ -94,25 +94,25 @@ struct HostScanner {
         request = nil
     }
 
-    /// Asks for a scan with little time on the air while a bonded peripheral is waited for, whose next
-    /// private address is known only when it is heard.
+    /// Requests a scan with a small window while a connection to a bonded peripheral is awaited, whose next
+    /// private address is not known before it advertises.
     mutating func follow(_ isWanted: Bool) {
         if follows != isWanted { refusedToFollow = false }
         follows = isWanted
     }
 
-    /// Switches scanning off until `release`, because the address may not change while it is on (Vol 4, Part
-    /// E, 7.8.4).
+    /// Stops scanning until `release`, because the own address cannot change during a scan (Vol 4, Part E,
+    /// 7.8.4).
     mutating func hold() {
         isHeld = true
     }
 
-    /// Goes on after `hold`.
+    /// Continues after `hold`.
     mutating func release() {
         isHeld = false
     }
 
-    /// Switches scanning off while the controller initiates, if it cannot do both.
+    /// Pauses scanning while the controller initiates, if it cannot do both.
     mutating func pause(_ isPaused: Bool) {
         self.isPaused = isPaused
     }
@@ -126,7 +126,7 @@ struct HostScanner {
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was reset and brought up, and does not scan.
+    /// Notes that the controller was brought up, and does not scan.
     mutating func began() {
         controller = .off(nil)
         underWay = nil
@@ -134,7 +134,7 @@ struct HostScanner {
         refusedToFollow = false
     }
 
-    /// The controller is gone.
+    /// Notes that the controller is lost.
     mutating func ended() {
         controller = .absent
         underWay = nil
@@ -143,7 +143,7 @@ struct HostScanner {
 
     // MARK: Steps
 
-    /// The next step, or `nil` if there is nothing to do or one is under way.
+    /// The next step, or `nil` if there is nothing to do or a step is waiting for its result.
     mutating func next() -> Step? {
         guard underWay == nil else { return nil }
         let goal = isHeld || isPaused ? nil : goal
@@ -166,7 +166,7 @@ struct HostScanner {
         }
     }
 
-    /// Handles the answer to the step under way.
+    /// Handles the result of the current step.
     mutating func finished(_ outcome: CommandOutcome) {
         guard let exchange = underWay else { return }
         underWay = nil

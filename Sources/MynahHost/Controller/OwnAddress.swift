@@ -1,20 +1,20 @@
 import MynahCore
 import MynahHCI
 
-/// The address that the radio has on the air, and when it changes.
+/// The own address on the air, and the times at which it changes.
 ///
-/// A machine without I/O. The address may not change while the controller advertises, scans or initiates
-/// (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until the three are off (`needsQuiet`), is
-/// sent, and then they go on with the new address.
+/// A state machine without I/O. The address cannot change while the controller advertises, scans or initiates
+/// (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until the three are off (`needsQuiet`).
+/// After the change they continue with the new address.
 struct OwnAddress {
-    /// Where addresses come from.
+    /// The sources of addresses.
     struct Source {
         var policy: AddressPolicy
         /// The controller's public address, or `nil` if it has none.
         var publicAddress: DeviceAddress?
-        /// A static address for a controller without a public one.
+        /// Returns a static random address, for a controller without a public address.
         var staticAddress: () -> DeviceAddress
-        /// The key that resolvable private addresses are made with.
+        /// The key that generates resolvable private addresses.
         var resolvingKey: SecretKey
         var random = SecurityRandom()
     }
@@ -22,26 +22,26 @@ struct OwnAddress {
     private enum Stage {
         /// No address is chosen.
         case none
-        /// The first address is to be set; nothing is on yet.
+        /// The first address is to be set; nothing is on the air yet.
         case first(DeviceAddress, isSent: Bool)
         case settled
-        /// The next address, with the rotation it comes from, waits until the controller is quiet.
+        /// The next address waits until the controller is quiet; the rotation generated it.
         case waiting(AddressRotation, DeviceAddress)
         case setting(AddressRotation, DeviceAddress)
     }
 
-    /// How soon a change is tried again that the controller refused.
+    /// The time after which a change is tried again that the controller refused.
     static let retryPause = Duration.seconds(10)
 
-    /// The address to be known by: public, or random and static; `nil` before `choose`.
+    /// The identity address, public or static random; `nil` before `choose`.
     private(set) var identity: DeviceAddress?
-    /// The address on the air; `nil` before the first is set.
+    /// The address on the air; `nil` before the first address is set.
     private(set) var current: DeviceAddress?
     private var stage = Stage.none
     private var rotation: AddressRotation?
     private var retry: Duration?
 
-    /// When the next change is due, or `nil` if none is.
+    /// The time of the next change, or `nil` if the address does not change.
     var due: Duration? {
         guard case .settled = stage, let rotation else { return nil }
         return retry ?? rotation.due
@@ -57,7 +57,7 @@ struct OwnAddress {
 
     /// Chooses the first address on a controller that was just reset.
     ///
-    /// Throws `unsupported` if the policy asks for one that it cannot have.
+    /// Throws `unsupported` if the controller cannot have the address that the policy requires.
     mutating func choose(_ source: Source, at now: Duration) throws(RadioError) {
         (current, rotation, retry) = (nil, nil, nil)
         let chosen: DeviceAddress
@@ -91,14 +91,15 @@ struct OwnAddress {
         }
     }
 
-    /// Begins a change if one is due.
+    /// Begins a change of the address if one is due.
     mutating func expire(at now: Duration) {
         guard let due, now >= due, var next = rotation, let address = next.rotate(at: now) else { return }
         retry = nil
         stage = .waiting(next, address)
     }
 
-    /// Returns the random address to set now, or `nil` if there is none or the controller is not quiet yet.
+    /// Returns the random address to set now, or `nil` if there is none, or if the controller is not quiet
+    /// yet.
     mutating func next(isQuiet: Bool) -> DeviceAddress? {
         switch stage {
         case .first(let address, isSent: false):
@@ -111,7 +112,7 @@ struct OwnAddress {
         }
     }
 
-    /// Handles the controller's answer, and returns whether another address is on the air now.
+    /// Handles the controller's result; returns whether the address on the air has changed.
     mutating func finished(_ outcome: CommandOutcome, at now: Duration) -> Bool {
         switch (stage, outcome) {
         case (.first(let address, _), .done): current = address
@@ -125,7 +126,7 @@ struct OwnAddress {
         return outcome == .done
     }
 
-    /// The controller is gone.
+    /// Notes that the controller is lost.
     mutating func ended() {
         stage = .none
     }

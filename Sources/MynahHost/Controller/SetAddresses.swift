@@ -1,12 +1,12 @@
 import MynahCore
 
-/// The addresses that advertising sets have for themselves.
+/// The advertising sets' own addresses.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
     /// Makes a static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
-    /// The address of a set; one of its own stays with the set's name.
+    /// The address of a set; the set's own address is kept under the set's name.
     mutating func address(of set: Advertisement) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice
@@ -29,12 +29,12 @@ struct SetAddresses {
         return configurations
     }
 
-    /// The radio is reset: sets have new addresses.
+    /// Forgets all addresses, because the radio is reset.
     mutating func reset() { own = [:] }
 }
 
 extension HostAdvertisingSets {
-    /// The reports of sets that are on the air.
+    /// The reports of the sets, which are on the air.
     func reports(
         of sets: [Advertisement], _ wanted: [HostAdvertiser.Configuration]
     ) -> [AdvertisingReport] {
@@ -43,7 +43,7 @@ extension HostAdvertisingSets {
 }
 
 extension AdvertisingReport {
-    /// The report of several sets; there is at least one.
+    /// Combines the reports of several sets; there is at least one.
     init(_ sets: [AdvertisingReport]) {
         self = sets[0]
         otherSets = Array(sets.dropFirst())

@@ -16,7 +16,7 @@ struct SupportedStates: OptionSet, Hashable, Sendable {
     /// Every combination, which is assumed of a controller that does not report its states.
     static let all = SupportedStates(rawValue: .max)
 
-    /// The capabilities of a radio on such a controller.
+    /// The capabilities of a radio on a controller with these states.
     var capabilities: CentralCapabilities {
         var capabilities = CentralCapabilities()
         capabilities.scansBesidePeripherals = contains(.scanningAsCentral)

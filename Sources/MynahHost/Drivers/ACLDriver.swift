@@ -8,9 +8,9 @@ import MynahHCI
 final class ACLDriver {
     private let environment: Environment
     private let controller: ControllerDriver
-    /// The links, with what each has received of its next PDU.
+    /// The links, with the incomplete PDU that each has received.
     var table = LinkTable()
-    /// Packets and values that wait for room.
+    /// The packets and values that wait for room in the controller.
     var outbound: Outbound
 
     init(_ environment: Environment, _ controller: ControllerDriver) {
@@ -19,13 +19,13 @@ final class ACLDriver {
         outbound = Outbound(limit: environment.options.queueLimit)
     }
 
-    /// Clears everything that waits, when the radio stops.
+    /// Clears all queues when the radio stops.
     func reset() { outbound = Outbound(limit: environment.options.queueLimit) }
 
-    /// The L2CAP channel of the PDU whose first packets a link has received, or `nil` if there is none.
+    /// The L2CAP channel of a link's incomplete received PDU, or `nil` if there is none.
     func channel(of handle: ConnectionHandle) -> UInt16? { table[handle]?.reassembler.channel }
 
-    /// Queues a PDU, unless too many wait for the link.
+    /// Queues a PDU, unless too many wait on the link.
     func queue(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         guard !outbound.send(frame, to: handle) else { return }
         environment.logger.debug(

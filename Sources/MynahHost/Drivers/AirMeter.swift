@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// The radio's use of the air, over all its controllers.
+/// Measures the radio's use of the air, over all its controllers.
 ///
 /// The radio's drivers share the meter. It is confined to the radio's executor.
 final class AirMeter {
@@ -17,7 +17,7 @@ final class AirMeter {
         meter.ended(link.peer.id, link.meter.use(at: now))
     }
 
-    /// The totals, with the links that last.
+    /// The totals, including the links that still exist.
     func use(of links: LinkTable, isEstimated: Bool, at now: Duration) -> RadioUse {
         var use = meter.use(of: links.values.map { ($0.peer.id, $0.meter.use(at: now)) }, at: now)
         use.isEstimated = isEstimated
@@ -43,8 +43,8 @@ extension ControllerSession {
 }
 
 extension LEConnection.Parameters {
-    /// The time between two connection events that a side takes part in: a peripheral may miss as many as its
-    /// latency says (Vol 6, Part B, 4.5.1).
+    /// The time between two connection events that a side attends: a peripheral may skip as many as its
+    /// latency allows (Vol 6, Part B, 4.5.1).
     func attendedInterval(_ role: LEConnection.Role) -> Duration {
         .microseconds(1250 * Int(interval)) * (role == .peripheral ? 1 + Int(latency) : 1)
     }

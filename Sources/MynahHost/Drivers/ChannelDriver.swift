@@ -4,8 +4,8 @@ import MynahHCI
 
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
-/// The driver is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the
-/// `ACLDriver`.
+/// The driver is confined to the radio's executor. Its PDUs are queued in the `Outbound` of the `ACLDriver`,
+/// with those of all other drivers.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 
@@ -14,7 +14,7 @@ final class ChannelDriver {
     private let sinks: RadioSinks
     private let controller: ControllerDriver
     private let acl: ACLDriver
-    /// The actor whose channels these are.
+    /// The radio that the channels belong to.
     weak var radio: HostRadio?
     private var l2cap: L2CAPManager
     /// Calls that wait for a channel to open, by number.
@@ -24,7 +24,7 @@ final class ChannelDriver {
         [:]
     /// Calls that wait for the next SDU of a channel.
     private var readers: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
-    /// Calls that wait for SDUs to be on their way over a channel.
+    /// Calls that wait for SDUs to be sent on a channel.
     private var writers: [ChannelKey: [Call<Void>]] = [:]
 
     init(
@@ -42,7 +42,7 @@ final class ChannelDriver {
     /// Whether any link has a channel.
     var hasChannels: Bool { l2cap.hasChannels }
 
-    /// Accepts connection parameters by the rules of a device from now on.
+    /// Begins to accept connection parameters by the rules of the given device.
     func begin(as identity: DeviceIdentity) { l2cap.rules = identity.parameterRules }
 
     /// Configures L2CAP for the capabilities of the controller.
@@ -70,7 +70,7 @@ final class ChannelDriver {
         repeat { acl.transmit() } while hasChannels && fill()
     }
 
-    /// Lets channels send as much as there is room for.
+    /// Sends as much data of channels as there is room for.
     ///
     /// Returns `true` if they sent anything.
     private func fill() -> Bool {
@@ -106,7 +106,7 @@ final class ChannelDriver {
         }.get()
     }
 
-    /// Asks a central for other connection parameters; returns `false` if it does not want them.
+    /// Requests connection parameters from a central; returns `false` if the central refuses.
     func askForParameters(
         _ range: ConnectionParameterRange, of central: Peer.ID
     ) async throws(RadioError) -> Bool {
@@ -163,7 +163,7 @@ final class ChannelDriver {
 
     // MARK: The part
 
-    /// A frame came over signalling, or over a channel.
+    /// Handles a frame of the signalling channel, or of a channel that was opened.
     func receive(_ frame: L2CAPFrame, on handle: ConnectionHandle, _ security: LinkSecurity) {
         change { $0.receive(frame, on: handle, security, &$1, &$2) }
     }
@@ -175,7 +175,8 @@ final class ChannelDriver {
 
     // MARK: Connection parameters
 
-    /// Handles the peer's request to the Link Layer, or the event with new connection parameters.
+    /// Handles the peer's request for connection parameters on the Link Layer, or the event with new
+    /// parameters.
     func handle(_ event: HCIEventContent) {
         switch event {
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
@@ -199,7 +200,7 @@ final class ChannelDriver {
         if let link = acl.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
     }
 
-    /// Changes the state of L2CAP, sends the frames that it wrote, and carries out its actions.
+    /// Changes the state of L2CAP, sends the resulting frames, and carries out the actions.
     private func change(
         _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
     ) {
@@ -238,7 +239,7 @@ final class ChannelDriver {
 }
 
 extension LEConnection.Parameters {
-    /// The parameters in force, with one interval.
+    /// The current parameters as a range with a single interval.
     fileprivate var range: ConnectionParameterRange {
         ConnectionParameterRange(minimum: interval, maximum: interval, latency: latency, timeout: timeout)
     }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// A packet of the controller for other drivers than its own.
+/// A packet of the controller that is for a driver other than the controller's own.
 enum ReceivedPacket {
     /// A packet of ACL data.
     case data([UInt8])
@@ -11,32 +11,32 @@ enum ReceivedPacket {
     case event(HCIEventContent)
 }
 
-/// An action of the controller's driver that other drivers carry out.
+/// An action of the controller's driver, which other drivers carry out.
 enum ControllerAction {
-    /// The controller is ready, with these buffers and capabilities.
+    /// The controller is ready; configure the links for its buffers and capabilities.
     case configure(ControllerProfile)
     /// The address on the air has changed.
     case addressChanged
-    /// The advertiser has nothing under way.
+    /// The advertiser has no unanswered command.
     case advertiserSettled
     /// The controller cannot make the connections of these requests.
     case connectionsFailed([UInt64], RadioError)
     /// The controller refused a command about a link.
     case refused(ControllerSession.LinkCommand, ConnectionHandle, Peer.ID)
-    /// The controller will not report the end of links any more.
+    /// Stop waiting for the end of links, which the controller will not report any more.
     case stopWaitingForEnd
-    /// The controller is gone, and all links with it; the error is for calls that wait.
+    /// The controller is lost, and with it all links; calls that wait fail with this error.
     case lost(RadioError)
-    /// The new state was reported, and refused senders are told of the room that there is now.
+    /// Report room to refused senders, after the new Bluetooth state was reported.
     case reportRoom
 }
 
-/// How a transport gets back to the radio's executor.
+/// The callbacks of a transport to the radio's executor.
 struct ControllerInlet {
-    /// Handles a packet of the transport that was opened at an epoch.
+    /// Handles a packet of the transport that was opened with an epoch number.
     var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
-    /// Handles the end of that transport.
+    /// Handles the end of the transport that was opened with an epoch number.
     var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
-    /// Looks for a controller that was lost.
+    /// Searches for a controller that was lost.
     var recover: @Sendable () async -> Void
 }

@@ -3,39 +3,39 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the controller over its transport: carries out the actions of the session, and looks for a lost
+/// Drives the controller over its transport: carries out the actions of the session, and searches for a lost
 /// controller.
 ///
-/// The driver knows no other driver: it returns received packets to its owner, and asks for everything else
-/// by actions. It is confined to the radio's executor.
+/// The driver refers to no other driver: it returns received packets to its owner, and requests everything
+/// else by actions. It is confined to the radio's executor.
 final class ControllerDriver {
     private typealias Answer = CheckedContinuation<Result<[UInt8], RadioError>, Never>
 
-    /// The longest pause between two looks for a controller that was lost.
+    /// The longest pause between two attempts to open a lost controller.
     private static let longestRecoveryPause = Duration.seconds(5)
 
     private let environment: Environment
     private let timer: HostTimer
     private let sinks: RadioSinks
-    /// Carries out an action for other drivers.
+    /// Passes an action to the other drivers.
     var act: (ControllerAction) -> Void = { _ in }
-    /// Returns the source of the own address, for the controller's public address.
+    /// Returns the source of the own address for a controller with the given public address.
     var addressSource: (DeviceAddress?) -> OwnAddress.Source? = { _ in nil }
-    /// The radio's use of the air.
+    /// Measures the radio's use of the air.
     let meter = AirMeter()
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
     private var inlet: ControllerInlet?
-    /// Changes with each transport that is opened, so that late packets of an earlier one are dropped.
+    /// Increases with each transport that is opened, so that late packets of an earlier one are dropped.
     private(set) var epoch = 0
     /// The reason of the last loss of the controller.
     private var lastLoss: RadioError?
-    /// Looks for a controller that was lost.
+    /// The task that searches for a lost controller.
     private var recovery: Task<Void, Never>?
     private var bringUp: CheckedContinuation<Result<Void, RadioError>, Never>?
     /// Calls that wait for the answer to a command, by number.
     private var calls: [UInt64: Answer] = [:]
-    /// Calls that wait for the advertiser or the scanner to have nothing under way.
+    /// Calls that wait until the advertiser or the scanner has no unanswered command.
     private var settling: [ControllerSession.Sender: [CheckedContinuation<Void, Never>]] = [:]
 
     init(_ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks) {
@@ -51,13 +51,13 @@ final class ControllerDriver {
 
     private var logger: Logger { environment.logger }
     var isRunning: Bool { stage == .running }
-    /// Whether a controller is at the other end.
+    /// Whether a controller is connected through the transport.
     var isAttached: Bool { stage.isAttached }
     /// `true` if the controller was turned off, is being turned off, or is being turned on again.
     var isOff: Bool { stage.isOff }
-    /// Why the controller is gone.
+    /// The error with which the controller was lost.
     var loss: RadioError { lastLoss ?? session.loss() }
-    /// The address that is on the air, or `nil` if none is.
+    /// The own address on the air, or `nil` if none is set.
     var ownAddress: DeviceAddress? { session.address.current }
 
     /// The error of calls that need a running controller.
@@ -71,7 +71,7 @@ final class ControllerDriver {
 
     /// Opens the transport and waits until the controller is brought up.
     ///
-    /// If that throws, the caller has to call `stop`.
+    /// If this throws, the caller has to call `stop`.
     func start(_ inlet: ControllerInlet) async throws(RadioError) {
         stage = .starting
         self.inlet = inlet
@@ -93,7 +93,7 @@ final class ControllerDriver {
         try await beginAnew()
     }
 
-    /// Resets the controller and brings it up, on a transport that is open.
+    /// Resets the controller and brings it up, over the open transport.
     private func beginAnew() async throws(RadioError) {
         let epoch = epoch
         let result = await withCheckedContinuation { continuation in
@@ -110,11 +110,11 @@ final class ControllerDriver {
         if let lastLoss { throw lastLoss }
     }
 
-    /// Tells the session that the radio plays a central too, or advertises more than the legacy commands can
-    /// say.
+    /// Tells the session that the radio also has the central role, or that an advertisement needs the
+    /// extended commands.
     func preferExtendedCommands() { session.prefersExtendedCommands = true }
 
-    /// Uses the commands of extended advertising; throws `advertisementRefused` if the controller cannot.
+    /// Chooses the extended commands; throws `advertisementRefused` if the controller cannot use them.
     func useExtendedCommands(for need: String) throws(RadioError) {
         try session.useExtendedCommands(for: need)
     }
@@ -127,7 +127,7 @@ final class ControllerDriver {
 
     // MARK: Stop and loss
 
-    /// Closes the transport, and forgets everything about the controller but the epoch.
+    /// Closes the transport, and resets all state of the controller except for the epoch.
     func stop() {
         stage = .absent
         recovery?.cancel()
@@ -144,7 +144,7 @@ final class ControllerDriver {
         inlet = nil
     }
 
-    /// Handles the end of the transport that was opened at an epoch.
+    /// Handles the end of the transport that was opened with an epoch number.
     func transportEnded(_ error: RadioError?, _ epoch: Int) {
         guard epoch == self.epoch else { return }
         guard case .off = stage else { return lose(error ?? session.loss()) }
@@ -153,21 +153,22 @@ final class ControllerDriver {
         stage = .off(isOpen: false)
     }
 
-    /// A controller that does not answer is treated as one that is gone.
+    /// Treats a controller that does not answer as lost.
     func loseSilent() {
         let options = environment.options
         let message = "\(options.controller) did not answer within \(options.commandTimeout.text)"
         lose(RadioError(.lost, message), session.timeoutError)
     }
 
-    /// Only a reset brings the controller back (Core Specification, Vol 4, Part E, 7.7.16).
+    /// Resets the controller after a hardware error, because only a reset recovers it (Core Specification,
+    /// Vol 4, Part E, 7.7.16).
     private func hardwareFailed(_ code: UInt8) {
         let message = "the controller reports the hardware error \(code)"
         sinks.warn(RadioWarning("hardwareError", message))
         if isRunning { lose(RadioError(.lost, message)) }
     }
 
-    /// The controller is gone; calls under way fail with `callError`, or with the same error if that is
+    /// Handles the loss of the controller; waiting calls fail with `callError`, or with `error` if that is
     /// `nil`.
     private func lose(_ error: RadioError, _ callError: RadioError? = nil) {
         guard isAttached else { return }
@@ -191,10 +192,10 @@ final class ControllerDriver {
         if let inlet { recovery = environment.task { await inlet.recover() } }
     }
 
-    /// The transport was closed from another thread, and the radio is about to stop.
+    /// Notes that the transport was closed from another thread, because the radio is about to stop.
     func closed() { lose(session.loss()) }
 
-    /// Tries to reach a lost controller until it answers, and returns whether it did.
+    /// Tries to open a lost controller until it answers; returns whether it did.
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {
@@ -220,20 +221,21 @@ final class ControllerDriver {
 
     // MARK: Power
 
-    /// Begins to turn a running controller off: the owner ends the links then, and calls `finishTurningOff`.
+    /// Begins to turn a running controller off; the caller then ends the links, and calls `finishTurningOff`.
     func startTurningOff() {
         stage = .turningOff
         drive { $0.turnOff(at: $1, &$2) }
     }
 
-    /// Resets the controller, after its links have ended; with `isSilent` no state is reported.
+    /// Resets the controller after its links have ended; with `isSilent`, the new Bluetooth state is not
+    /// reported.
     func finishTurningOff(isSilent: Bool) async throws(RadioError) {
         let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
         guard stage == .turningOff else { throw Self.stopped }
         turnedOff(isOpen: isReset, isSilent)
     }
 
-    /// Turns off a controller that is lost: it is not looked for any more.
+    /// Turns off a lost controller, which ends the search for it.
     func turnOffLost(isSilent: Bool) {
         recovery?.cancel()
         turnedOff(isOpen: false, isSilent)
@@ -253,7 +255,7 @@ final class ControllerDriver {
 
     /// Brings the controller up again.
     ///
-    /// If it has gone meanwhile, it is looked for like a lost one.
+    /// If the controller was lost in the meantime, the driver searches for it.
     func turnOn() async throws(RadioError) {
         let isOpen = stage == .off(isOpen: true)
         stage = .turningOn
@@ -270,9 +272,10 @@ final class ControllerDriver {
 
     // MARK: Reports
 
-    /// Receives a packet of the transport that was opened at an epoch; returns it if other drivers handle it.
+    /// Handles a packet of the transport that was opened with an epoch number; returns the packet if it is
+    /// for other drivers.
     ///
-    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
     func receive(
         _ packet: H4Packet, _ epoch: Int, continuing channel: (ConnectionHandle) -> UInt16?
     ) -> ReceivedPacket? {
@@ -353,13 +356,13 @@ final class ControllerDriver {
 
     /// Sends a packet to the controller.
     ///
-    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
     func transmit(_ packet: H4Packet, continuing channel: (ConnectionHandle) -> UInt16? = { _ in nil }) {
         logger.trace("sent", packet, channel)
         environment.transport.send(packet)
     }
 
-    /// Waits until the advertiser or the scanner has nothing under way.
+    /// Waits until the advertiser or the scanner has no unanswered command.
     func settled(_ sender: ControllerSession.Sender) async {
         while sender == .advertiser ? session.advertiser.isBusy : session.scanner.isBusy {
             await withCheckedContinuation { settling[sender, default: []].append($0) }
@@ -388,13 +391,13 @@ final class ControllerDriver {
         return try result.get()
     }
 
-    /// Sends a command for whose end no caller waits.
+    /// Sends a command without waiting for its result.
     func send(_ command: HCICommand, _ purpose: String) {
         guard isAttached else { return }
         drive { $0.send(command, purpose, at: $1, &$2) }
     }
 
-    /// Sends a command about a link whose refusal matters.
+    /// Sends a command about a link whose refusal must be handled.
     func send(
         _ purpose: ControllerSession.LinkCommand, of handle: ConnectionHandle, _ peer: Peer.ID,
         _ command: HCICommand

@@ -8,14 +8,14 @@ enum ControllerStage: Hashable {
     case lost
     /// The lost controller is being opened and brought up again.
     case recovering
-    /// The links end on the air, and then the controller is reset.
+    /// Links are being ended, and then the controller is reset.
     case turningOff
-    /// The controller was reset and does nothing; `isOpen` says whether its transport is open.
+    /// The controller was reset and is idle; `isOpen` tells whether its transport is open.
     case off(isOpen: Bool)
-    /// The controller is brought up after it was off.
+    /// The controller is being brought up after it was off.
     case turningOn
 
-    /// Whether a controller is at the other end and takes commands.
+    /// Whether a controller is connected and accepts commands.
     var isAttached: Bool {
         switch self {
         case .starting, .running, .recovering, .turningOff, .turningOn: true

@@ -4,16 +4,16 @@ import MynahSupport
 
 /// Advertises, scans and asks for connections, as the Generic Access Profile defines (Vol 3, Part C).
 ///
-/// A driver over the machines of the controller's session. Its callers hand it the bonds that it resolves
-/// private addresses with. It is confined to the radio's executor.
+/// This driver uses the state machines of the controller's session. Its callers pass in the bonds, with which
+/// it resolves private addresses. It is confined to the radio's executor.
 final class GenericAccess {
     struct Connection {
         var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
-        /// The error if its time is over.
+        /// The error if the call's timeout elapses.
         var overdue: RadioError
     }
 
-    /// A request for a connection, for as long as the controller is not stopped.
+    /// A request for a connection, valid until the controller is stopped.
     struct Request: Sendable {
         fileprivate var number: UInt64
         /// Distinguishes this request from one with the same number after a stop.
@@ -28,7 +28,7 @@ final class GenericAccess {
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
     var peers = PeerAddresses()
-    /// The addresses that advertising sets have for themselves.
+    /// The advertising sets' own addresses.
     var setAddresses = SetAddresses()
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
@@ -60,7 +60,7 @@ final class GenericAccess {
         await controller.settled(.advertiser)
     }
 
-    /// Has a controller that came back, or was turned on, advertise and scan as before, and reports it.
+    /// Restores advertising and scanning on a controller that came back or was turned on, and reports it.
     func goOn(afterLoss: Bool = false) async {
         let scan = controller.session.scanner.number
         controller.change { _, _, _ in }
@@ -86,8 +86,8 @@ final class GenericAccess {
 
     /// Starts advertising, or changes the advertisement.
     ///
-    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
-    /// then.
+    /// Throws `advertisementRefused` if the advertisement is too long or the controller refuses it; nothing
+    /// is advertised then.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard controller.isRunning else {
             throw controller.unavailable("a device can be advertised only while the radio runs")
@@ -130,14 +130,14 @@ final class GenericAccess {
         sinks.tell(.advertisingChanged(.silent))
     }
 
-    /// Reports the advertisement with the address that is on the air now.
+    /// Reports the current advertisement with the new own address.
     func addressChanged() {
         if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
     }
 
     // MARK: Scanning
 
-    /// Scans, or scans with other options than before.
+    /// Scans, or changes the options of the scan.
     func scan(_ options: ScanOptions) async throws(RadioError) {
         guard controller.isRunning else { throw controller.unavailable() }
         let number = controller.change { _, scanner, _ in scanner.want(options) }
@@ -160,8 +160,8 @@ final class GenericAccess {
         await controller.settled(.scanner)
     }
 
-    /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that
-    /// it uses now.
+    /// Handles an advertising report: a bonded peripheral is reported under its identity address, and
+    /// connected under its current address.
     func hear(_ report: LEAdvertisingReport, _ bonds: BondStore) {
         let scanner = controller.session.scanner
         let isWanted = scanner.wanted != nil
@@ -173,12 +173,12 @@ final class GenericAccess {
         if isWanted { sinks.tellCentral(.heard(whole)) }
     }
 
-    /// Scans with little time on the air while a bonded peripheral is waited for that may change its private
-    /// address: its next one is known when it is heard.
+    /// Scans with a small window while a connection to a bonded peripheral with private addresses is awaited,
+    /// to learn its next address.
     ///
-    /// The host resolves addresses by itself and leaves the controller's resolving list alone: not every
-    /// controller has one, it holds few addresses, and it cannot change while anything is on (Core
-    /// Specification, Vol 4, Part E, 7.8.38).
+    /// The host resolves addresses by itself, and does not use the controller's resolving list: not every
+    /// controller has one, it has room for few addresses, and it cannot change while the controller
+    /// advertises, scans or initiates (Core Specification, Vol 4, Part E, 7.8.38).
     private func follow(_ bonds: BondStore) {
         let isWanted = controller.session.connector.addresses.contains {
             bonds[$0]?.identityResolvingKey != nil
@@ -189,9 +189,9 @@ final class GenericAccess {
 
     // MARK: Connecting
 
-    /// Asks for a connection to a peripheral by its identity; several may be waited for at once.
+    /// Requests a connection to a peripheral by its identity address; several requests can wait at once.
     ///
-    /// `stage` is that of the link to it, or `nil` if there is no link.
+    /// `stage` is the stage of an existing link to the peripheral, or `nil` if there is no link.
     func want(
         _ address: DeviceAddress, timeout: Duration?, _ stage: Link.Stage?, _ bonds: BondStore
     ) throws(RadioError) -> Request {
@@ -225,7 +225,7 @@ final class GenericAccess {
         return request.number
     }
 
-    /// Gives up a request that has timed out; returns `false` if it has ended already.
+    /// Ends a request whose timeout elapsed; returns `false` if it has ended already.
     func overdue(_ number: UInt64, _ bonds: BondStore) -> Bool {
         guard let overdue = connections[number]?.overdue else { return false }
         giveUp(number, overdue, bonds)
@@ -238,7 +238,7 @@ final class GenericAccess {
         follow(bonds)
     }
 
-    /// A link began; returns the request that it fulfils, or `nil` if it fulfils none.
+    /// Handles a new link; returns the request that it fulfils, or `nil` if it fulfils none.
     func linkBegan(
         _ connection: LEConnection, identity: DeviceAddress?, _ bonds: BondStore
     ) -> Connector.Request? {
@@ -248,19 +248,19 @@ final class GenericAccess {
         return request
     }
 
-    /// A connection that was lost before the peripheral was heard is tried again.
+    /// Repeats a request whose connection was lost before the peripheral answered on it.
     func connectAgain(_ request: Connector.Request, _ bonds: BondStore) {
         controller.change { _, _, connector in connector.wantAgain(request) }
         follow(bonds)
     }
 
-    /// The controller cannot make the connections of these requests.
+    /// Fails the requests of connections that the controller cannot make.
     func connectionsFailed(_ numbers: [UInt64], _ error: RadioError, _ bonds: BondStore) {
         for number in numbers { ended(number, .failure(error)) }
         follow(bonds)
     }
 
-    /// A request ended with a link, or without.
+    /// Ends a request, with a link or with an error.
     func ended(_ number: UInt64, _ result: Result<Peer, RadioError>) {
         timer[.connect(number)] = nil
         connections.removeValue(forKey: number)?.continuation.resume(returning: result)

@@ -4,23 +4,23 @@ import MynahSupport
 
 /// A deadline of a radio.
 enum HostDeadline: Hashable {
-    /// The controller has to answer a command.
+    /// The controller must have answered a command.
     case command
-    /// The own address changes.
+    /// The own address must change.
     case addressRotation
-    /// The controller has to report that it stopped initiating.
+    /// The controller must have reported that it stopped initiating.
     case connectionCancel
-    /// Links that are being ended have to be gone.
+    /// Links that are being ended must have ended.
     case linksEnd
-    /// A connection is given up.
+    /// The connection request with this number times out.
     case connect(UInt64)
-    /// A central has to confirm an indication (Vol 3, Part F, 3.3.3).
+    /// A central must have confirmed an indication (Vol 3, Part F, 3.3.3).
     case confirmation(ConnectionHandle)
-    /// A peer has to answer an L2CAP signal.
+    /// A peer must have answered an L2CAP signal.
     case signal(ConnectionHandle, UInt8)
-    /// Pairing has to go on.
+    /// Pairing must have continued.
     case pairing(ConnectionHandle)
-    /// A server has to answer a request.
+    /// A server must have answered a request.
     case request(ConnectionHandle)
 }
 
@@ -31,7 +31,7 @@ final class HostTimer {
     private let environment: Environment
     private var deadlines = Deadlines<HostDeadline>()
     private var timer: DeadlineTimer
-    /// Called when the task has woken, with a number for `woke`.
+    /// Called when the task has woken, with the number to pass to `woke`.
     var wake: @Sendable (UInt64) async -> Void = { _ in }
 
     init(_ environment: Environment) {
@@ -48,13 +48,13 @@ final class HostTimer {
         }
     }
 
-    /// A link has ended: neither a confirmation nor an answer is due on it.
+    /// Removes the deadlines of a link that has ended.
     func linkEnded(_ link: ConnectionHandle) {
         self[.confirmation(link)] = nil
         self[.request(link)] = nil
     }
 
-    /// Notes that the task with a number has woken; returns whether it is the one that was armed last.
+    /// Notes that the task with a number has woken; returns whether it is the current one.
     func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
     /// Removes and returns a due deadline.

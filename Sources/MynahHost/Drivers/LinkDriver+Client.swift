@@ -3,7 +3,7 @@ import MynahHCI
 
 // The GATT client: what the central's half asks of peripherals.
 extension LinkDriver {
-    /// Runs a procedure with a peripheral, after those that were asked for before.
+    /// Runs a procedure with a peripheral, after the procedures that were requested before.
     func perform<Procedure: GATTProcedure>(
         _ procedure: Procedure, on peer: Peer.ID
     ) async throws(RequestError) -> Procedure.Value {
@@ -22,7 +22,7 @@ extension LinkDriver {
         (try? acl.table.handle(of: peer)).map { client.hasRoom(on: $0, &acl.outbound) } ?? false
     }
 
-    /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a command; returns `false` if the link has no room, and then `readyToWrite` follows.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -33,10 +33,10 @@ extension LinkDriver {
 
     /// Writes with a signed command.
     ///
-    /// Returns `false` if there is no room for it; `readyToWrite` follows then.
+    /// Returns `false` if the link has no room; `readyToWrite` follows then.
     ///
-    /// On an encrypted link, the command has no signature, because encryption protects it as well (Core
-    /// Specification, Vol 3, Part C, 10.2.2).
+    /// On an encrypted link, the command is sent without a signature, because encryption gives the same
+    /// protection (Core Specification, Vol 3, Part C, 10.2.2).
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -55,7 +55,7 @@ extension LinkDriver {
         ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
     }
 
-    /// A link to a peripheral is encrypted, by a bond or by a pairing.
+    /// Handles that the link to a peripheral was encrypted, by a bond or by a pairing.
     func clientSecured(_ link: ConnectionHandle, by bond: Bond?) {
         ask(link) {
             $0.secured(link, remembering: bond?.serviceChanged, at: environment.now(), into: &$1)

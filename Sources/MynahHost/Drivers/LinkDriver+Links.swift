@@ -48,23 +48,23 @@ extension LinkDriver {
         sendData()
     }
 
-    /// The peer was heard on a link.
+    /// Notes that the peer of a link has sent something.
     func heard(_ handle: ConnectionHandle) {
         change { $0.heard(handle, &$1) }
     }
 
-    /// Cancels a request for a connection: the link that it asked for ends, if it has begun.
+    /// Cancels a request for a connection, and ends its link if that has begun.
     func cancel(_ request: GenericAccess.Request) {
         guard let number = access.cancel(request, security.bonds) else { return }
         change { $0.giveUp(number, &$1) }
     }
 
-    /// Gives up a request for a connection that has timed out, and ends the link that it asked for.
+    /// Ends a request for a connection whose timeout elapsed, and ends its link.
     func overdue(_ number: UInt64) {
         if access.overdue(number, security.bonds) { change { $0.giveUp(number, &$1) } }
     }
 
-    /// The controller refused a command about a link.
+    /// Handles that the controller refused a command about a link.
     func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
         guard acl.table[handle]?.peer.id == peer else { return }
         switch command {
@@ -136,12 +136,12 @@ extension LinkDriver {
     /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { acl.table.stage(ofPeripheral: address) }
 
-    /// Asks for the end of a link, and does not wait for it.
+    /// Begins to end a link, without waiting for it.
     func end(_ link: ConnectionHandle) {
         controller.send(.disconnect(link, .remoteUserTerminatedConnection), "ending a link")
     }
 
-    /// Ends a link, to a central or to a peripheral.
+    /// Ends the link to a central or a peripheral.
     func disconnect(_ peer: Peer.ID, _ reason: HCIStatus = .remoteUserTerminatedConnection) async {
         guard let handle = try? acl.table.handle(of: peer) else { return }
         do throws(RadioError) {
@@ -151,7 +151,7 @@ extension LinkDriver {
         }
     }
 
-    /// The strength of the peer's signal now, in dBm.
+    /// Reads the RSSI of a peer, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
         let command = HCICommand(.readRSSI, handle: try acl.table.handle(of: peer))
         let answer = try await controller.command(command, "reading the RSSI of a link")

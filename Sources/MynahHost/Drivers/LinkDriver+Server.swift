@@ -3,8 +3,8 @@ import MynahHCI
 
 // The GATT server: services, requests and values.
 extension LinkDriver {
-    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend`
-    /// follows.
+    /// Sends a value to each subscriber as it subscribed; returns `full` if one of them has no room, and then
+    /// `readyToSend` follows.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -15,7 +15,7 @@ extension LinkDriver {
         }
     }
 
-    /// Publishes services together; handles that the same services had before they have again.
+    /// Publishes services together; services that were published before get their former handles.
     func publish(_ services: [ServiceDefinition]) throws(RadioError) -> PublishedServices {
         guard controller.isRunning || controller.isOff else {
             throw RadioError(.invalidState, "services can be published only while the radio runs")
@@ -25,17 +25,17 @@ extension LinkDriver {
         }
     }
 
-    /// Withdraws services, and indicates it to the centrals.
+    /// Withdraws services, and indicates Service Changed to the centrals.
     func withdraw(_ services: PublishedServices.ID) {
         serve { $0.withdraw(services, at: environment.now(), &$1, &$2) }
     }
 
-    /// An indication should have been confirmed by now.
+    /// Handles that an indication was not confirmed in time.
     func confirmationDue(_ handle: ConnectionHandle) {
         serve { $0.confirmationDue(handle, at: environment.now(), &$2) }
     }
 
-    /// Changes the state of the server, carries out its actions, and sends the PDUs that it wrote.
+    /// Changes the state of the server, carries out its actions, and sends the resulting PDUs.
     @discardableResult
     func serve<Result, Failure: Error>(
         _ body: (inout GATTServer, inout Outbound, inout [GATTServer.Action]) throws(Failure) -> Result
@@ -76,7 +76,7 @@ extension LinkDriver {
 
     // MARK: Answers
 
-    /// The sink's answer if it has one now, or `nil` if it answers later.
+    /// The sink's answer, or `nil` if the sink answers later.
     private func outcome(of answer: RadioAnswer, _ link: ConnectionHandle) -> PendingReply.Outcome? {
         switch answer {
         case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
@@ -90,13 +90,13 @@ extension LinkDriver {
         }
     }
 
-    /// Handles an answer that came later, when another link may have the handle.
+    /// Handles a later answer of the sink, when another link may have the same handle.
     private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
         guard acl.table[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }
     }
 
-    /// Keeps a bonded client's configuration, and whether it knows the current services.
+    /// Saves a bonded client's configuration, and whether the client knows the current services.
     private func remember(_ handle: ConnectionHandle) {
         security.change { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }

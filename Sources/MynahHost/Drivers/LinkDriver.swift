@@ -8,7 +8,7 @@ import MynahSupport
 ///
 /// The driver is confined to the radio's executor.
 final class LinkDriver {
-    /// How long `endAll` waits for links to end.
+    /// The time for which `endAll` waits for links to end.
     static let endTimeout = Duration.seconds(1)
 
     let environment: Environment
@@ -19,12 +19,12 @@ final class LinkDriver {
     let acl: ACLDriver
     let security: SecurityDriver
     let channels: ChannelDriver
-    /// The actor that it belongs to, for answers that come later.
+    /// The radio that the driver belongs to, for later answers.
     weak var radio: HostRadio?
     /// Calls that wait for all links to end.
     private(set) var linksEnded: [CheckedContinuation<Void, Never>] = []
     var server: GATTServer
-    /// Empty, with room for actions, so that a request costs no array.
+    /// An empty array with capacity for actions, so that a request allocates no array.
     var serverActions: [GATTServer.Action] = []
     var client: GATTClient
 
@@ -46,7 +46,7 @@ final class LinkDriver {
 
     // MARK: Beginning and end
 
-    /// Begins to serve a device that publishes nothing yet.
+    /// Begins to serve a device that has not published services yet.
     func begin(as identity: DeviceIdentity) {
         security.manager.begin(as: identity)
         controller.drive { session, _, _ in session.setLargestCentralCount(identity.largestCentralCount) }
@@ -61,7 +61,7 @@ final class LinkDriver {
         channels.configure(on: profile)
     }
 
-    /// Ends every link and waits until they are gone: without that the other sides wait for their supervision
+    /// Ends every link and waits until they have ended, so that the peers need not wait for their supervision
     /// timeouts.
     func endAll() async {
         for handle in acl.table.handles { end(handle) }
@@ -73,7 +73,7 @@ final class LinkDriver {
         timer[.linksEnd] = nil
     }
 
-    /// Ends the wait for the links to end: they have, or it took too long.
+    /// Stops waiting for the links to end, because they have ended or did not end in time.
     func stopWaitingForEnd() {
         let all = linksEnded
         linksEnded = []
@@ -104,7 +104,7 @@ final class LinkDriver {
         }
     }
 
-    /// Removes all links, because the controller is gone; `error` ends calls for connections.
+    /// Removes all links, because the controller is lost; calls for connections fail with `error`.
     func controllerLost(_ error: RadioError) {
         loseAll(error)
         acl.outbound.controllerEnded()
@@ -139,7 +139,7 @@ final class LinkDriver {
         }
     }
 
-    /// The controller has sent packets, and has room for others.
+    /// Handles that the controller has sent packets, and has room for others.
     func completed(_ packets: [HCIEventContent.CompletedPackets]) {
         for entry in packets { acl.outbound.completed(entry.handle, entry.count) }
         sendData()
@@ -150,7 +150,7 @@ final class LinkDriver {
         sendData()
     }
 
-    /// Sends the PDUs that the controller has room for, and reports room to those that were refused.
+    /// Sends the PDUs that the controller has room for, and reports the room to senders that were refused.
     func sendData() {
         channels.sendData()
         reportRoom()

@@ -3,28 +3,28 @@ import MynahFaults
 import MynahHCI
 import MynahSupport
 
-/// The faults of links below the sink: requests that the server would answer by itself, and lost bonds.
+/// Applies faults below the sink: to requests that the server answers by itself, and to bonds.
 ///
-/// There is one only while a layer of faults is around the radio. It is confined to the radio's executor.
+/// This object exists only if faults are configured around the radio. It is confined to the radio's executor.
 final class LinkFaults {
-    /// How many lost bonds are remembered.
+    /// The largest number of lost bonds that are remembered.
     static let lostLimit = 64
 
     private let faults: any LowerFaults
     /// Whether a fault may apply to a request.
     var isArmed = false
-    /// The request of each central whose answer is delayed.
+    /// The requests whose answers are delayed, by central.
     private var held: [Peer.ID: [UInt8]] = [:]
-    /// The centrals whose requests are not answered any more.
+    /// The centrals whose requests are no longer answered.
     private var silent: Set<Peer.ID> = []
-    /// Lost bonds whose peers are disconnected if they encrypt with the key.
+    /// Lost bonds; peers that encrypt with their key are disconnected.
     private var lost: [Bond] = []
 
     init(_ faults: any LowerFaults) {
         self.faults = faults
     }
 
-    /// A link to a central has ended.
+    /// Forgets a central whose link has ended.
     func ended(_ central: Peer.ID) {
         held[central] = nil
         silent.remove(central)
@@ -48,7 +48,7 @@ final class LinkFaults {
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
-    /// Decides about the request that is held up.
+    /// Applies a fault's verdict to the delayed request.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
         guard let pdu = held.removeValue(forKey: central),
             let link = try? links.acl.table.handle(of: central),
@@ -59,7 +59,7 @@ final class LinkFaults {
         }
     }
 
-    /// Returns whether the server is not to have the request.
+    /// Applies a fault's verdict to a request; returns whether the server must not receive the request.
     private func apply(
         _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
     ) -> Bool {
@@ -86,13 +86,14 @@ final class LinkFaults {
 
     // MARK: Bonds
 
-    /// Notes that the bond with a device was deleted for another reason: the device is treated as any device
-    /// without a bond.
+    /// Notes that the bond with a device was deleted for another reason than a fault: the device is then
+    /// treated as one without a bond.
     func forgetLostBond(with address: DeviceAddress) {
         lost.removeAll { $0.isKnown(as: address) }
     }
 
-    /// Deletes the bond of a central, or all if it is `nil`, and ends the subscriptions of its link.
+    /// Deletes the bond of a central, or all bonds if `central` is `nil`, and ends the subscriptions of its
+    /// link.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {
         var bonds = links.security.bonds.bonds
         if let central {
@@ -115,7 +116,7 @@ final class LinkFaults {
         }
     }
 
-    /// Handles the request of a link's controller for a key; returns whether the link ends instead, because
+    /// Handles the controller's request for the key of a link; returns whether the link ends instead, because
     /// its bond was lost.
     func endsLink(
         _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver

@@ -9,14 +9,14 @@ final class RadioSinks {
     var peripheral: (any RadioSink)? {
         didSet { requests = peripheral }
     }
-    /// The sink of centrals' reads and writes.
+    /// The sink of the reads and writes of centrals.
     var requests: (any RadioSink)?
     /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
-    /// The faults below the sinks, or `nil` without a layer of faults around the radio.
+    /// The faults below the sinks, or `nil` if none are configured.
     var faults: LinkFaults?
 
-    /// Called when the central's half asks something of a peripheral, and when the answer has come, before
+    /// Called when the central role sends a request to a peripheral, and when the answer has come, before
     /// later events.
     var asked: @Sendable (_ isAnswered: Bool) -> Void = { _ in }
 
@@ -25,18 +25,18 @@ final class RadioSinks {
     /// A device that this one has connected to becomes a central with its first such request.
     var served: (Peer.ID) -> Void = { _ in }
 
-    /// Reports to the peripheral's half.
+    /// Reports an event to the peripheral role.
     @discardableResult
     func tell(_ event: RadioEvent) -> RadioAnswer {
         if let peer = event.requester { served(peer) }
         return peripheral?.handle(event) ?? .none
     }
 
-    /// Reports several events to the peripheral's half.
+    /// Reports several events to the peripheral role.
     func tell(_ events: [RadioEvent]) { for event in events { tell(event) } }
 
-    /// Tells `asked` that something is asked of a peripheral; returns a closure for the answer, which tells
-    /// it of that too before the caller has it.
+    /// Calls `asked` for a request to a peripheral; returns a closure for the answer, which calls `asked`
+    /// again before it resumes the caller.
     func asking<Answer: Sendable>(
         _ caller: CheckedContinuation<Answer, Never>
     ) -> @Sendable (Answer) -> Void {
@@ -54,7 +54,7 @@ final class RadioSinks {
         return requests?.handle(request) ?? .none
     }
 
-    /// Reports to the central's half.
+    /// Reports an event to the central role.
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
         central?.handle(event) ?? .none
@@ -62,7 +62,7 @@ final class RadioSinks {
 
     // MARK: Links
 
-    /// Reports a link to one half, and its MTU if that was agreed on before.
+    /// Reports a link to one role, and its MTU if that is known already.
     func connected(_ peer: Peer, _ half: Link.Halves, mtu: Int) {
         if half == .peripheral { tell(.connected(peer)) } else { tellCentral(.connected(peer)) }
         guard mtu != GATT.defaultMTU else { return }
@@ -73,7 +73,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports the end of a link to the halves that it was reported to.
+    /// Reports the end of a link to the roles that it was reported to.
     func disconnected(_ peer: Peer.ID, _ halves: Link.Halves, _ error: RadioError?) {
         if halves.contains(.peripheral) { tell(.disconnected(peer)) }
         if halves.contains(.central) { tellCentral(.disconnected(peer, error)) }
@@ -97,7 +97,7 @@ final class RadioSinks {
         if link.halves.contains(.central) { tellCentral(.mtuChanged(link.peer.id, mtu)) }
     }
 
-    /// Reports something about the connection parameters of a link, once: to the half in whose role it is.
+    /// Reports a change or a request of connection parameters, once, to the role that the link belongs to.
     func tell(_ report: ConnectionParameterReport, of link: Link) {
         switch link.role {
         case .peripheral: tell(.parameters(link.peer.id, report))
@@ -114,7 +114,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports another Bluetooth state to both halves, and before it why the controller is gone, if it is.
+    /// Reports a new Bluetooth state to both roles, preceded by the error if the controller is lost.
     func report(_ state: RadioState, after loss: RadioError? = nil) {
         if let loss { tell(.lost(loss)) }
         tell(.stateChanged(state))
@@ -122,7 +122,7 @@ final class RadioSinks {
         tellCentral(.stateChanged(state))
     }
 
-    /// Warns the peripheral's half, or the central's if that alone is started.
+    /// Reports a warning to the peripheral role, or to the central role if only that is started.
     func warn(_ warning: RadioWarning) {
         if peripheral == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
     }

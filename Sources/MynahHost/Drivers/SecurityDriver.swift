@@ -10,13 +10,13 @@ final class SecurityDriver {
     enum Action {
         /// A PDU was queued.
         case sendData
-        /// The peer of a link has another identity.
+        /// The peer of a link has a new identity.
         case peerChanged(Peer, link: ConnectionHandle)
         /// A link is encrypted, by a bond or by a pairing.
         case secured(link: ConnectionHandle, Bond?)
-        /// A bonded client's configuration applies to its new link.
+        /// Apply a bonded client's saved configuration to its new link.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made, and is to keep the configuration of its link.
+        /// A bond was made; save the configuration of its link in it.
         case bonded(link: ConnectionHandle)
     }
 
@@ -25,9 +25,9 @@ final class SecurityDriver {
     private let sinks: RadioSinks
     private let controller: ControllerDriver
     private let acl: ACLDriver
-    /// Carries out an action for other drivers.
+    /// Passes an action to the other drivers.
     var act: (Action) -> Void = { _ in }
-    /// The actor that it belongs to, for answers that come later.
+    /// The radio that the driver belongs to, for later answers.
     weak var radio: HostRadio?
     var manager: SecurityManager
     /// Calls that wait for a link to be secured, by number.
@@ -51,10 +51,10 @@ final class SecurityDriver {
             random: environment.random)
     }
 
-    /// The security of a link.
+    /// The security state of a link.
     subscript(link: ConnectionHandle) -> LinkSecurity { manager[link] }
 
-    /// The keys of peers, and this side's own.
+    /// The bonds with peers, and the radio's own keys.
     var bonds: BondStore { manager.bonds }
 
     /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
@@ -76,7 +76,7 @@ final class SecurityDriver {
         change { $0.forgetBond(with: address, &$2) }
     }
 
-    /// The source of the radio's own address.
+    /// The source of the radio's own address, for a controller with this public address.
     func addressSource(_ publicAddress: DeviceAddress?) -> OwnAddress.Source {
         OwnAddress.Source(
             policy: environment.options.address, publicAddress: publicAddress,
@@ -84,13 +84,13 @@ final class SecurityDriver {
             resolvingKey: manager.bonds.identityResolvingKey, random: manager.random.split())
     }
 
-    /// A static random address that nothing else has.
+    /// A static random address that no advertising set and no bond uses.
     func newStaticAddress() -> DeviceAddress {
         var random = manager.random.split()
         return PrivateAddress.fixed(from: &random)
     }
 
-    /// The other side, or the user, has taken too long.
+    /// Handles that the peer, or the user, took too long to pair.
     func pairingDue(_ link: ConnectionHandle) {
         change(link) { $0.expire(link, at: $1, &$2) }
     }
@@ -160,7 +160,7 @@ final class SecurityDriver {
 
     // MARK: The file of bonds
 
-    /// Reads the bonds that were kept.
+    /// Reads the saved bonds.
     func loadBonds() {
         guard let file = environment.options.bonds else { return }
         change { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
@@ -168,7 +168,7 @@ final class SecurityDriver {
 
     /// Requests that the bonds are written.
     ///
-    /// Later reports can wait until they are.
+    /// Later reports can be held back until the bonds are written.
     private func saveBonds() {
         environment.options.bonds?.save(manager.bonds) { [weak radio] problem in
             let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")

@@ -4,10 +4,10 @@ import MynahCore
 struct Attribute: Hashable, Sendable {
     /// The source of a value.
     enum Content: Hashable, Sendable {
-        /// Constant bytes, which no client can write.
+        /// Constant bytes that no client can write.
         case constant([UInt8])
-        /// A characteristic's value or a descriptor. `fixed` is its value if the host answers without
-        /// asking its publisher.
+        /// A characteristic's value or a descriptor's value. `fixed` is the value if the host answers without
+        /// asking the publisher.
         case value(AttributeKey, fixed: [UInt8]?)
         /// The Client Characteristic Configuration of a characteristic, kept for each client.
         case configuration(AttributeKey, allows: CharacteristicProperties)
@@ -15,11 +15,11 @@ struct Attribute: Hashable, Sendable {
         case clientFeatures
         /// The Database Hash (0x2B2A) of the current services.
         case databaseHash
-        /// A declaration of a service, which begins a group, and the end of the group.
+        /// The declaration of a service, which begins a group; `end` is the last handle of the group.
         case service(BluetoothUUID, isPrimary: Bool, end: AttributeHandle)
     }
 
-    /// The permissions for reading and writing it.
+    /// The permissions for reading and writing an attribute.
     struct Access: Hashable, Sendable {
         var canRead = true
         var canWrite = false
@@ -40,7 +40,7 @@ struct Attribute: Hashable, Sendable {
     var content: Content
 }
 
-/// Attribute types that declare (Assigned Numbers, 3.5, 3.6).
+/// The attribute types of declarations (Assigned Numbers, 3.5, 3.6).
 enum AttributeType {
     static let primaryService = BluetoothUUID(0x2800 as UInt16)
     static let secondaryService = BluetoothUUID(0x2801 as UInt16)

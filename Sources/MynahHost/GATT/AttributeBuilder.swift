@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// Lays services out as attributes (Core Specification, Vol 3, Part G, 3).
+/// Builds the attributes of services (Core Specification, Vol 3, Part G, 3).
 struct AttributeBuilder {
     private var next: AttributeHandle
     private var ranges: [AttributeKey: (start: AttributeHandle, end: AttributeHandle, uuid: BluetoothUUID)] =
@@ -105,9 +105,9 @@ struct AttributeBuilder {
 }
 
 extension CharacteristicProperties {
-    /// Whether a Characteristic Extended Properties descriptor does.
+    /// Whether the properties need a Characteristic Extended Properties descriptor.
     var hasExtended: Bool { !isDisjoint(with: [.extendedProperties, .reliableWrite, .writableAuxiliaries]) }
-    /// The properties in the declaration: eight bits, the last of which is Extended Properties.
+    /// The eight property bits of the declaration, the last of which is Extended Properties.
     var declared: CharacteristicProperties {
         var declared = CharacteristicProperties(rawValue: rawValue & 0x7F)
         if hasExtended { declared.insert(.extendedProperties) }
@@ -126,9 +126,9 @@ extension ServiceDefinition {
 }
 
 extension [ServiceDefinition] {
-    /// The shape of a batch: types, properties and order.
+    /// The types, properties and order of a batch's attributes.
     ///
-    /// A batch of the same shape may reuse the handles of another.
+    /// A batch of the same shape may reuse the handles of a withdrawn one.
     var shape: [UInt8] {
         var writer = ByteWriter()
         for service in self {

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The attributes of a server, by handle.
 ///
-/// Handles are stable: services that were withdrawn and come back the same have the handles they had, so that
-/// a client that has cached them is right.
+/// Handles are stable: services that are withdrawn and published again unchanged get their former handles, so
+/// that a client's cache stays valid.
 struct AttributeDatabase: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
@@ -14,17 +14,18 @@ struct AttributeDatabase: Sendable {
     }
 
     private(set) var attributes: [Attribute] = []
-    /// The Database Hash when it was asked for; another lock as soon as the services change.
+    /// The Database Hash, once it has been calculated; replaced when the services change.
     private var madeHash = Lock<[UInt8]?>(nil)
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
-    /// The disabled attributes: descriptors that no client may access now, and characteristics whose
-    /// configuration no client may access.
+    /// The disabled attributes, which no client may access: descriptors, and Client Characteristic
+    /// Configurations by their characteristic.
     private var disabled: (texts: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
 
     /// The Database Hash of the published services.
     ///
-    /// Made when it is asked for: few devices are asked, and libcrypto takes 200 kB to make the first.
+    /// Calculated at the first use, because few devices are asked for it, and libcrypto allocates 200 kB for
+    /// the first one.
     var hash: [UInt8] {
         madeHash.withLock { made in
             if let made { return made }
@@ -48,15 +49,16 @@ struct AttributeDatabase: Sendable {
         return attributes[start..<end]
     }
 
-    /// The index of the first attribute with this handle or a greater one, or `nil` if there is none.
+    /// The index of the first attribute with this handle or a higher one, or `nil` if there is none.
     private func index(from handle: AttributeHandle) -> Int? {
         let index = attributes[...].partitionPoint { $0.handle >= handle }
         return index < attributes.endIndex ? index : nil
     }
 
-    /// Publishes services and returns their handles, or `nil` if there are not enough left.
+    /// Publishes services and returns their handles, or `nil` if there are not enough handles left.
     ///
-    /// Some values of the server's own services are computed or kept for each client.
+    /// With `isOwn`, these are the host's own services, some of whose values are calculated or kept for each
+    /// client.
     mutating func publish(
         _ services: [ServiceDefinition], isOwn: Bool = false
     ) -> ClosedRange<AttributeHandle>? {
@@ -83,7 +85,7 @@ struct AttributeDatabase: Sendable {
         return range
     }
 
-    /// Withdraws the services in a range that `publish` gave.
+    /// Withdraws services; the range is the one that `publish` returned.
     mutating func withdraw(_ range: ClosedRange<AttributeHandle>) {
         guard let place = batches.firstIndex(where: { $0.range == range && $0.isPublished }) else { return }
         batches[place].isPublished = false
@@ -92,7 +94,7 @@ struct AttributeDatabase: Sendable {
         madeHash = Lock(nil)
     }
 
-    /// Sets the value that the host answers with for an attribute; with `nil`, its publisher is asked.
+    /// Sets a value with which the host answers reads of an attribute; with `nil`, the publisher is asked.
     mutating func setFixed(_ value: [UInt8]?, of key: AttributeKey) {
         guard let handle = handles[key], let index = index(from: handle),
             case .value = attributes[index].content
@@ -100,8 +102,7 @@ struct AttributeDatabase: Sendable {
         attributes[index].content = .value(key, fixed: value)
     }
 
-    /// Disables a characteristic's descriptors and its configuration, or enables them again; its value is not
-    /// concerned.
+    /// Disables or enables a characteristic's descriptors and its configuration; its value is not affected.
     mutating func setDisabled(_ isDisabled: Bool, _ characteristic: CharacteristicDefinition) {
         let descriptors = characteristic.descriptors.map(\.key)
         if isDisabled {
@@ -156,15 +157,14 @@ extension Attribute {
 }
 
 extension BluetoothUUID {
-    /// Attribute types go out in 16 or 128 bits, and in no other width (Core Specification, Vol 3, Part F,
-    /// 3.2.1).
+    /// The bytes of a type on the air, which are 16 or 128 bits (Core Specification, Vol 3, Part F, 3.2.1).
     var onAir: [UInt8] {
         (width == .bits32 ? (assignedNumber == nil ? in128Bits : shortest) : self).littleEndianBytes
     }
 }
 
 extension ArraySlice {
-    /// The first index for which it is true, if it is true for all after it.
+    /// The first index for which the predicate holds, if it also holds for all later ones.
     func partitionPoint(where holds: (Element) -> Bool) -> Index {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -1,16 +1,16 @@
 import MynahCore
 import MynahFaults
 
-/// The Client Characteristic Configurations that faults can name, by their characteristics.
+/// The Client Characteristic Configurations that faults can name, by their characteristic.
 struct ConfigurationKeys: Sendable {
     private var keys: [AttributeKey: AttributeKey] = [:]
 
-    /// A characteristic is published.
+    /// Adds a published characteristic.
     mutating func add(_ characteristic: CharacteristicDefinition) {
         keys[characteristic.key] = characteristic.configurationKey
     }
 
-    /// The request in a PDU, or `nil` if it is for no Client Characteristic Configuration.
+    /// The request in a PDU, or `nil` if it does not concern a Client Characteristic Configuration.
     func request(_ request: ATTRequest, _ database: AttributeDatabase) -> LowerRequest? {
         guard !keys.isEmpty else { return nil }
         switch request {

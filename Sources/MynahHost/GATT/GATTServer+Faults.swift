@@ -4,7 +4,7 @@ import MynahHCI
 
 // The requests about which faults decide before the server answers.
 extension GATTServer {
-    /// The request in a PDU, or `nil` if faults do not decide about it below the sink.
+    /// The request in a PDU to which faults apply below the sink, or `nil` if there is none.
     func lowerRequest(
         in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
     ) -> LowerRequest? {
@@ -28,7 +28,7 @@ extension GATTServer {
         }
     }
 
-    /// The characteristic that a write subscribes to, or `nil` if it does not.
+    /// The characteristic that a write subscribes to, or `nil` if it subscribes to none.
     private func subscription(_ handle: AttributeHandle, _ value: [UInt8]) -> AttributeKey? {
         guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged,
             value.contains(where: { $0 != 0 })
@@ -45,8 +45,8 @@ extension GATTServer {
         return nil
     }
 
-    /// The attribute whose value the protection of the link keeps from a request, or `nil` if the request
-    /// reaches the sink, which is where faults decide about it then.
+    /// The attribute whose value a request cannot access because of the link's security; `nil` if the request
+    /// reaches the sink, where faults apply to it.
     private func deniedValue(
         at handle: AttributeHandle, _ denial: (Attribute.Access) -> ATTError?
     ) -> AttributeKey? {
@@ -56,8 +56,8 @@ extension GATTServer {
         return key
     }
 
-    /// Empties the queue of prepared writes if a PDU is to carry it out, which a fault has refused; returns
-    /// the handle of the subscription in it.
+    /// Empties the queue of prepared writes if a fault refused the PDU that executes it; returns the handle
+    /// of a subscription in the queue.
     mutating func dropPrepared(executedBy pdu: [UInt8], _ link: ConnectionHandle) -> AttributeHandle? {
         guard case .executeWrite? = try? ATTRequest(pdu) else { return nil }
         defer { forgetPrepared(link) }

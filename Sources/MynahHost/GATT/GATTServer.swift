@@ -2,25 +2,24 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The GATT server of a radio: the services that are published, and one ATT bearer for each link.
+/// The GATT server of a radio: the published services, and one ATT bearer for each link.
 ///
-/// A part without I/O. It writes PDUs into `Outbound`, and asks for everything else by actions.
+/// This part has no I/O. It writes PDUs into `Outbound`, and requests everything else by actions.
 struct GATTServer: Sendable {
     /// An action for the driver.
     enum Action {
         case event(RadioEvent)
-        /// A read or a write that needs no answer of the sink.
+        /// Report a read or a write that needs no answer of the sink.
         case request(RadioEvent)
-        /// An indication is under way, and its confirmation is due at a time; the driver then calls
-        /// `confirmationDue`.
+        /// Call `confirmationDue` at the given time, by which an indication must be confirmed.
         case watchConfirmation(link: ConnectionHandle, Duration)
-        /// The state of a client that a bond keeps has changed.
+        /// Save the state of a client in its bond, because the state has changed.
         case remember(link: ConnectionHandle)
-        /// A read or a write whose answer `answered` takes.
+        /// Ask the sink for the answer to a read or a write; pass the answer to `answered`.
         case ask(link: ConnectionHandle, RadioEvent)
-        /// A write is carried out if its PDU has the signature of the bonded client.
+        /// Carry out a write if its PDU has the signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
-        /// The MTU changed; this side's client uses the same bearer.
+        /// Report the new MTU; the client on this side uses the same bearer.
         case mtuChanged(link: ConnectionHandle, Int)
     }
 
@@ -40,22 +39,22 @@ struct GATTServer: Sendable {
     private struct Bearer {
         var peer: Peer
         var att = ATTServer()
-        /// Indications that wait for the confirmation of one that was sent.
+        /// Indications that wait until the sent one is confirmed.
         var indications: [Indication] = []
-        /// The time by which the pending indication must be confirmed; `nil` if there is no indication.
+        /// The time by which the sent indication must be confirmed, or `nil` if there is none.
         var confirmBy: Duration?
-        /// The driver has a time at which to call `confirmationDue`, and has not called it yet.
+        /// Whether a call of `confirmationDue` is scheduled, and has not been made yet.
         var isWatched = false
-        /// The warning about values that are too long for the link was reported.
+        /// Whether the warning about values that are too long for the link was reported.
         var isToldTooShort = false
-        /// An indication was not confirmed in time: nothing more goes over the bearer (Core Specification,
-        /// Vol 3, Part F, 3.3.3).
+        /// Whether an indication was not confirmed in time: the bearer must not be used any more (Core
+        /// Specification, Vol 3, Part F, 3.3.3).
         var isDead = false
 
-        /// How a value goes to the client, if the centrals that it is for include it.
+        /// How to send a value to this client, if it is among `centrals`.
         ///
         /// The function is mutating so that the bearer is read in place: a bearer is large, and each value
-        /// that is sent asks each bearer.
+        /// that is sent calls this for each bearer.
         mutating func route(
             _ handle: AttributeHandle, as delivery: Delivery, to centrals: [Peer.ID]?, unasked: UInt16
         ) -> Route {
@@ -77,8 +76,9 @@ struct GATTServer: Sendable {
                 : .notification(mtu: att.mtu, takesMultiple: att.client.takesMultipleNotifications)
         }
 
-        /// The parts of a value that the link carries: all of it, all in pieces, or its first bytes (Core
-        /// Specification, Vol 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` cuts it.
+        /// The parts of a value to send on the link: the whole value, all of it in pieces, or its first bytes
+        /// (Core Specification, Vol 3, Part F, 3.4.7.1), cut as by
+        /// `updateValue(_:for:onSubscribedCentrals:)`.
         ///
         /// The first cut on a link causes a warning.
         mutating func parts(
@@ -101,30 +101,30 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// How a value goes to a client.
+    /// The way to send a value to a client.
     private enum Route {
-        /// The client is not subscribed, or the value is for others.
+        /// Not at all: the client is not subscribed, or the value is for others.
         case none
         case notification(mtu: Int, takesMultiple: Bool)
         case indication
     }
 
-    /// How many indications wait for one central at most.
+    /// The largest number of indications that wait for one central.
     static let indicationLimit = 64
 
-    /// How long a central may take to confirm an indication.
+    /// The time in which a central must confirm an indication.
     let timeout: Duration
     private(set) var database = AttributeDatabase()
     private var publications: [PublishedServices.ID: Publication] = [:]
     private var lastPublication: UInt32 = 0
-    /// The published characteristics, and how their values are sent.
+    /// The published characteristics, and the rules for sending their values.
     private(set) var values = PublishedValues()
-    /// How services are served that are not an accessory's, by characteristic; also of those that were
-    /// withdrawn, which a fault brings back.
+    /// How requests for services of apps are handled, by characteristic; withdrawn services are included,
+    /// because a fault can bring them back.
     private var modes: [AttributeKey: ServingMode] = [:]
-    /// The Service Changed characteristic; `nil` before the radio is started, and if the device has none.
+    /// The Service Changed characteristic, or `nil` if the radio is not started or the device has none.
     private(set) var serviceChanged: AttributeKey?
-    /// The largest MTU that this side takes, as client and as server.
+    /// The largest MTU that this side accepts, as client and as server.
     private(set) var largestMTU = ATTServer().ownMTU
     private var bearers = SortedMap<ConnectionHandle, Bearer>()
 
@@ -134,7 +134,8 @@ struct GATTServer: Sendable {
 
     // MARK: Services
 
-    /// Begins with the services that every server has, GAP and GATT, for a device that publishes nothing yet.
+    /// Begins with the services that every server has, GAP and GATT, for a device that has not published
+    /// services yet.
     mutating func begin(as identity: DeviceIdentity) {
         database = AttributeDatabase()
         publications = [:]
@@ -149,7 +150,7 @@ struct GATTServer: Sendable {
         _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
     }
 
-    /// Publishes services together, at the handles that the same services had before.
+    /// Publishes services together; services that were published before get their former handles.
     ///
     /// Throws `servicesRefused` if no handles are left.
     mutating func publish(
@@ -180,7 +181,7 @@ struct GATTServer: Sendable {
         return PublishedServices(id: id, handles: handles)
     }
 
-    /// Withdraws services that were published together, with everything that clients configured of them.
+    /// Withdraws services that were published together, with the clients' configurations of them.
     mutating func withdraw(
         _ services: PublishedServices.ID, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -198,12 +199,12 @@ struct GATTServer: Sendable {
         databaseChanged(range, at: now, &outbound, &actions)
     }
 
-    /// Sets the value that the server answers by itself, or `nil` to ask for it.
+    /// Sets the value with which the server answers by itself, or `nil` to ask the application.
     mutating func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         database.setFixed(value, of: attribute)
     }
 
-    /// Serves services in another way from now on.
+    /// Sets how requests for services are handled from now on.
     mutating func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
         for characteristic in services.flatMap(\.characteristics) {
             modes[characteristic.key] = mode == .accessory ? nil : mode
@@ -211,7 +212,8 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Indicates to every client that asked for it that attributes came or went (Vol 3, Part G, 7.1).
+    /// Indicates a change of the attributes in a range to every client that subscribed to Service Changed
+    /// (Vol 3, Part G, 7.1).
     private mutating func databaseChanged(
         _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -223,7 +225,7 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Indicates a range of changed handles; a range that waits to be indicated is widened.
+    /// Indicates a range of changed handles; an indication that still waits is widened to include the range.
     private mutating func indicateServiceChanged(
         _ range: ClosedRange<AttributeHandle>, _ link: ConnectionHandle, at now: Duration,
         _ outbound: inout Outbound,
@@ -256,13 +258,13 @@ struct GATTServer: Sendable {
         setOwnMTU(largestMTU, link)
     }
 
-    /// A link ended; returns the characteristics whose values the client was sent.
+    /// Removes a link that has ended; returns the characteristics that its client was subscribed to.
     mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
         defer { bearers[link] = nil }
         return forgetConfigurations(link) + values.unaskedKeys()
     }
 
-    /// Removes the configuration of a client; returns the characteristics that it was subscribed to.
+    /// Deletes the configuration of a client; returns the characteristics that it was subscribed to.
     mutating func forgetConfigurations(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let index = bearers.index(of: link) else { return [] }
         defer { bearers[at: index].att.client.configurations = SortedMap() }
@@ -274,12 +276,12 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// The peer is known by another address now.
+    /// Handles a new address of a link's peer.
     mutating func peerChanged(_ peer: Peer, on link: ConnectionHandle) {
         bearers[link]?.peer = peer
     }
 
-    /// The client's end of the bearer, which is this side too, has agreed on an MTU.
+    /// Adopts the MTU that the client on this side of the bearer has agreed on.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
@@ -288,7 +290,7 @@ struct GATTServer: Sendable {
     /// The MTU of a link, in bytes.
     func mtu(of link: ConnectionHandle) -> Int { bearers[link]?.att.mtu ?? GATT.defaultMTU }
 
-    /// Offers another MTU than the host's on a link.
+    /// Offers a special MTU on a link.
     mutating func setOwnMTU(_ mtu: Int, _ link: ConnectionHandle) {
         if let index = bearers.index(of: link) { bearers[at: index].att.ownMTU = mtu }
     }
@@ -308,9 +310,9 @@ struct GATTServer: Sendable {
 
     // MARK: Requests
 
-    /// Receives a PDU of a client.
+    /// Handles a PDU of a client.
     ///
-    /// The time is read only for the few PDUs that need it.
+    /// `now` is evaluated only for the few PDUs that need it.
     mutating func receive(
         _ bytes: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
@@ -321,7 +323,7 @@ struct GATTServer: Sendable {
         carryOut(asked, index, at: now(), &outbound, &actions)
     }
 
-    /// Handles the answer to the last question.
+    /// Handles the application's answer to the last `ask` action.
     mutating func answered(
         _ outcome: PendingReply.Outcome, _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
@@ -372,7 +374,7 @@ struct GATTServer: Sendable {
 
     /// Whether requests that the server answers by itself are reported.
     ///
-    /// Requests for published attributes are reported, and requests for its own services are not.
+    /// Requests for published attributes are reported, and requests for the server's own services are not.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard values.properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
@@ -381,7 +383,7 @@ struct GATTServer: Sendable {
 
     // MARK: Values
 
-    /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
+    /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room.
     ///
     /// A value that is too long for a link is cut to the length that fits, or sent in pieces.
     mutating func send(
@@ -424,7 +426,7 @@ struct GATTServer: Sendable {
         return .sent(count)
     }
 
-    /// Whether a link takes another value; if not, `Outbound` reports when it does.
+    /// Whether a link accepts another value; if not, `Outbound` reports when it does.
     private func hasRoom(at index: Int, _ isIndication: Bool, _ outbound: inout Outbound) -> Bool {
         let link = bearers.keys[index]
         guard outbound.takes(on: link) else {
@@ -438,14 +440,14 @@ struct GATTServer: Sendable {
         return true
     }
 
-    /// Whether a link takes another indication, or has ended.
+    /// Whether a link accepts another indication, or has ended.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
     }
 
     // MARK: Indications
 
-    /// Sends an indication, or keeps it until the one under way is confirmed.
+    /// Sends an indication, or queues it until the sent one is confirmed.
     private mutating func indicate(
         _ indication: Indication, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound,
@@ -463,7 +465,7 @@ struct GATTServer: Sendable {
         actions.append(.watchConfirmation(link: link, due))
     }
 
-    /// A client has confirmed the indication of a handle: the next one goes out.
+    /// Handles the confirmation of an indication, and sends the next one.
     private mutating func confirmed(
         _ handle: AttributeHandle, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound,
@@ -484,7 +486,7 @@ struct GATTServer: Sendable {
         indicate(next, link, at: now(), &outbound, &actions)
     }
 
-    /// Handles the end of the time that `watchConfirmation` asked for.
+    /// Handles the deadline that `watchConfirmation` requested.
     mutating func confirmationDue(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].isWatched = false
@@ -503,10 +505,10 @@ struct GATTServer: Sendable {
 
     // MARK: Bonds
 
-    /// Restores the configuration of a bonded client (Vol 3, Part G, 3.3.3.3).
+    /// Restores the saved configuration of a bonded client (Vol 3, Part G, 3.3.3.3).
     ///
-    /// If the services are not those that the client knows, only its handles of the GATT service are still
-    /// valid, and Service Changed is indicated (2.5.2, 7.1).
+    /// If the client knows other services than the current ones, only its handles of the GATT service are
+    /// still valid, and Service Changed is indicated (2.5.2, 7.1).
     mutating func restore(
         _ bond: Bond, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -528,7 +530,7 @@ struct GATTServer: Sendable {
         actions.append(.remember(link: link))
     }
 
-    /// Stores in a bond its client's configurations, and whether that client is change-aware.
+    /// Saves a client's configurations in its bond, and whether the client is change-aware.
     func remember(_ link: ConnectionHandle, in bond: inout Bond) {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att

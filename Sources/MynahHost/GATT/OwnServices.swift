@@ -3,8 +3,8 @@ import MynahSupport
 
 // The services that every server has.
 extension DeviceIdentity {
-    /// GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7); `changed` is `nil` without Service
-    /// Changed.
+    /// The services GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7); `changed` is `nil`
+    /// without Service Changed.
     func services(serviceChanged changed: CharacteristicDefinition?) -> [ServiceDefinition] {
         let name = CharacteristicDefinition(
             uuid: AttributeType.deviceName, properties: .read,

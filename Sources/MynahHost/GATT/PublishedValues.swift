@@ -1,17 +1,17 @@
 import MynahCore
 
-/// The characteristics that are published: their properties, and how their values are sent.
+/// The published characteristics: their properties, and the rules for sending their values.
 struct PublishedValues: Sendable {
     /// The properties, by key.
     private(set) var properties: [AttributeKey: CharacteristicProperties] = [:]
-    /// How values are sent, by characteristic; without those that are sent as usual.
+    /// The rules for sending values, by characteristic, if they differ from the default.
     private var updates: [AttributeKey: UpdateRules] = [:]
-    /// Those whose values are sent unasked, in the order of their publication.
+    /// The characteristics whose values are sent without a subscription, in the order of their publication.
     private var unasked: [AttributeKey] = []
-    /// The descriptors 2902 that faults can name.
+    /// The Client Characteristic Configurations (0x2902) that faults can name.
     private(set) var configurations = ConfigurationKeys()
 
-    /// A characteristic is published.
+    /// Adds a published characteristic.
     mutating func add(_ characteristic: CharacteristicDefinition) {
         properties[characteristic.key] = characteristic.properties
         configurations.add(characteristic)
@@ -30,8 +30,8 @@ struct PublishedValues: Sendable {
         }
     }
 
-    /// The parts of a value that a link with room for `room` bytes carries: its first bytes (Core
-    /// Specification, Vol 3, Part F, 3.4.7.1), or all in pieces.
+    /// The parts of a value for a link with room for `room` bytes: the first bytes (Core Specification, Vol
+    /// 3, Part F, 3.4.7.1), or the whole value in pieces.
     func parts(of value: [UInt8], _ key: AttributeKey, room: Int) -> (parts: [[UInt8]], isCut: Bool) {
         guard value.count > room else { return ([value], false) }
         if updates[key]?.isInPieces == true { return (value.pieces(of: room), false) }
@@ -40,28 +40,30 @@ struct PublishedValues: Sendable {
 
     // MARK: Values that are sent whether or not a client has configured that
 
-    /// The configuration with which values of a characteristic are sent that a client has not configured; 0
-    /// if they are not sent.
+    /// The configuration that applies to a client that has not written one; 0 if values are sent to
+    /// subscribers only.
     func unasked(_ key: AttributeKey) -> UInt16 {
         guard !updates.isEmpty, let rules = updates[key], rules.subscription != .asked else { return 0 }
         return properties[key]?.contains(.notify) == true ? 1 : 2
     }
 
-    /// The event for a configuration by a client, or `nil` for a characteristic whose values are sent in any
-    /// case.
+    /// The event for a client's new configuration, or `nil` for a characteristic whose values are sent
+    /// without a subscription.
     func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
         guard unasked(key) == 0 else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
         return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
     }
 
-    /// The characteristics of services whose values are sent unasked; `nil` means all services.
+    /// The characteristics whose values are sent without a subscription, of these services, or of all with
+    /// `nil`.
     func unaskedKeys(of services: [ServiceDefinition]? = nil) -> [AttributeKey] {
         guard let services, !unasked.isEmpty else { return unasked }
         return services.flatMap(\.characteristics).map(\.key).filter { unasked.contains($0) }
     }
 
-    /// A client counts as subscribed to them from its connection on; `nil` means all services.
+    /// The subscriptions to report when a client connects, because values are sent without its subscription;
+    /// of these services, or of all with `nil`.
     func unaskedEvents(for central: Peer.ID, of services: [ServiceDefinition]? = nil) -> [RadioEvent] {
         unaskedKeys(of: services).map {
             .subscribed($0, central, unasked($0) == 1 ? .notification : .indication)

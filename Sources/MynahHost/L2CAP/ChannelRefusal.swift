@@ -1,4 +1,4 @@
-/// Why a request for a credit-based channel is refused (Core Specification, Vol 3, Part A, 4.23).
+/// The reason to refuse a credit-based channel (Core Specification, Vol 3, Part A, 4.23).
 struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     var rawValue: UInt16
 
@@ -12,7 +12,7 @@ struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     static let sourceInUse = ChannelRefusal(rawValue: 0x000A)
     static let unacceptableParameters = ChannelRefusal(rawValue: 0x000B)
 
-    /// Whether pairing may help.
+    /// Whether the channel may be accepted after pairing.
     var wantsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
 
     /// The reason in words, as in "the peer refused the channel: it has no room".
@@ -30,7 +30,7 @@ struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
 }
 
 extension L2CAPSignal {
-    /// The answer that refuses a channel.
+    /// The response that refuses a channel.
     static func refusal(_ reason: ChannelRefusal) -> L2CAPSignal {
         .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: reason.rawValue)
     }

@@ -2,40 +2,41 @@ import MynahSupport
 
 /// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
 ///
-/// Received data is bounded: a limited number of unread SDUs, and one incomplete SDU. The peer gets no
-/// more credits until the SDUs are read.
+/// The amount of received data is limited to a number of unread SDUs and one incomplete SDU. The peer gets no
+/// more credits until SDUs are read.
 struct CreditChannel: Sendable {
     /// The sizes that one end sends and accepts, in bytes.
     struct Limits: Hashable, Sendable {
-        /// The maximum length of an SDU.
+        /// The largest length of an SDU.
         var mtu = 2048
-        /// The maximum length of a frame's payload, which fits into one packet of the link layer.
+        /// The largest length of a frame's payload, chosen so that a frame fits into one Link Layer packet.
         var mps = 247
 
-        /// `true` if the MTU and the MPS are within their limits: both are at least 23 (4.22).
+        /// `true` if the MTU and the MPS are within the limits of the specification: both are at least 23
+        /// (4.22).
         var areValid: Bool { mtu >= 23 && mps >= 23 && mps <= 65533 }
     }
 
-    /// The peer does not keep to the rules, and the channel is to be closed (3.4.3, 10.1).
+    /// A violation of the protocol by the peer, after which the channel has to be closed (3.4.3, 10.1).
     struct Violation: Error, Hashable {
         var reason: String
     }
 
-    /// How many frames a peer may send at first.
+    /// The number of frames that a peer may send at first.
     static let initialCredits: UInt16 = 16
-    /// How many SDUs may be unread before credits are kept back.
+    /// The number of unread SDUs from which the peer gets no more credits.
     static let unreadLimit = 4
 
     let own: Limits
     let peer: Limits
     private(set) var sendCredits: Int
-    /// How many frames the peer may send.
+    /// The number of frames that the peer may still send.
     private(set) var receiveCredits = Int(initialCredits)
     private var frames: [[UInt8]] = []
     private var buffer: [UInt8] = []
     private var needed: Int?
     private(set) var unread = 0
-    /// Credits for the peer that were not sent yet.
+    /// The credits that have not been given to the peer yet.
     private var owed: UInt16 = 0
 
     init(own: Limits = Limits(), peer: Limits, credits: UInt16) {
@@ -46,13 +47,13 @@ struct CreditChannel: Sendable {
 
     // MARK: Out
 
-    /// Whether everything that was to be sent is on its way.
+    /// Whether all queued data was sent.
     var isDrained: Bool { frames.isEmpty }
 
-    /// Whether there is a frame and a credit for it.
+    /// Whether there is a frame to send and a credit for it.
     var isReady: Bool { sendCredits > 0 && !frames.isEmpty }
 
-    /// Queues an SDU, cut into frames; returns `false` if it is longer than the peer accepts.
+    /// Queues an SDU as frames; returns `false` if the SDU is longer than the peer accepts.
     mutating func add(_ sdu: [UInt8]) -> Bool {
         guard sdu.count <= peer.mtu, sdu.count <= 0xFFFF else { return false }
         var writer = ByteWriter(capacity: 2 + sdu.count)
@@ -65,14 +66,14 @@ struct CreditChannel: Sendable {
         return true
     }
 
-    /// The next frame, if there is a credit for it.
+    /// Removes and returns the next frame, or returns `nil` if there is none or no credit for it.
     mutating func nextFrame() -> [UInt8]? {
         guard sendCredits > 0, !frames.isEmpty else { return nil }
         sendCredits -= 1
         return frames.removeFirst()
     }
 
-    /// The peer gives credits; none at all, or more than 65535 together, it may not (4.24, 10.1).
+    /// Adds credits from the peer; throws if there are none, or more than 65535 together (4.24, 10.1).
     mutating func credited(_ count: UInt16) throws(Violation) {
         guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
             throw Violation(reason: "it gave \(count.counting("credit")), and \(sendCredits) were left")
@@ -82,7 +83,7 @@ struct CreditChannel: Sendable {
 
     // MARK: In
 
-    /// Receives a frame, and returns the SDU that it completes, or `nil` if more frames have to follow.
+    /// Handles a frame, and returns the SDU that it completes, or `nil` if more frames have to follow.
     mutating func receive(_ payload: [UInt8]) throws(Violation) -> [UInt8]? {
         guard receiveCredits > 0 else { throw Violation(reason: "it sent a frame without a credit") }
         guard payload.count <= own.mps else { throw Violation(reason: "a frame is longer than the MPS") }
@@ -106,14 +107,14 @@ struct CreditChannel: Sendable {
         return sdu
     }
 
-    /// An SDU was read.
+    /// Notes that an SDU was read.
     mutating func wasRead() {
         unread = max(0, unread - 1)
     }
 
     /// Returns the credits to give back to the peer now; 0 if none.
     ///
-    /// Few at a time would be as many signals, but a peer amid an SDU must not run out of them.
+    /// Credits are collected to save signals, but a peer in the middle of an SDU must not run out of them.
     mutating func takeCredits() -> UInt16 {
         guard unread < Self.unreadLimit, owed >= Self.initialCredits / 2 || receiveCredits == 0 else {
             return 0

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// A channel of a `HostRadio`, which is closed when nothing holds it any more.
+/// A channel of a `HostRadio`, which is closed when the last reference to it is dropped.
 final class HostChannel: L2CAPChannel {
     private let end: ChannelEnd
     private let radio: HostRadio

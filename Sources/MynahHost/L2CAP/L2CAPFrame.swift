@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A PDU of a logical channel (Core Specification, Vol 3, Part A, 3.1).
 package struct L2CAPFrame: Hashable, Sendable {
-    /// Channels that are always there on an LE link (2.1).
+    /// The fixed channels of an LE link (2.1).
     package enum Channel {
         package static let attribute: UInt16 = 0x0004
         package static let signalling: UInt16 = 0x0005
@@ -19,10 +19,10 @@ package struct L2CAPFrame: Hashable, Sendable {
     static let confirmation = L2CAPFrame(
         channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
 
-    /// Whether this side begins an exchange with the frame, which the peer answers or continues.
+    /// Whether the frame is a request of this side, which the peer answers or continues.
     ///
-    /// Such a frame is an ATT request, a request or credits on the signalling channel (4), or begins pairing
-    /// (Vol 3, Part H, 3.3).
+    /// Such a frame is an ATT request, a request or credits on the signalling channel (4), or the first PDU
+    /// of a pairing (Vol 3, Part H, 3.3).
     var isRequest: Bool {
         guard let code = payload.first else { return false }
         switch channel {
@@ -35,7 +35,7 @@ package struct L2CAPFrame: Hashable, Sendable {
         }
     }
 
-    /// The frame as a single packet, into which it has to fit.
+    /// The frame as a single packet, which must have room for it.
     func whole(for handle: ConnectionHandle) -> H4Packet {
         var writer = ByteWriter(capacity: 8 + payload.count)
         writer.write(handle)
@@ -63,19 +63,19 @@ package struct L2CAPFrame: Hashable, Sendable {
 
 /// Reassembles the PDUs of one link.
 ///
-/// Packets that do not fit are dropped, as the specification requires for flushed data: a first packet
-/// within another PDU, a continuation without a first packet, or more data than announced.
+/// Packets out of order are dropped, as the specification requires for flushed data: a first packet within
+/// another PDU, a continuation without a first packet, or more data than announced.
 package struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0
 
-    /// A reassembler for a link without data so far.
+    /// A reassembler for a link that has not received data yet.
     package init() {}
 
-    /// How many bytes are held; never more than one PDU has.
+    /// The number of bytes that are held, at most those of one PDU.
     var pending: Int { buffer.count }
 
-    /// The channel of the PDU that has begun, or `nil` if none has or it is not known yet.
+    /// The channel of the incomplete PDU, or `nil` if there is no such PDU or its channel is not known yet.
     var channel: UInt16? {
         buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
     }

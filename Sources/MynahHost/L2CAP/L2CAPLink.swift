@@ -6,7 +6,7 @@ import MynahHCI
 struct L2CAPLink: Sendable {
     typealias Action = L2CAPManager.Action
 
-    /// How many channels one link has at most.
+    /// The largest number of channels on one link.
     static let channelLimit = 16
 
     let handle: ConnectionHandle
@@ -22,16 +22,16 @@ struct L2CAPLink: Sendable {
         self.role = role
     }
 
-    /// The place of the channel with an identifier of this end.
+    /// The index of the channel with this identifier at this side.
     func place(own: UInt16) -> Int? { channels.firstIndex { $0.key.channel == own } }
 
-    /// The place of the channel with an identifier of the peer's end.
+    /// The index of the channel with this identifier at the peer's side.
     func place(peer: UInt16) -> Int? { channels.firstIndex { $0.peer == peer } }
 
-    /// The place of the channel with a key.
+    /// The index of the channel with a key.
     func place(of key: ChannelKey) -> Int? { channels.firstIndex { $0.key == key } }
 
-    /// Returns a channel identifier that is free, or `nil` if the link has as many channels as it may.
+    /// Returns a free channel identifier, or `nil` if the link has its largest number of channels.
     func freeChannel() -> UInt16? {
         guard channels.count < Self.channelLimit else { return nil }
         return L2CAPFrame.Channel.dynamic.first { place(own: $0) == nil && !signalling.isAsking(for: $0) }
@@ -45,17 +45,17 @@ struct L2CAPLink: Sendable {
         channels.remove(at: place)
     }
 
-    /// Sends a signal that awaits no answer.
+    /// Sends a signal that has no response.
     mutating func send(_ signal: L2CAPSignal, _ outbound: inout Outbound) {
         outbound.send(signal.frame(identifier: signalling.nextIdentifier()), to: handle)
     }
 
     // MARK: Sending
 
-    /// Sends an SDU over the channel at a place; returns whether all of it is on its way, and `sent` follows
-    /// if it is not.
+    /// Sends an SDU on the channel at an index; returns whether all of it was sent, and otherwise `sent`
+    /// follows.
     ///
-    /// Throws `valueTooLong` if the SDU is longer than the peer takes.
+    /// Throws `valueTooLong` if the SDU is longer than the peer accepts.
     mutating func send(
         _ bytes: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> Bool {
@@ -69,7 +69,7 @@ struct L2CAPLink: Sendable {
         return !channels[place].isSendAwaited
     }
 
-    /// Sends as much as the link has room for again.
+    /// Continues to send on all channels, as much as the link has room for.
     ///
     /// Returns `true` if it sent anything.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
@@ -82,7 +82,7 @@ struct L2CAPLink: Sendable {
         return isAny
     }
 
-    /// The peer gives credits to the channel at a place.
+    /// Adds credits from the peer to the channel at an index.
     mutating func credited(
         _ count: UInt16, at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(CreditChannel.Violation) {
@@ -90,7 +90,7 @@ struct L2CAPLink: Sendable {
         pump(place, &outbound, &actions)
     }
 
-    /// Sends as much as the credits of a channel and the room of the link allow.
+    /// Sends as much as a channel's credits and the link's room allow.
     private mutating func pump(_ place: Int, _ outbound: inout Outbound, _ actions: inout [Action]) {
         while outbound.takes(on: handle), let frame = channels[place].machine.nextFrame() {
             outbound.send(L2CAPFrame(channel: channels[place].peer, payload: frame), to: handle)
@@ -102,7 +102,7 @@ struct L2CAPLink: Sendable {
 
     // MARK: Receiving
 
-    /// Receives a frame of the channel at an index.
+    /// Handles a frame of the channel at an index.
     mutating func receive(
         _ payload: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(CreditChannel.Violation) {
@@ -119,7 +119,7 @@ struct L2CAPLink: Sendable {
         giveCredits(place, &outbound)
     }
 
-    /// Returns a received SDU of the channel at an index, or `nil` if there is none.
+    /// Removes and returns a received SDU of the channel at an index, or returns `nil` if there is none.
     mutating func takeReceived(at place: Int, _ outbound: inout Outbound) -> [UInt8]? {
         guard !channels[place].inbox.isEmpty else { return nil }
         let sdu = channels[place].inbox.removeFirst()
@@ -128,7 +128,7 @@ struct L2CAPLink: Sendable {
         return sdu
     }
 
-    /// Has `received` follow with the next SDU; returns `false` if that is awaited already.
+    /// Requests the action `received` for the next SDU; returns `false` if it was requested already.
     mutating func awaitNext(at place: Int) -> Bool {
         guard !channels[place].isAwaited else { return false }
         channels[place].isAwaited = true

@@ -2,38 +2,40 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The L2CAP of every link but its fixed channels for ATT and SMP: signalling, and LE credit-based channels.
+/// The L2CAP of every link except for the fixed channels of ATT and SMP: signalling, and LE credit-based
+/// channels.
 ///
-/// A part without I/O. It writes frames into `Outbound`, and asks for everything else by actions. A call is
-/// known by its number, a channel by its key; the driver keeps what waits for them.
+/// This part has no I/O. It writes frames into `Outbound`, and requests everything else by actions. A call is
+/// identified by its number, and a channel by its key; the driver holds the waiting calls.
 struct L2CAPManager: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
-        /// A peer has opened a channel to a number that this side published.
+        /// A peer has opened a channel to a PSM that this side published.
         case opened(ChannelEnd)
-        /// A call of `open` ended.
+        /// The call of `open` with this number has ended.
         case openEnded(call: UInt64, Result<ChannelEnd, RadioError>)
-        /// A call of `askForParameters` ended; `false` if the central does not want them.
+        /// The call of `askForParameters` with this number has ended; the result is `false` if the central
+        /// refused.
         case parametersEnded(call: UInt64, Result<Bool, RadioError>)
-        /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is
-        /// not awaited any more.
+        /// Call `expire` at the given time, by which a request must be answered; with `nil`, no answer is
+        /// expected any more.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
-        /// The peripheral requested other connection parameters, which was answered.
+        /// The peripheral requested connection parameters, and was answered.
         case parametersRequested(link: ConnectionHandle, ConnectionParameterRequest)
-        /// The peripheral requested other connection parameters, and the request was accepted.
+        /// The peripheral requested connection parameters, and the request was accepted: change them.
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
-        /// The SDU that was awaited, or `nil` if the channel was closed before it came.
+        /// The requested SDU, or `nil` if the channel was closed before it came.
         case received(ChannelKey, [UInt8]?)
-        /// All data of a send is on its way, or the channel was closed before.
+        /// All data of a `send` was sent, or the channel was closed before.
         case sent(ChannelKey, Result<Void, RadioError>)
-        /// A channel is closed because its peer does not keep to the rules.
+        /// A channel is being closed because its peer violated the protocol.
         case violated(String)
     }
 
-    /// The numbers that are given out for channels (Core Specification, Vol 3, Part A, 4.22).
+    /// The range of PSMs for published services (Core Specification, Vol 3, Part A, 4.22).
     static let numbers: ClosedRange<UInt16> = 0x0080...0x00FF
 
-    /// How long a peer may take to answer a request.
+    /// The time in which a peer must answer a request.
     let timeout: Duration
     /// Whether the controller has the command that changes connection parameters.
     var canUpdateParameters = true
@@ -42,7 +44,7 @@ struct L2CAPManager: Sendable {
     /// The published PSMs, and whether each requires encryption.
     private var services: [UInt16: Bool] = [:]
     private var links = SortedMap<ConnectionHandle, L2CAPLink>()
-    /// SDUs that came over channels that are closed, and were not received yet.
+    /// Unread SDUs of channels that are closed.
     private(set) var unread: [ChannelKey: [[UInt8]]] = [:]
     private var openCount = 0
     private var lastChannel: UInt64 = 0
@@ -55,8 +57,7 @@ struct L2CAPManager: Sendable {
     /// Whether any link has a channel.
     var hasChannels: Bool { openCount > 0 }
 
-    /// Forgets everything but which numbers were used for calls and channels, so that a key never names
-    /// another channel.
+    /// Forgets everything except for the last numbers of calls and channels, so that no key is used again.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
         new.rules = rules
@@ -84,7 +85,7 @@ struct L2CAPManager: Sendable {
 
     // MARK: Published PSMs
 
-    /// Publishes a PSM on which centrals open channels, and returns it.
+    /// Publishes a PSM, to which centrals can open channels, and returns it.
     ///
     /// Throws `servicesRefused` if no PSM is left.
     mutating func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
@@ -105,8 +106,7 @@ struct L2CAPManager: Sendable {
 
     // MARK: Requests of this side
 
-    /// Asks the peer of a link for a channel to a number that it has published, and returns the number of the
-    /// call.
+    /// Requests a channel to a PSM of a link's peer, and returns the number of the call.
     mutating func open(
         _ psm: UInt16, on link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -130,7 +130,7 @@ struct L2CAPManager: Sendable {
         return lastCall
     }
 
-    /// Asks the central of a link for other connection parameters, and returns the number of the call.
+    /// Requests connection parameters from the central of a link, and returns the number of the call.
     mutating func askForParameters(
         _ range: ConnectionParameterRange, on link: ConnectionHandle, at now: Duration,
         _ outbound: inout Outbound,
@@ -164,7 +164,7 @@ struct L2CAPManager: Sendable {
         outbound.send(signal.frame(identifier: identifier), to: link)
     }
 
-    /// Handles the end of the time that `watchAnswer` asked for (6.2.1).
+    /// Handles the deadline that `watchAnswer` requested (6.2.1).
     mutating func expire(_ identifier: UInt8, on link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = links.index(of: link) else { return }
         answered(nil, identifier, index, &actions)
@@ -187,7 +187,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// The outcome of a request that gets no response.
+    /// The result of a request that got no answer.
     private func failure(of request: Signalling.Request) -> Action {
         switch request {
         case .openChannel(let call, _, _):
@@ -203,7 +203,7 @@ struct L2CAPManager: Sendable {
 
     // MARK: Signals of the peer
 
-    /// Receives a frame of the signalling channel, or of a credit-based channel.
+    /// Handles a frame of the signalling channel, or of a credit-based channel.
     mutating func receive(
         _ frame: L2CAPFrame, on link: ConnectionHandle, _ security: LinkSecurity, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -237,7 +237,7 @@ struct L2CAPManager: Sendable {
         if let answer { outbound.send(answer.frame(identifier: identifier), to: link) }
     }
 
-    /// The peripheral asks for other connection parameters; a peripheral is not asked (4.20).
+    /// Answers the peripheral's request for connection parameters; only a central answers one (4.20).
     private func parametersWanted(
         _ range: ConnectionParameterRange, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal {
@@ -252,7 +252,7 @@ struct L2CAPManager: Sendable {
         return .parameterUpdateResponse(isAccepted: isAccepted)
     }
 
-    /// Returns why a request for a channel is refused, or `nil` if it is accepted (4.22, 4.23).
+    /// Returns the reason to refuse a request for a channel, or `nil` to accept it (4.22, 4.23).
     private func refusal(
         _ psm: UInt16, _ source: UInt16, _ theirs: CreditChannel.Limits, _ index: Int,
         _ security: LinkSecurity
@@ -297,7 +297,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// Accepts a request for a channel, and hands the channel over with the answer on its way.
+    /// Accepts a request for a channel: queues the response, and reports the channel.
     private mutating func accept(
         _ psm: UInt16, _ source: UInt16, _ theirs: CreditChannel.Limits, _ credits: UInt16,
         _ identifier: UInt8, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
@@ -334,14 +334,14 @@ struct L2CAPManager: Sendable {
             .disconnectionRequest(destination: channel.peer, source: key.channel), &outbound)
     }
 
-    /// Closes a channel from which nothing will be received any more.
+    /// Closes a channel whose received data nobody will read.
     mutating func drop(_ key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]) {
         close(key, &outbound, &actions)
         unread[key] = nil
     }
 
-    /// The peer closes a channel; returns the answer, or `nil` because an end that is not the channel's is
-    /// not answered (4.6).
+    /// Handles the peer's request to close a channel; returns the response, or `nil` if the identifiers are
+    /// not those of one channel (4.6).
     private mutating func closedByPeer(
         own: UInt16, peer: UInt16, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal? {
@@ -371,10 +371,10 @@ struct L2CAPManager: Sendable {
 
     // MARK: Data
 
-    /// Sends an SDU; returns whether all of it is on its way, and `sent` follows if it is not.
+    /// Sends an SDU; returns whether all of it was sent, and otherwise `sent` follows.
     ///
     /// Throws `disconnected` if the channel is closed, `valueTooLong` if the SDU is longer than the peer
-    /// takes.
+    /// accepts.
     mutating func send(
         _ bytes: [UInt8], over key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> Bool {
@@ -384,7 +384,7 @@ struct L2CAPManager: Sendable {
         return try links[at: index].send(bytes, at: place, &outbound, &actions)
     }
 
-    /// Sends as much as links have room for again.
+    /// Continues to send on all links, as much as they have room for.
     ///
     /// Returns `true` if it sent anything.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
@@ -393,7 +393,7 @@ struct L2CAPManager: Sendable {
         return isAny
     }
 
-    /// The peer gives credits.
+    /// Adds credits from the peer.
     private mutating func credited(
         _ count: UInt16, peer: UInt16, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
@@ -405,7 +405,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// Receives a frame of a channel.
+    /// Handles a frame of a channel.
     private mutating func receive(
         _ payload: [UInt8], _ own: UInt16, _ index: Int, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -426,15 +426,15 @@ struct L2CAPManager: Sendable {
         close(key, &outbound, &actions)
     }
 
-    /// Returns a received SDU, or `nil` if there is none.
+    /// Removes and returns a received SDU, or returns `nil` if there is none.
     mutating func takeReceived(_ key: ChannelKey, _ outbound: inout Outbound) -> [UInt8]? {
         if let (index, place) = find(key) { return links[at: index].takeReceived(at: place, &outbound) }
         guard unread[key]?.isEmpty == false else { return nil }
         return unread[key]?.removeFirst()
     }
 
-    /// Has `received` follow with the next SDU; returns `false` if the channel is closed, or its next SDU is
-    /// awaited already.
+    /// Requests the action `received` for the next SDU; returns `false` if the channel is closed, or if it
+    /// was requested already.
     mutating func awaitNext(_ key: ChannelKey) -> Bool {
         guard let (index, place) = find(key) else { return false }
         return links[at: index].awaitNext(at: place)

@@ -1,36 +1,36 @@
 import MynahCore
 import MynahHCI
 
-/// Names a channel for as long as the radio exists.
+/// Identifies a channel for as long as the radio exists.
 struct ChannelKey: Hashable, Sendable {
     var link: ConnectionHandle
-    /// This end's channel identifier.
+    /// The channel identifier at this side.
     var channel: UInt16
     var number: UInt64
 }
 
-/// A channel for its user.
+/// A channel as reported to its user.
 struct ChannelEnd: Hashable, Sendable {
     var key: ChannelKey
-    /// The number that it was opened to.
+    /// The PSM that the channel was opened to.
     var psm: UInt16
     var peer: Peer.ID
-    /// The longest SDU that the peer takes, in bytes.
+    /// The longest SDU that the peer accepts, in bytes.
     var maximumLength: Int
 }
 
-/// A channel as `L2CAPManager` keeps it.
+/// The state of a channel in `L2CAPManager`.
 struct OpenChannel: Sendable {
     var key: ChannelKey
-    /// The number of this side's that it was opened to, or `nil` if this side opened it.
+    /// The PSM of this side that the channel was opened to, or `nil` if this side opened the channel.
     var service: UInt16?
-    /// The other end's channel identifier.
+    /// The channel identifier at the peer's side.
     var peer: UInt16
     var machine: CreditChannel
-    /// SDUs that were not read yet.
+    /// Received SDUs that have not been read yet.
     var inbox: [[UInt8]] = []
-    /// Whether the next SDU is awaited.
+    /// Whether the next SDU was requested.
     var isAwaited = false
-    /// Whether `sent` is awaited.
+    /// Whether a call waits for the action `sent`.
     var isSendAwaited = false
 }

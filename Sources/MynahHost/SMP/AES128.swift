@@ -1,12 +1,12 @@
 import MynahCCrypto
 
-/// AES-128 and AES-CMAC, on which the security functions are built (Core Specification, Vol 3, Part H, 2.2).
+/// AES-128 and AES-CMAC, which the security functions use (Core Specification, Vol 3, Part H, 2.2).
 ///
 /// Keys, blocks and messages have their most significant byte first.
 package enum AES128 {
     static let blockSize = 16
 
-    /// One encrypted block (FIPS 197); key and block have sixteen bytes each.
+    /// Encrypts one block (FIPS 197); the key and the block have sixteen bytes each.
     package static func encrypt(_ block: [UInt8], with key: [UInt8]) -> [UInt8] {
         precondition(key.count == blockSize && block.count == blockSize)
         LibCrypto.setUp()
@@ -24,7 +24,7 @@ package enum AES128 {
         return encrypted
     }
 
-    /// A message's authentication code of sixteen bytes (RFC 4493); the key has sixteen, too.
+    /// The authentication code of a message, sixteen bytes (RFC 4493); the key has sixteen bytes too.
     static func cmac(of message: [UInt8], with key: [UInt8]) -> [UInt8] {
         precondition(key.count == blockSize)
         LibCrypto.setUp()
@@ -38,10 +38,10 @@ package enum AES128 {
         return code
     }
 
-    /// The message of a ciphertext, or `nil` if its authentication code is wrong (AES-CCM, RFC 3610, as in
+    /// Decrypts a ciphertext, or returns `nil` if its authentication code is wrong (AES-CCM, RFC 3610, as in
     /// Core Specification, Vol 6, Part E, 1).
     ///
-    /// The nonce has thirteen bytes and the key sixteen; `header` is authenticated and not encrypted.
+    /// The nonce has thirteen bytes and the key sixteen; `header` is authenticated but not encrypted.
     package static func decryptCCM(
         _ ciphertext: [UInt8], code: [UInt8], header: [UInt8], nonce: [UInt8], with key: [UInt8]
     ) -> [UInt8]? {

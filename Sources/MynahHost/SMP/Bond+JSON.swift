@@ -4,7 +4,7 @@ import MynahSupport
 extension Bond {
     /// The bond as JSON for its file.
     ///
-    /// No other code writes keys out.
+    /// No other code writes keys to a file.
     var json: JSON {
         var members: [JSON.Member] = [
             .init("address", .string("\(identity)")), .init("addressType", .string(identity.kind.rawValue)),
@@ -77,7 +77,7 @@ extension Bond {
         }
     }
 
-    /// A field of a bond's object that is no good.
+    /// An invalid field of a bond's object.
     struct FieldError: Error, Hashable, Sendable {
         var name: String
     }

@@ -4,34 +4,34 @@ import MynahSupport
 /// The keys and the data of a bonded peer, with which it need not pair again (Core Specification, Vol 3,
 /// Part C, 9.4.4).
 struct Bond: Hashable, Sendable {
-    /// A long-term key, and the numbers that identify it, which are zero with LE Secure Connections.
+    /// A long-term key, with EDIV and Rand, which identify it and are zero with LE Secure Connections.
     struct LongTermKey: Hashable, Sendable {
         var value: SecretKey
         var ediv: UInt16 = 0
         var rand: UInt64 = 0
     }
 
-    /// A signing key, and the next counter that is good.
+    /// A signing key, and the lowest counter that is still valid.
     struct SigningKey: Hashable, Sendable {
         var value: SecretKey
         var counter: UInt32 = 0
     }
 
-    /// `true` if the keys follow from a seed, so that they protect nothing.
+    /// `true` if the keys follow from a seed, so that they give no protection.
     var isSimulated = false
-    /// The address that the peer is known by.
+    /// The peer's identity address.
     var identity: DeviceAddress
-    /// The address that it paired with, if that is neither private nor its identity address: some
-    /// devices distribute another identity address than they use.
+    /// The address that the peer paired with, if that is neither a private address nor its identity address:
+    /// some devices distribute an identity address that they do not use.
     var usedAddress: DeviceAddress?
-    /// The key that a peer asks for when we are the peripheral.
+    /// The long-term key that the peer asks for when this side is the peripheral.
     var ownKey: LongTermKey?
-    /// The key that we encrypt with when we are the central.
+    /// The long-term key with which this side encrypts as the central.
     var peerKey: LongTermKey?
     var keySize = 16
     var isAuthenticated = false
     var isSecureConnections = false
-    /// Resolves the peer's private addresses.
+    /// The key that resolves the peer's private addresses.
     var identityResolvingKey: SecretKey?
     /// The local CSRK.
     var ownSigningKey: SigningKey?
@@ -41,9 +41,9 @@ struct Bond: Hashable, Sendable {
     var configurations: [AttributeHandle: UInt16] = [:]
     /// The Client Supported Features that the peer has written.
     var clientFeatures: [UInt8] = []
-    /// The handle of the peer's Service Changed, if we have subscribed to it.
+    /// The handle of the peer's Service Changed, if this side is subscribed to it.
     var serviceChanged: AttributeHandle?
-    /// The Database Hash of the services of this device that the peer knows.
+    /// The Database Hash of this device's services when the peer last knew them.
     var databaseHash: [UInt8]?
 
     /// The security of a link that is encrypted with this bond.
@@ -53,7 +53,7 @@ struct Bond: Hashable, Sendable {
             isBonded: true, keySize: keySize)
     }
 
-    /// Whether encryption with the bond is enough for the Security Request of a peer.
+    /// Whether encryption with the bond is enough for a peer's Security Request.
     ///
     /// If not, pairing is needed (Core Specification, Vol 3, Part H, 2.4.6).
     func satisfies(_ requirements: AuthenticationRequirements) -> Bool {
@@ -69,18 +69,18 @@ struct Bond: Hashable, Sendable {
         return requirements
     }
 
-    /// Whether both are with one peer, by its identity or by its resolving key.
+    /// Whether both bonds are with the same peer, by its identity address or by its identity resolving key.
     func isOfSamePeer(as other: Bond) -> Bool {
         identity == other.identity
             || identityResolvingKey != nil && identityResolvingKey == other.identityResolvingKey
     }
 
-    /// Whether a link is less secure with this bond than with another.
+    /// Whether a link is less secure with this bond than with `other`.
     func isWeaker(than other: Bond) -> Bool {
         security.isWeaker(than: other.security)
     }
 
-    /// Whether a PDU was signed by the peer just now; a counter is good once.
+    /// Checks that the peer signed a PDU with a new counter; each counter is accepted once.
     mutating func verify(signed pdu: [UInt8]) -> Bool {
         guard let key = peerSigningKey, key.counter < .max,
             let counter = SignedWrite.counter(of: pdu, with: key.value, from: key.counter), counter < .max
@@ -89,7 +89,7 @@ struct Bond: Hashable, Sendable {
         return true
     }
 
-    /// The PDU with our signature; nil without a key, or when its counters are used up.
+    /// The PDU with this side's signature, or `nil` if there is no key or no counter is left.
     mutating func sign(_ pdu: [UInt8]) -> [UInt8]? {
         guard let key = ownSigningKey, key.counter < .max else { return nil }
         ownSigningKey?.counter = key.counter + 1

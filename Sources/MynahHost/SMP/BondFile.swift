@@ -1,14 +1,14 @@
 import MynahCore
 package import MynahSupport
 
-/// The file of a radio's bonds, and of its identity towards bonded devices.
+/// The file of a radio's bonds and its own keys.
 ///
 /// The file is replaced whole, on its writer's thread, and only its owner may read it. A file that cannot be
-/// used is set aside under another name and never deleted. A file belongs to one radio of one process at a
-/// time; a state directory sees to that.
+/// used is renamed and never deleted. The state directory makes sure that a file belongs to one radio of one
+/// process at a time.
 public struct BondFile: Sendable {
     private let file: KeptFile
-    /// A file of another name that holds the bonds until they change.
+    /// The file under its former name, which holds the bonds until they change.
     private let former: Lock<KeptFile?>
     /// The file's path.
     public var path: String { file.path }
@@ -16,14 +16,15 @@ public struct BondFile: Sendable {
     /// Writes the file; `settle()` returns when all changes are written.
     let writer: FileWriter
 
-    /// A file with this path, which need not exist yet.
+    /// A bond file with this path, which need not exist yet.
     public init(path: String) {
         self.init(path: path, writer: FileWriter())
     }
 
-    /// The file with this path; `writer` writes other files of the process too.
+    /// A bond file with this path; `writer` writes other files of the process too.
     ///
-    /// If there is none, the bonds of `formerPath` are used, and the first change gives that file this path.
+    /// If the file does not exist, the bonds of `formerPath` are read, and the first change renames that file
+    /// to this path.
     package init(path: String, formerPath: String? = nil, writer: FileWriter) {
         file = KeptFile(path: path)
         former = Lock(formerPath.map { KeptFile(path: $0) })
@@ -34,9 +35,9 @@ public struct BondFile: Sendable {
     struct Contents {
         /// A warning for the user.
         var warning: String?
-        /// The bonds, or `nil` if there is nothing that can be used.
+        /// The bonds, or `nil` if there is no usable file.
         var store: BondStore?
-        /// `false` if an unusable file could not be renamed: it must not be overwritten.
+        /// `false` if an unusable file could not be renamed, so that it must not be overwritten.
         var mayReplace = true
     }
 

@@ -1,29 +1,29 @@
 import MynahCore
 import MynahSupport
 
-/// The peers that are bonded, and our own identity towards them; a value, which someone else keeps in a file.
+/// The bonds with peers, and the radio's own keys and address; a value that `BondFile` saves.
 struct BondStore: Hashable, Sendable {
-    /// How many bonds are kept; the one that was used longest ago makes room.
+    /// The largest number of bonds; a new one replaces the least recently used.
     static let limit = 64
     private static let version = 1
 
-    /// The key that our private addresses are made with, given to every peer; losing it loses all bonds.
+    /// The key that generates the radio's private addresses, and is given to every peer; if it is lost, all
+    /// bonds are useless.
     let identityResolvingKey: SecretKey
     /// `true` if the identity resolving key follows from a seed.
     let isSimulated: Bool
-    /// A static address for a controller that has no public one, so that it is the same the next time.
+    /// A static address for a controller that has no public address, saved so that it stays the same.
     var staticAddress: DeviceAddress?
     /// The bonds, in the order of their last use.
     private(set) var bonds: [Bond] = []
 
-    /// An empty store with an identity of its own.
+    /// An empty store with new keys.
     init(from random: inout SecurityRandom) {
         identityResolvingKey = SecretKey(from: &random)
         isSimulated = random.isSimulated
     }
 
-    /// The bond with the peer that uses this address now, which is its identity address or one that its IRK
-    /// resolves.
+    /// The bond with the peer at an address, which is its identity address or one that its IRK resolves.
     subscript(address: DeviceAddress) -> Bond? {
         bonds.first { $0.identity == address } ?? bonds.first { $0.usedAddress == address }
             ?? bonds.first { bond in
@@ -31,14 +31,14 @@ struct BondStore: Hashable, Sendable {
             }
     }
 
-    /// The key for a peer's request to encrypt (Core Specification, Vol 4, Part E, 7.7.65.5), or `nil`
-    /// if it has to pair.
+    /// The key for a peer's request to encrypt (Core Specification, Vol 4, Part E, 7.7.65.5), or `nil` if the
+    /// peer has to pair.
     func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
         return key.value
     }
 
-    /// Keeps a bond, and removes an older one with the same identity address or IRK.
+    /// Adds a bond, and removes an older one with the same identity address or IRK.
     ///
     /// The peer's subscriptions are removed with the old bond: a new bond begins without any (Vol 3,
     /// Part G, 3.3.3.3).
@@ -48,12 +48,12 @@ struct BondStore: Hashable, Sendable {
         bonds.append(bond)
     }
 
-    /// An authenticated bond that `keep` would replace with a weaker one; `nil` if there is none.
+    /// The authenticated bond that `keep` would replace with a weaker one, or `nil` if there is none.
     func stronger(than bond: Bond) -> Bond? {
         bonds.first { $0.isAuthenticated && $0.isOfSamePeer(as: bond) && bond.isWeaker(than: $0) }
     }
 
-    /// Changes the bond of a peer, and notes that it was used.
+    /// Changes the bond of a peer, and marks it as the most recently used.
     @discardableResult
     mutating func update(_ address: DeviceAddress, _ change: (inout Bond) -> Void) -> Bool {
         guard var bond = self[address], let index = bonds.firstIndex(where: { $0.identity == bond.identity })
@@ -90,7 +90,7 @@ struct BondStore: Hashable, Sendable {
                 ])
     }
 
-    /// A store from a file.
+    /// Reads a store from the JSON of a file.
     init(_ json: JSON) throws(RadioError) {
         guard let version = json["version"] else {
             throw RadioError(.stateDirectory, "the bonds have no version")

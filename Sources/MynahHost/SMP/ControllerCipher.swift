@@ -1,8 +1,8 @@
 public import MynahHCI
 
 extension ControllerConfiguration {
-    /// AES-128 for virtual controllers, which then support LE Encrypt and resolve addresses as real ones
-    /// do.
+    /// AES-128 for virtual controllers, with which they support LE Encrypt and resolve addresses as real
+    /// controllers do.
     ///
     /// The cipher is in this module, because the modules below have no cipher.
     public static let aes: Cipher = { key, block in

@@ -1,10 +1,11 @@
 import MynahCore
 
-/// Phase 3: each side gives its keys, the responder first (Core Specification, Vol 3, Part H, 2.4.3, 3.6.1).
+/// Phase 3 of pairing: each side distributes its keys, the responder first (Core Specification, Vol 3, Part
+/// H, 2.4.3, 3.6.1).
 struct KeyExchange: Sendable {
     private let context: PairingContext
     private var own: PairingIdentity
-    /// The PDUs that are still expected, in this order.
+    /// The PDUs that have not been received yet, in order.
     private var expected: [SMPPDU.Code]
     private var hasSent = false
     private(set) var bond: Bond
@@ -27,7 +28,7 @@ struct KeyExchange: Sendable {
 
     var isDone: Bool { hasSent && expected.isEmpty }
 
-    /// The PDUs to send before any is received.
+    /// The PDUs to send before any PDU is received.
     mutating func start(_ random: inout SecurityRandom) -> [PairingAction] {
         context.isInitiator && !expected.isEmpty ? [] : send(&random)
     }
@@ -84,16 +85,16 @@ struct KeyExchange: Sendable {
     }
 }
 
-/// The device's identity (Core Specification, Vol 3, Part C, 10.7).
+/// The identity that a device distributes (Core Specification, Vol 3, Part C, 10.7).
 struct PairingIdentity: Hashable, Sendable {
-    /// Public, or random and static.
+    /// The identity address, public or static random.
     var address: DeviceAddress
-    /// The IRK of its resolvable private addresses, or `nil` if it does not use them.
+    /// The identity resolving key of the device's private addresses, or `nil` if it does not use them.
     var resolvingKey: SecretKey?
 }
 
 extension KeyDistribution {
-    /// The PDUs that carry these keys, in order.
+    /// The codes of the PDUs that carry these keys, in order.
     fileprivate var codes: [SMPPDU.Code] {
         (contains(.encryption) ? [.encryptionInformation, .centralIdentification] : [])
             + (contains(.identity) ? [.identityInformation, .identityAddressInformation] : [])

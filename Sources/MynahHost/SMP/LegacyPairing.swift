@@ -3,18 +3,18 @@ import MynahCore
 /// Phase 2 of LE legacy pairing, on either side (Core Specification, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 struct LegacyPairing: Sendable {
     private enum Step {
-        /// The peer's confirm value is expected.
+        /// Waits for the peer's confirm value.
         case confirm
-        /// The peer has confirmed, and the user still types here.
+        /// The peer has sent its confirm value, and this side's user has not entered the passkey yet.
         case entry([UInt8])
-        /// The peer's random value is expected, and must match its confirm value.
+        /// Waits for the peer's random value, which must match its confirm value.
         case random([UInt8])
         case done
     }
 
     private let context: PairingContext
     private let ownRandom: [UInt8]
-    /// The temporary key; nil while the user types.
+    /// The temporary key, or `nil` until the user has entered the passkey.
     private var temporaryKey: SecretKey?
     private var step = Step.confirm
 
@@ -87,13 +87,13 @@ struct LegacyPairing: Sendable {
     }
 }
 
-/// The six digits that people carry from one device to the other.
+/// The six digits that users read on one device and enter on the other.
 enum Passkey {
     static let last: UInt32 = 999_999
 
-    /// The number that was typed, or `nil` if the answer is to another question.
+    /// The number that was entered, or `nil` if the answer is to another question.
     ///
-    /// Throws if the user declined, or typed a number that is no passkey.
+    /// Throws if the user declined, or entered a number that is not a valid passkey.
     static func number(_ answer: PairingAnswer) throws(SMPReason) -> UInt32? {
         switch answer {
         case .agreed: return nil
@@ -102,7 +102,7 @@ enum Passkey {
         }
     }
 
-    /// The number as 128 bits.
+    /// A passkey as a key of 128 bits.
     static func key(_ passkey: UInt32) -> SecretKey {
         SecretKey(fitting: (0..<4).map { UInt8(truncatingIfNeeded: passkey >> (8 * $0)) })
     }

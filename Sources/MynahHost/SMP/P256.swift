@@ -1,18 +1,19 @@
 import MynahCCrypto
 
-/// The elliptic curve P-256 (FIPS 186-4, D.1.2.3), on which LE Secure Connections agrees about a key.
+/// The elliptic curve P-256 (FIPS 186-4, D.1.2.3), with which LE Secure Connections agrees on a key.
 ///
-/// Numbers are 32 bytes and points 64, X and then Y, all with the most significant byte first.
+/// Numbers have 32 bytes. Points have 64 bytes, X and then Y. All have the most significant byte first.
 enum P256 {
-    /// The public key of a private one; nil if that is not from 1 to the curve's order less one.
+    /// The public key of a private key, or `nil` if the private key is not from 1 to the curve's order minus
+    /// one.
     static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
         onCurve { curve, context in
             product(of: privateKey, and: nil, on: curve, context)
         }
     }
 
-    /// The point that both sides compute, whose X is their shared secret; nil if the peer's public key is no
-    /// point of the curve.
+    /// The point that both sides compute, whose X is their shared secret, or `nil` if the peer's public key
+    /// is not on the curve.
     static func sharedPoint(of privateKey: [UInt8], and publicKey: [UInt8]) -> [UInt8]? {
         onCurve { curve, context in
             let peer = EC_POINT_new(curve)
@@ -35,7 +36,7 @@ enum P256 {
         return body(curve, context)
     }
 
-    /// A point times a number; without a point, the curve's generator times it.
+    /// The product of a point and a number; without a point, of the curve's generator and the number.
     private static func product(
         of number: [UInt8], and point: OpaquePointer?, on curve: OpaquePointer, _ context: OpaquePointer
     ) -> [UInt8]? {

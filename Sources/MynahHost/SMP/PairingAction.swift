@@ -3,20 +3,20 @@ import MynahSupport
 
 /// An action of a pairing.
 enum PairingAction: Hashable, Sendable {
-    /// Send a PDU over the Security Manager's channel.
+    /// Send a PDU on the Security Manager's channel.
     case send(SMPPDU)
     /// Ask the user; the answer goes to `answer`. A number to display needs no answer.
     case ask(PairingStep)
-    /// The key for the link: an initiator starts encryption with it, EDIV and Rand zero; a responder has it
-    /// ready for when the controller asks.
+    /// Use this key for the link: an initiator starts encryption with it, and EDIV and Rand are zero; a
+    /// responder keeps it for the controller's request.
     case encrypt(SecretKey)
-    /// The peripheral sent a Security Request: encrypt with a bond that is strong enough, or start pairing.
+    /// Handle the peripheral's Security Request: encrypt with a bond that is strong enough, or start pairing.
     case securityRequested(AuthenticationRequirements)
-    /// The link is encrypted with the new key, and is worth this.
+    /// The link is encrypted with the new key, and has this security.
     case secured(LinkSecurity)
-    /// All keys were exchanged, and are to be stored.
+    /// All keys were exchanged: save the bond.
     case bonded(Bond)
-    /// Pairing is over, well.
+    /// Pairing has succeeded.
     case paired
     /// Pairing is over.
     case failed(PairingFailure)
@@ -24,32 +24,32 @@ enum PairingAction: Hashable, Sendable {
 
 /// The reason for which a pairing failed.
 enum PairingFailure: Hashable, Sendable {
-    /// We ended it.
+    /// This side ended the pairing.
     case refused(SMPReason)
     /// The peer did.
     case refusedByPeer(SMPReason)
-    /// The peer did nothing for 30 s. No PDU may follow on this link's channel (Core Specification, Vol 3,
-    /// Part H, 3.4).
+    /// The peer did nothing for 30 s. No further PDU may be sent on this link's channel (Core Specification,
+    /// Vol 3, Part H, 3.4).
     case timedOut
     /// This side's user did not answer a question for 30 s.
     case unanswered
-    /// The controllers did not encrypt.
+    /// The controllers failed to encrypt the link.
     case encryptionFailed
-    /// We ended it: the bond with this identity is authenticated, and the pairing would replace it with a
-    /// weaker one.
+    /// This side ended the pairing, because it would have replaced the authenticated bond with this identity
+    /// by a weaker one.
     case weakerThanBond(DeviceAddress)
 }
 
 extension PairingFailure {
-    /// The code of the warning about it.
+    /// The code of the warning about the failure.
     var warningCode: String {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// The remedy on a link whose pairing has timed out.
+    /// The advice for a link whose pairing has timed out.
     static let newLink = "pair again on a new link"
 
-    /// The message about it and the remedy.
+    /// The error of the failure, with advice.
     ///
     /// `question` is the last one that this side's user was asked. `file` is the path of the file of bonds,
     /// or `nil` if there is none.

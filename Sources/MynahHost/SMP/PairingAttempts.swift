@@ -1,7 +1,8 @@
-/// How long a peer that failed to pair has to wait before it may try again (Core Specification, Vol 3, Part
-/// H, 2.3.6).
+/// The time for which a peer that failed to pair must wait before its next attempt (Core Specification, Vol
+/// 3, Part H, 2.3.6).
 ///
-/// The wait doubles with each failure, up to a limit, and halves with each time of that length without one.
+/// The time doubles with each failure, up to a limit, and halves after each period of that length without a
+/// failure.
 struct PairingAttempts: Hashable, Sendable {
     static let shortest = Duration.seconds(1)
     static let longest = Duration.seconds(64)
@@ -22,7 +23,7 @@ struct PairingAttempts: Hashable, Sendable {
         last = now
     }
 
-    /// Notes one that succeeded.
+    /// Notes a pairing that succeeded.
     mutating func succeeded() { self = PairingAttempts() }
 
     private func decayed(at now: Duration) -> Duration {

@@ -2,7 +2,7 @@ package import MynahCore
 import MynahSupport
 
 extension IOCapability {
-    /// The number on the air (Core Specification, Vol 3, Part H, 3.5.1, Table 3.4).
+    /// The capability's number on the air (Core Specification, Vol 3, Part H, 3.5.1, Table 3.4).
     var code: UInt8 {
         switch self {
         case .displayOnly: 0
@@ -20,12 +20,12 @@ extension IOCapability {
     }
 }
 
-/// The AuthReq field, reserved bits kept as they came (Core Specification, Vol 3, Part H, 3.5.1).
+/// The AuthReq field, with reserved bits kept as received (Core Specification, Vol 3, Part H, 3.5.1).
 struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
 
     static let bonding = AuthenticationRequirements(rawValue: 0x01)
-    /// Protection against a man in the middle.
+    /// Protection against man-in-the-middle attacks.
     static let mitm = AuthenticationRequirements(rawValue: 0x04)
     static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     static let keypress = AuthenticationRequirements(rawValue: 0x10)
@@ -34,14 +34,14 @@ struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     var isBonding: Bool { rawValue & 0x03 == 0x01 }
 }
 
-/// The keys that one side distributes, reserved bits kept as they came (Core Specification, Vol 3, Part H,
-/// 3.6.1).
+/// The keys that one side distributes, with reserved bits kept as received (Core Specification, Vol 3, Part
+/// H, 3.6.1).
 struct KeyDistribution: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
 
-    /// LTK, EDIV and Rand.
+    /// The LTK, EDIV and Rand.
     static let encryption = KeyDistribution(rawValue: 0x01)
-    /// IRK and identity address.
+    /// The IRK and the identity address.
     static let identity = KeyDistribution(rawValue: 0x02)
     /// CSRK.
     static let signing = KeyDistribution(rawValue: 0x04)
@@ -51,7 +51,8 @@ struct KeyDistribution: OptionSet, Hashable, Sendable {
     static let all: KeyDistribution = [.encryption, .identity, .signing]
 }
 
-/// The parameters of Pairing Request and Pairing Response (Core Specification, Vol 3, Part H, 3.5.1, 3.5.2).
+/// The parameters of a Pairing Request or a Pairing Response (Core Specification, Vol 3, Part H, 3.5.1,
+/// 3.5.2).
 struct PairingFeatures: Hashable, Sendable {
     var ioCapability: IOCapability
     var hasOOBData = false
@@ -60,7 +61,7 @@ struct PairingFeatures: Hashable, Sendable {
     var initiatorKeys: KeyDistribution
     var responderKeys: KeyDistribution
 
-    /// The six bytes after the code of the PDU.
+    /// The six bytes of the parameters in the PDU, after its code.
     var bytes: [UInt8] {
         [
             ioCapability.code, hasOOBData ? 1 : 0, authentication.rawValue, maximumKeySize,
@@ -68,7 +69,7 @@ struct PairingFeatures: Hashable, Sendable {
         ]
     }
 
-    /// The three bytes that a DHKey check covers (2.2.8).
+    /// The three bytes that the DHKey check covers (2.2.8).
     var checked: [UInt8] { [ioCapability.code, hasOOBData ? 1 : 0, authentication.rawValue] }
 
     init(

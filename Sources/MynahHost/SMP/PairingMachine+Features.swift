@@ -1,8 +1,8 @@
 import MynahCore
 
-/// Phase 1: features are exchanged (Core Specification, Vol 3, Part H, 2.3.1 to 2.3.4).
+/// Phase 1 of pairing: the exchange of features (Core Specification, Vol 3, Part H, 2.3.1 to 2.3.4).
 extension PairingMachine {
-    /// The AuthReq of a Security Request and of our features.
+    /// The AuthReq field of this side's Security Request and features.
     var ownAuthentication: AuthenticationRequirements {
         var requirements: AuthenticationRequirements = configuration.isBonding ? .bonding : []
         if configuration.wantsAuthentication || configuration.demands.authentication {
@@ -17,7 +17,7 @@ extension PairingMachine {
     private var gives: KeyDistribution { configuration.gives.intersection(.all) }
     private var takes: KeyDistribution { configuration.takes.intersection(.all) }
 
-    /// The features that an initiator sends.
+    /// The features that this side sends as the initiator.
     var ownFeatures: PairingFeatures {
         PairingFeatures(
             ioCapability: configuration.ioCapability, authentication: ownAuthentication,
@@ -26,7 +26,7 @@ extension PairingMachine {
             responderKeys: configuration.isBonding ? takes : [])
     }
 
-    /// Accepts a Pairing Request as responder.
+    /// Handles a Pairing Request as the responder.
     mutating func acceptRequest(_ request: PairingFeatures, at now: Duration) throws(SMPReason)
         -> [PairingAction]
     {
@@ -55,12 +55,12 @@ extension PairingMachine {
         return respond(context)
     }
 
-    /// A responder sends its Pairing Response, and waits for phase 2.
+    /// Sends the Pairing Response as the responder, and waits for phase 2.
     mutating func respond(_ context: PairingContext) -> [PairingAction] {
         [.send(.pairingResponse(context.response))] + beginExchange(context)
     }
 
-    /// An initiator takes the Pairing Response.
+    /// Handles the Pairing Response as the initiator.
     mutating func accepted(
         _ request: PairingFeatures, _ response: PairingFeatures, at now: Duration
     ) throws(SMPReason) -> [PairingAction] {

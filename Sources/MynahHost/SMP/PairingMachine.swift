@@ -1,62 +1,62 @@
 import MynahCore
 import MynahSupport
 
-/// One pairing on one link, on either side: PDUs, answers and time in, actions out (Core Specification, Vol
+/// The pairing of one link, in either role: PDUs, answers and time in, actions out (Core Specification, Vol
 /// 3, Part H).
 struct PairingMachine: Sendable {
-    /// How a device pairs.
+    /// The settings for pairing.
     struct Configuration: Hashable, Sendable {
         var ioCapability = IOCapability.noInputNoOutput
-        /// If `false`, every request is refused as not supported.
+        /// Whether pairing is accepted; if not, every request is refused as not supported.
         var isPairable = true
-        /// Whether keys are to be kept.
+        /// Whether keys are exchanged for a bond.
         var isBonding = true
-        /// Whether MITM protection is requested; `demands` has the requirements without which pairing is
-        /// refused.
+        /// Whether protection against man-in-the-middle attacks is requested; `demands` has the requirements
+        /// without which pairing is refused.
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
         /// The largest size of a key in bytes, 7 to 16.
         var maximumKeySize = 16
-        /// The keys that this side distributes, and those that it accepts.
+        /// The keys that this side distributes and accepts.
         var gives = KeyDistribution.all
         var takes = KeyDistribution.all
-        /// Whether the user is asked before a responder goes into Just Works.
+        /// Whether a responder asks its user before Just Works.
         var asksConsent = true
     }
 
     enum State: Sendable {
         case idle
-        /// A responder has sent a Security Request.
+        /// This side, as responder, has sent a Security Request.
         case securityRequested
-        /// An initiator waits for the response.
+        /// This side, as initiator, waits for the Pairing Response.
         case requested(PairingFeatures)
-        /// A responder waits for its user's consent.
+        /// This side, as responder, waits for its user's consent.
         case consenting(PairingContext)
         case legacy(LegacyPairing, PairingContext)
         case secureConnections(SecureConnectionsPairing, PairingContext)
-        /// The key is known, and the link is about to be encrypted with it.
+        /// The key is known, and the link is being encrypted with it.
         case encrypting(SecretKey, PairingContext)
         case exchangingKeys(KeyExchange, PairingContext)
-        /// A pairing has timed out; no other is possible until the link ends.
+        /// A pairing has timed out; no other is allowed until the link ends.
         case closed
     }
 
-    /// How long nothing may happen (3.4).
+    /// The time without progress after which a pairing fails (3.4).
     static let timeout = Duration.seconds(30)
 
     let role: PairingRole
     let configuration: Configuration
     let identity: PairingIdentity
-    /// The addresses that the link was made with.
+    /// The addresses with which the link was made.
     let ownAddress: DeviceAddress
     let peerAddress: DeviceAddress
-    /// The peer's failed attempts, which outlive the link.
+    /// The peer's failed attempts, which are remembered after the link has ended.
     private(set) var attempts: PairingAttempts
-    /// The time to call `expire`, or `nil` if no pairing is under way.
+    /// The time to call `expire`, or `nil` if there is no pairing.
     var deadline: Duration?
     var random: SecurityRandom
-    /// The bonds, during a step only: a weaker pairing does not replace an authenticated bond.
+    /// The bonds, only during a step: a weaker pairing must not replace an authenticated bond.
     var kept: BondStore?
     var state = State.idle
 
@@ -74,7 +74,7 @@ struct PairingMachine: Sendable {
         peerAddress = peer
     }
 
-    /// The key of the pairing under way, for the controller, or `nil` if the key is in the bonds.
+    /// The key of the current pairing, for the controller, or `nil` if the key is that of a bond.
     func longTermKey(ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard role == .responder, ediv == 0, rand == 0 else { return nil }
         return switch state {
@@ -83,7 +83,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Begins pairing as the initiator.
+    /// Begins a pairing as the initiator.
     mutating func start(at now: Duration) -> [PairingAction] {
         guard role == .initiator, case .idle = state else { return [] }
         guard attempts.isAllowed(at: now) else { return [.failed(.refused(.repeatedAttempts))] }
@@ -92,8 +92,8 @@ struct PairingMachine: Sendable {
         return settle([.send(.pairingRequest(features))], at: now)
     }
 
-    /// Asks for security as the responder (2.4.6): of a bonded peer for no more than its bond is, because it
-    /// would pair anew for more, each time.
+    /// Sends a Security Request as the responder (2.4.6); a bonded peer is asked for no more security than
+    /// its bond has, because it would pair again each time.
     mutating func requestSecurity(by bond: Bond? = nil, at now: Duration) -> [PairingAction] {
         guard role == .responder, case .idle = state else { return [] }
         state = .securityRequested
@@ -101,7 +101,7 @@ struct PairingMachine: Sendable {
         return settle([.send(.securityRequest(requirements))], at: now)
     }
 
-    /// Receives a PDU of the channel.
+    /// Handles a PDU of the Security Manager's channel.
     mutating func receive(_ bytes: [UInt8], at now: Duration) -> [PairingAction] {
         if case .closed = state { return [] }
         if let deadline, now >= deadline { return expire(at: now) }
@@ -118,7 +118,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Handles the answer of the user.
+    /// Handles the user's answer.
     mutating func answer(_ answer: PairingAnswer, at now: Duration) -> [PairingAction] {
         do {
             switch state {
@@ -142,7 +142,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Handles the report of the controller whether the link is encrypted now.
+    /// Handles the controller's report whether the link is encrypted now.
     mutating func encryptionChanged(_ isEncrypted: Bool, at now: Duration) -> [PairingAction] {
         switch state {
         case .securityRequested:
@@ -160,7 +160,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Ends the pairing at `deadline`.
+    /// Ends the pairing because its `deadline` was reached.
     mutating func expire(at now: Duration) -> [PairingAction] {
         guard let deadline, now >= deadline else { return [] }
         let wasAsked = if case .securityRequested = state { true } else { false }
@@ -242,7 +242,7 @@ extension PairingMachine {
         return [.send(.pairingFailed(reason))] + end(.refused(reason), at: now)
     }
 
-    /// Ends a pairing that would replace a stronger bond, which is authenticated.
+    /// Ends a pairing that would replace an authenticated bond by a weaker one.
     mutating func refuse(weakerThan old: Bond, at now: Duration) -> [PairingAction] {
         [.send(.pairingFailed(.authenticationRequirements))] + end(.weakerThanBond(old.identity), at: now)
     }
@@ -277,7 +277,7 @@ extension PairingMachine {
 }
 
 extension PairingMachine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name of the step, without its secrets.
+    /// The name of the step, without secrets.
     var description: String {
         switch state {
         case .idle: "no pairing"

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// Which side of a pairing a device is on.
+/// The role of a device in a pairing.
 enum PairingRole: Hashable, Sendable {
     /// The central.
     case initiator
@@ -8,21 +8,21 @@ enum PairingRole: Hashable, Sendable {
     case responder
 }
 
-/// How two devices make sure of each other (Core Specification, Vol 3, Part H, 2.3.5.1).
+/// The way in which two devices authenticate each other (Core Specification, Vol 3, Part H, 2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
     case justWorks
-    /// Passkey entry: the initiator shows the number, and it is typed on the responder.
+    /// Passkey entry: the initiator shows the passkey, and the user enters it on the responder.
     case initiatorDisplays
-    /// Passkey entry: the responder shows the number, and it is typed on the initiator.
+    /// Passkey entry: the responder shows the passkey, and the user enters it on the initiator.
     case responderDisplays
-    /// Passkey entry: one number is typed on both.
+    /// Passkey entry: the user enters the same passkey on both devices.
     case bothEnter
     case numericComparison
 
-    /// Whether a man in the middle is kept out.
+    /// Whether the method protects against man-in-the-middle attacks.
     package var isAuthenticated: Bool { self != .justWorks }
 
-    /// The method of two capabilities if at least one side requires authentication (Table 2.8).
+    /// The method for two IO capabilities if at least one side requires authentication (Table 2.8).
     package static func of(
         initiator: IOCapability, responder: IOCapability, isSecureConnections: Bool
     ) -> PairingMethod {
@@ -46,7 +46,7 @@ package enum PairingMethod: Hashable, Sendable {
     }
 }
 
-/// The parameters that both sides have agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
+/// The parameters that both sides agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
 struct PairingContext: Hashable, Sendable {
     var role: PairingRole
     var request: PairingFeatures
@@ -54,7 +54,7 @@ struct PairingContext: Hashable, Sendable {
     var initiator: DeviceAddress
     var responder: DeviceAddress
     var method: PairingMethod
-    /// The size of the key that is made, in bytes.
+    /// The size of the resulting key, in bytes.
     var keySize: Int
 
     var isInitiator: Bool { role == .initiator }
@@ -62,17 +62,17 @@ struct PairingContext: Hashable, Sendable {
         request.authentication.contains(.secureConnections)
             && response.authentication.contains(.secureConnections)
     }
-    /// Both want to keep the keys.
+    /// Whether both sides want a bond.
     var isBonding: Bool { request.authentication.isBonding && response.authentication.isBonding }
 
     /// Whether this side displays the passkey.
     var displays: Bool { method == (isInitiator ? .initiatorDisplays : .responderDisplays) }
-    /// Whether a passkey is typed here.
+    /// Whether the user enters the passkey at this side.
     var enters: Bool {
         method == .bothEnter || method == (isInitiator ? .responderDisplays : .initiatorDisplays)
     }
 
-    /// The keys that one side gives: with LE Secure Connections there is no LTK among them (3.6.1).
+    /// The keys that one side distributes; with LE Secure Connections there is no LTK among them (3.6.1).
     func keys(of role: PairingRole) -> KeyDistribution {
         let keys =
             role == .initiator
@@ -81,7 +81,7 @@ struct PairingContext: Hashable, Sendable {
         return keys.intersection(isSecureConnections ? [.identity, .signing] : .all)
     }
 
-    /// The security of a link that this pairing encrypts.
+    /// The security of a link that is encrypted with this pairing's key.
     var security: LinkSecurity {
         LinkSecurity(
             isEncrypted: true, isAuthenticated: method.isAuthenticated,
@@ -120,10 +120,10 @@ struct PairingContext: Hashable, Sendable {
 
 /// The security that a pairing must reach; otherwise it is refused.
 struct PairingDemands: Hashable, Sendable {
-    /// Just Works is not enough.
+    /// Whether Just Works is not enough.
     var authentication = false
-    /// Legacy pairing is not enough, nor is a key of less than 16 bytes (Core Specification, Vol 3, Part C,
-    /// 10.2.4).
+    /// Whether LE legacy pairing is not enough, nor a key of less than 16 bytes (Core Specification, Vol 3,
+    /// Part C, 10.2.4).
     var onlySecureConnections = false
     /// The smallest size of the key in bytes, 7 to 16.
     var minimumKeySize: Int {

@@ -1,21 +1,21 @@
 import MynahCore
 import MynahSupport
 
-/// Random addresses: static ones, and private ones that only owners of the key resolve (Core Specification,
-/// Vol 6, Part B, 1.3.2).
+/// Generates random addresses: static ones, and private ones that only owners of the key can resolve (Core
+/// Specification, Vol 6, Part B, 1.3.2).
 enum PrivateAddress {
-    /// A resolvable private address (1.3.2.2).
+    /// Generates a resolvable private address (1.3.2.2).
     static func resolvable(_ key: SecretKey, from random: inout SecurityRandom) -> DeviceAddress {
         let part = randomPart(22, from: &random) | 0b01 << 22
         return address(part << 24 | hash(of: part, key))
     }
 
-    /// A static address: it stays, at least until the next start (1.3.2.1).
+    /// Generates a static address, which stays the same at least until the next start (1.3.2.1).
     static func fixed(from random: inout SecurityRandom) -> DeviceAddress {
         address(randomPart(46, from: &random) | 0b11 << 46)
     }
 
-    /// Whether this key made this address (1.3.2.3).
+    /// Whether an address was generated with this key (1.3.2.3).
     static func resolves(_ address: DeviceAddress, with key: SecretKey) -> Bool {
         address.isResolvable && address.value & 0xFF_FFFF == hash(of: address.value >> 24, key)
     }
@@ -42,7 +42,7 @@ extension DeviceAddress {
     /// `true` for a resolvable private address.
     var isResolvable: Bool { kind == .random && value >> 46 & 0b11 == 0b01 }
 
-    /// Whether a device can be known by it: public, or random and static.
+    /// Whether the address can be an identity address: public, or static random.
     var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
 
     /// `true` for a static address: the two highest bits are set, and the 46 random bits are neither all 0
@@ -64,7 +64,8 @@ extension DeviceAddress {
 /// The times at which the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol
 /// 3, Part C, Appendix A, TGAP(private_addr_int)).
 ///
-/// An address that is due stays while it may not change, as while a connection is being made with it.
+/// A change that is due waits while the address must not change, for example while a connection is being
+/// made.
 struct AddressRotation: Sendable {
     static let interval = Duration.seconds(15 * 60)
 
@@ -87,7 +88,7 @@ struct AddressRotation: Sendable {
         due = now + interval
     }
 
-    /// The new address, when one is due; the next is due one interval after it.
+    /// Returns a new address if a change is due; the next change is due one interval later.
     mutating func rotate(at now: Duration) -> DeviceAddress? {
         guard now >= due else { return nil }
         address = PrivateAddress.resolvable(key, from: &random)

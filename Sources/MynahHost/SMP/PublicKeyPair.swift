@@ -2,15 +2,15 @@ import MynahSupport
 
 /// A device's key pair for one LE Secure Connections pairing (Core Specification, Vol 3, Part H, 2.3.5.6.1).
 struct PublicKeyPair: Sendable {
-    /// Most significant byte first.
+    /// The private key, most significant byte first.
     private let privateKey: [UInt8]
-    /// The public key's X, least significant byte first.
+    /// The X coordinate of the public key, least significant byte first.
     let x: [UInt8]
-    /// The public key's Y.
+    /// The Y coordinate of the public key, least significant byte first.
     let y: [UInt8]
 
-    /// X of the key whose private half everyone knows, so that sniffers can follow; no pairing with it is
-    /// safe.
+    /// The X coordinate of the debug key, whose private key is published so that sniffers can decrypt; no
+    /// pairing with it is secure.
     static let debugX: [UInt8] = [
         0xE6, 0x9D, 0x35, 0x0E, 0x48, 0x01, 0x03, 0xCC, 0xDB, 0xFD, 0xF4, 0xAC, 0x11, 0x91, 0xF4, 0xEF, 0xB9,
         0xA5,
@@ -33,8 +33,8 @@ struct PublicKeyPair: Sendable {
         }
     }
 
-    /// The pair of a private key of 32 bytes, least significant byte first, or `nil` if the bytes are no
-    /// private key.
+    /// The key pair of a private key of 32 bytes, least significant byte first, or `nil` if the bytes are not
+    /// a private key.
     init?(privateKey: [UInt8]) {
         let key = Array(privateKey.reversed())
         guard key.count == 32, let point = P256.publicKey(of: key) else { return nil }
@@ -43,10 +43,10 @@ struct PublicKeyPair: Sendable {
         y = point.suffix(32).reversed()
     }
 
-    /// The secret shared with the owner of this public key.
+    /// The secret that is shared with the owner of this public key.
     ///
-    /// Throws `dhKeyCheckFailed` if the key is off the curve, and `invalidParameters` if it is our own or the
-    /// debug key (2.3.5.6.1, 3.5.5).
+    /// Throws `dhKeyCheckFailed` if the key is not on the curve, and `invalidParameters` if it is this side's
+    /// own key or the debug key (2.3.5.6.1, 3.5.5).
     func secret(withX peerX: [UInt8], y peerY: [UInt8]) throws(SMPReason) -> [UInt8] {
         guard peerX != x, peerX != Self.debugX else { throw .invalidParameters }
         guard let point = P256.sharedPoint(of: privateKey, and: Array((peerY + peerX).reversed())) else {

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A PDU of the Security Manager (Core Specification, Vol 3, Part H, 3.3).
 ///
-/// The description shows no key: packets are logged as PDUs, not as bytes.
+/// The description contains no keys, because logs show PDUs by it.
 enum SMPPDU: Hashable, Sendable {
     /// The first byte.
     enum Code: UInt8, Hashable, Sendable, CaseIterable {
@@ -22,7 +22,7 @@ enum SMPPDU: Hashable, Sendable {
         case pairingDHKeyCheck = 0x0D
         case pairingKeypressNotification = 0x0E
 
-        /// The length of the whole PDU in bytes.
+        /// The length of the whole PDU with this code, in bytes.
         var length: Int {
             switch self {
             case .pairingRequest, .pairingResponse: 7
@@ -52,7 +52,7 @@ enum SMPPDU: Hashable, Sendable {
     case pairingDHKeyCheck([UInt8])
     case pairingKeypressNotification(UInt8)
 
-    /// Parses a PDU; `nil` if its code is reserved, which is ignored (3.3).
+    /// Parses a PDU, or returns `nil` if its code is reserved, because such PDUs are ignored (3.3).
     static func decode(_ bytes: [UInt8]) throws(SMPReason) -> SMPPDU? {
         var reader = ByteReader(bytes)
         guard let first = reader.readUInt8(), let code = Code(rawValue: first) else { return nil }
@@ -111,7 +111,7 @@ enum SMPPDU: Hashable, Sendable {
         }
     }
 
-    /// The PDU as it goes over the channel.
+    /// The PDU as it is sent.
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: code.length)
         writer.write(code.rawValue)

@@ -8,10 +8,10 @@ struct SMPReason: RawRepresentable, Hashable, Sendable, Error {
     static let oobNotAvailable = SMPReason(rawValue: 0x02)
     /// The capabilities do not allow the required security.
     static let authenticationRequirements = SMPReason(rawValue: 0x03)
-    /// The confirm value is not that of the random value.
+    /// The confirm value does not match the random value.
     static let confirmValueFailed = SMPReason(rawValue: 0x04)
     static let pairingNotSupported = SMPReason(rawValue: 0x05)
-    /// The key would be too short.
+    /// The key is too short.
     static let encryptionKeySize = SMPReason(rawValue: 0x06)
     static let commandNotSupported = SMPReason(rawValue: 0x07)
     static let unspecifiedReason = SMPReason(rawValue: 0x08)

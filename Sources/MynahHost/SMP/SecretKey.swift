@@ -1,19 +1,19 @@
 import MynahCore
 import MynahSupport
 
-/// 128 secret bits, least significant byte first as in PDUs.
+/// A secret of 128 bits, least significant byte first as in PDUs.
 ///
-/// No description, dump or log shows them.
+/// Descriptions, dumps and logs do not show it.
 struct SecretKey: Hashable, Sendable {
     let bytes: [UInt8]
 
-    /// Sixteen bytes; nil for another number of them.
+    /// The key of sixteen bytes, or `nil` for any other number of bytes.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Bytes that are cut or filled up with zeros to sixteen.
+    /// The key of bytes that are cut to sixteen, or padded with zeros.
     init(fitting bytes: [UInt8]) {
         self.bytes = Array((bytes + Array(repeating: 0, count: 16)).prefix(16))
     }
@@ -37,10 +37,10 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The source of keys, nonces and passkeys: the system, or a seed on an air that no real device can reach.
+/// The source of keys, nonces and passkeys: the system, or a seed if no real device can be reached.
 struct SecurityRandom: RandomNumberGenerator, Sendable {
     private var base: any RandomNumberGenerator & Sendable
-    /// Whether the numbers follow from a seed, so that keys made of them protect nothing.
+    /// Whether the numbers follow from a seed, so that keys made of them give no protection.
     let isSimulated: Bool
 
     init(_ base: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -48,7 +48,7 @@ struct SecurityRandom: RandomNumberGenerator, Sendable {
         isSimulated = false
     }
 
-    /// Numbers that follow from a seed: for `PrivateAir` alone.
+    /// Numbers that follow from a seed; only `PrivateAir` may use them.
     init(simulated seed: UInt64) {
         base = SeededRandom(seed: seed)
         isSimulated = true
@@ -56,7 +56,7 @@ struct SecurityRandom: RandomNumberGenerator, Sendable {
 
     mutating func next() -> UInt64 { base.next() }
 
-    /// A generator for another purpose, so that no number is used twice.
+    /// Returns an independent generator, so that no number is used twice.
     mutating func split() -> SecurityRandom {
         isSimulated ? SecurityRandom(simulated: next()) : self
     }

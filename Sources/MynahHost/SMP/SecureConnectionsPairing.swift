@@ -5,28 +5,28 @@ import MynahSupport
 struct SecureConnectionsPairing: Sendable {
     private enum Step {
         case publicKey
-        /// The peer's confirm value is expected.
+        /// Waits for the peer's confirm value.
         case confirm
-        /// A responder's user still types, and the peer has confirmed its first bit.
+        /// This side's user, as responder, has not entered the passkey yet; the peer has sent its first
+        /// confirm value.
         case entry(confirm: [UInt8])
-        /// The peer's nonce is expected. `confirm` is the value that it must match, or `nil` if there is
-        /// none.
+        /// Waits for the peer's nonce, which must match `confirm`, unless that is `nil`.
         case random(confirm: [UInt8]?)
-        /// A user compares, and the peer may have sent its check.
+        /// The user compares the numbers; the peer may have sent its check value already.
         case comparison(Checks, peerCheck: [UInt8]?)
-        /// The peer's check is expected.
+        /// Waits for the peer's check value.
         case check(Checks)
         case done
     }
 
-    /// The values for the last phase.
+    /// The values for the DHKey checks at the end.
     private struct Checks {
         var own: [UInt8]
         var peer: [UInt8]
         var longTermKey: SecretKey
     }
 
-    /// The number of rounds: one for each bit of a passkey (2.3.5.6.3).
+    /// The number of rounds of passkey entry: one for each bit of the passkey (2.3.5.6.3).
     static let rounds = 20
 
     private let context: PairingContext

@@ -4,7 +4,7 @@ import MynahSupport
 
 // Keys for the controller, and what it reports of encryption.
 extension SecurityManager {
-    /// Encrypts a link as the central with a bond that is secure enough, or pairs (Core Specification, Vol 3,
+    /// Encrypts a link as the central with a bond that is strong enough, or pairs (Core Specification, Vol 3,
     /// Part H, 2.4.6).
     mutating func secure(
         _ index: Int, _ requirements: AuthenticationRequirements, at now: Duration,
@@ -24,7 +24,8 @@ extension SecurityManager {
         actions.append(.encrypt(link: entries.keys[index], entries[at: index].peer.id, key))
     }
 
-    /// The peripheral's controller asks for the key that the central encrypts with (Vol 4, Part E, 7.7.65.5).
+    /// Answers the controller's request for the key of a link, which the central encrypts (Vol 4, Part E,
+    /// 7.7.65.5).
     ///
     /// `random` is eight bytes, the least significant first.
     mutating func keyRequested(
@@ -46,7 +47,7 @@ extension SecurityManager {
         actions.append(.giveKey(key, link: link))
     }
 
-    /// Handles the report that a link is encrypted now, or with another key than before, or that the attempt
+    /// Handles the controller's report that a link was encrypted, that its key was changed, or that either
     /// failed.
     mutating func encryptionChanged(
         _ link: ConnectionHandle, _ status: HCIStatus, at now: Duration, _ actions: inout [Action]
@@ -62,7 +63,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.encryptionChanged(isOn, at: $1) }
     }
 
-    /// A link is not encrypted any more; LE has no way back but the end of the link.
+    /// Handles a link that is no longer encrypted; in LE, the link then has to end.
     mutating func encryptionStopped(_ link: ConnectionHandle) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].security = LinkSecurity(isBonded: entries[at: index].security.isBonded)

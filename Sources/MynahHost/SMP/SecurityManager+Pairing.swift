@@ -7,7 +7,7 @@ extension SecurityManager {
     /// Pairs, or encrypts with the key of an earlier pairing; a central is sent a Security Request (Vol 3,
     /// Part H, 2.4.6).
     ///
-    /// The call with the number `waiter` ends when the link is secured, or will not be.
+    /// The call with the number `waiter` ends when the link is secured, or when that has failed.
     mutating func pair(
         _ link: ConnectionHandle, _ peer: Peer.ID, waiter: UInt64, at now: Duration, _ actions: inout [Action]
     ) {
@@ -31,7 +31,7 @@ extension SecurityManager {
         end(index, error, &actions)
     }
 
-    /// Asks a bonded central that had subscribed to something to encrypt: nothing of it is sent before (Vol
+    /// Asks a bonded central with subscriptions to encrypt, because no subscribed value is sent before (Vol
     /// 3, Part C, 10.3.1.1).
     mutating func askSubscriberToEncrypt(
         _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
@@ -43,7 +43,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.requestSecurity(by: bond, at: $1) }
     }
 
-    /// Receives a PDU of the Security Manager's channel.
+    /// Handles a PDU of the Security Manager's channel.
     mutating func receive(
         _ bytes: [UInt8], _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
     ) {
@@ -51,7 +51,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
     }
 
-    /// Handles the user's answer to a question, or `nil` if there is none.
+    /// Handles the user's answer to a question, or `nil` if there is no answer.
     ///
     /// An answer to an earlier question, or about a link that has ended, is dropped.
     mutating func answered(
@@ -75,7 +75,7 @@ extension SecurityManager {
 
     // MARK: The machine
 
-    /// Changes the state of a link's machine, and carries out its actions.
+    /// Changes the state of a link's `PairingMachine`, and carries out its actions.
     mutating func step(
         _ index: Int, at now: Duration, _ actions: inout [Action],
         _ body: (inout PairingMachine, Duration) -> [PairingAction]
@@ -139,7 +139,8 @@ extension SecurityManager {
         }
     }
 
-    /// A pairing failed: an error for the calls that wait for it, or a warning if there are none.
+    /// Reports a failed pairing: as the error of the calls that wait for it, or as a warning if there are
+    /// none.
     private mutating func failed(_ failure: PairingFailure, _ index: Int, _ actions: inout [Action]) {
         let role = entries[at: index].role
         let failure = failure == .timedOut && entries[at: index].isAsking ? .unanswered : failure

@@ -5,37 +5,37 @@ import MynahSupport
 /// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification,
 /// Vol 3, Part H).
 ///
-/// A part without I/O. The driver passes on events, carries out the actions, and calls `expire` when a link's
-/// `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver gives.
+/// This part has no I/O. The driver passes on events, carries out the actions, and calls `expire` at a link's
+/// `deadline`. The calls that wait for a link to be secured are identified by numbers from the driver.
 struct SecurityManager: Sendable {
     /// An action for the driver.
     enum Action {
-        /// Send a PDU over the Security Manager's channel.
+        /// Send a PDU on the Security Manager's channel.
         case send(SMPPDU, link: ConnectionHandle)
-        /// Encrypt a link with a key, as its central; a refusal is reported by `encryptionChanged`.
+        /// Encrypt a link with a key, as the central; a refusal is reported to `encryptionChanged`.
         case encrypt(link: ConnectionHandle, Peer.ID, Bond.LongTermKey)
-        /// Answer the controller's request for a long-term key; with `nil` there is none.
+        /// Answer the controller's request for a long-term key; with `nil`, there is no key.
         case giveKey(SecretKey?, link: ConnectionHandle)
         /// Ask the user; the answer goes to `answered`. A number to display needs no answer.
         case ask(Question)
         /// The peer's name, address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
-        /// The peer has paired, which is reported to the halves that use the link.
+        /// The peer has paired: report it to the roles that use the link.
         case paired(Peer, link: ConnectionHandle)
-        /// A link is encrypted, with the key of this bond or with that of a pairing.
+        /// A link was encrypted with the key of this bond, or with that of a pairing if there is none.
         case secured(link: ConnectionHandle, by: Bond?)
-        /// A link is encrypted with the key of a bond for the first time: the client configuration in the
-        /// bond applies again.
+        /// A link was encrypted with the key of a bond for the first time: restore the client's configuration
+        /// from the bond.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made. Other parts add their knowledge of the peer with `update`.
+        /// A bond was made: the other parts add their data about the peer with `update`.
         case bonded(link: ConnectionHandle)
-        /// Report something of a link on which this side is the peripheral.
+        /// Report an event of a link on which this side is the peripheral.
         case event(RadioEvent)
-        /// Report something of a link on which this side is the central.
+        /// Report an event of a link on which this side is the central.
         case centralEvent(CentralEvent)
-        /// Warn of a problem that belongs to no link.
+        /// Report a problem that belongs to no link as a warning.
         case warn(RadioWarning)
-        /// End calls that wait, with an error or well.
+        /// End waiting calls, with an error, or successfully with `nil`.
         case end([UInt64], RadioError?)
         /// Write the bonds to their file.
         case saveBonds
@@ -48,31 +48,31 @@ struct SecurityManager: Sendable {
         /// This side's role on the link.
         var role: LEConnection.Role
         var step: PairingStep
-        /// Counts the questions of a link, so that a late answer answers no other.
+        /// The number of the question on its link, so that a late answer is not taken for another question's.
         var number: Int
     }
 
-    /// How the radio pairs, on every link.
+    /// The settings for pairing on all links.
     struct Configuration: Hashable, Sendable {
-        /// Whether this device pairs.
+        /// Whether this device accepts pairing.
         ///
         /// If not, every Pairing Request is refused with Pairing Not Supported.
         var isPairable = true
         var hasSecureConnections = true
-        /// Where the bonds are kept, or `nil` if they are in memory only.
+        /// The path of the file of bonds, or `nil` if they are in memory only.
         var file: String?
     }
 
-    /// The addresses that pairing on a link covers.
+    /// The addresses that a pairing on a link uses.
     struct Addresses: Hashable, Sendable {
-        /// The addresses that were on the air when the link began (Vol 3, Part H, 2.2.3).
+        /// This side's address on the air when the link began (Vol 3, Part H, 2.2.3).
         var own: DeviceAddress
         var peer: DeviceAddress
         /// The identity address that this side distributes.
         var identity: DeviceAddress
     }
 
-    /// The key with which the controllers are about to encrypt.
+    /// The key with which the controllers are encrypting a link.
     enum Encryption: Hashable {
         case idle
         /// The key of the current pairing.
@@ -94,17 +94,17 @@ struct SecurityManager: Sendable {
         var lastQuestion = 0
         /// The last question of this pairing to this side's user.
         var question: PairingStep?
-        /// `true` if the last question needs an answer, and has none yet.
+        /// `true` if the last question needs an answer and has not been answered yet.
         var isAsking = false
         /// The calls that wait for the link to be secured.
         var waiters: [UInt64] = []
-        /// The client's state was restored from the bond.
+        /// `true` if the client's state was restored from the bond.
         var isRestored = false
-        /// The link is encrypted with the key of a bond that was deleted since.
+        /// `true` if the link is encrypted with the key of a bond that was deleted later.
         var isBondDeleted = false
     }
 
-    /// How many peers' failures are remembered.
+    /// The largest number of peers whose failures are remembered.
     static let attemptLimit = 64
     static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
     static let bondDeleted = RadioError(
@@ -114,12 +114,13 @@ struct SecurityManager: Sendable {
     let configuration: Configuration
     /// The device's IO capability.
     var ioCapability = IOCapability.noInputNoOutput
-    /// The largest key that it takes part in, in octets.
+    /// The largest key size that the device accepts, in bytes.
     private(set) var largestKeySize = 16
     var random: SecurityRandom
-    /// The bonds, and our own identity towards them.
+    /// The bonds with peers, and the radio's own keys and address.
     private(set) var bonds: BondStore
-    /// False if there is a file with other bonds, which could not be read nor set aside.
+    /// `false` if there is an unusable file of bonds that could not be renamed, so that it must not be
+    /// overwritten.
     private var maySave = true
     /// The waiting times after failed pairings, by the peers' addresses on the air.
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
@@ -131,14 +132,14 @@ struct SecurityManager: Sendable {
         bonds = BondStore(from: &self.random)
     }
 
-    /// Begins as a device with these capabilities.
+    /// Begins as a device with this identity.
     mutating func begin(as identity: DeviceIdentity) {
         (ioCapability, largestKeySize) = (identity.ioCapability, identity.largestKeySize)
     }
 
     // MARK: Links
 
-    /// A link began; a peer that is bonded is known by its identity.
+    /// Begins a link; a bonded peer is identified by its identity address.
     mutating func linkBegan(
         _ link: ConnectionHandle, _ role: LEConnection.Role, to peer: Peer, _ addresses: Addresses
     ) {
@@ -153,7 +154,7 @@ struct SecurityManager: Sendable {
         entries[link] = nil
     }
 
-    /// How a link is protected; not at all if there is no such link.
+    /// The security of a link; the lowest if there is no such link.
     subscript(link: ConnectionHandle) -> LinkSecurity {
         guard let index = entries.index(of: link) else { return LinkSecurity() }
         return entries[at: index].security
@@ -193,10 +194,10 @@ struct SecurityManager: Sendable {
         }
     }
 
-    /// The identity of the bonded peer that uses an address, or `nil` if there is none.
+    /// The identity address of the bonded peer that uses an address, or `nil` if there is none.
     func identity(of address: DeviceAddress) -> DeviceAddress? { bonds[address]?.identity }
 
-    /// The static random address, which is stored with the bonds.
+    /// The radio's static random address, which is saved with the bonds.
     mutating func staticAddress(_ actions: inout [Action]) -> DeviceAddress {
         if let kept = bonds.staticAddress { return kept }
         let new = PrivateAddress.fixed(from: &random)
@@ -205,7 +206,8 @@ struct SecurityManager: Sendable {
         return new
     }
 
-    /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
+    /// Deletes the bond with a peer, which gets new keys when it pairs again; returns whether there was a
+    /// bond.
     mutating func forgetBond(with address: DeviceAddress, _ actions: inout [Action]) -> Bool {
         guard let identity = identity(of: address) else { return false }
         bonds.forget(identity)
@@ -219,7 +221,7 @@ struct SecurityManager: Sendable {
         return true
     }
 
-    /// Pairing gave a bond.
+    /// Adds the bond of a pairing.
     mutating func keep(_ bond: Bond, _ index: Int, _ actions: inout [Action]) {
         if let old = bonds[bond.identity], bond.isWeaker(than: old) {
             let message = "\(bond.identity) paired again with less security than before: \(bond)"
@@ -255,9 +257,9 @@ struct SecurityManager: Sendable {
         if update(link, change) { save(&actions) }
     }
 
-    /// Notes the configuration of a bonded client.
+    /// Saves the configuration of a client in its bond.
     ///
-    /// Until the link is encrypted, the bond has the valid configuration, and nothing is noted.
+    /// Until the link is encrypted, the configuration in the bond is the valid one, and nothing is saved.
     mutating func rememberClient(
         _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
     ) {
@@ -265,7 +267,7 @@ struct SecurityManager: Sendable {
         remember(link, &actions, change)
     }
 
-    /// The PDU with our signature, or `nil` if there is no key for it (Vol 3, Part C, 10.4.1).
+    /// The PDU with this side's signature, or `nil` if there is no key for it (Vol 3, Part C, 10.4.1).
     mutating func sign(_ pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> [UInt8]? {
         var signed: [UInt8]?
         update(link) { signed = $0.sign(pdu) }
@@ -273,7 +275,7 @@ struct SecurityManager: Sendable {
         return signed
     }
 
-    /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C,
+    /// Whether an unencrypted command has a valid and new signature of the bonded peer (Vol 3, Part C,
     /// 10.4.2).
     mutating func verify(signed pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> Bool {
         var isGood = false

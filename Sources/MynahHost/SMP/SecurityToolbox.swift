@@ -3,7 +3,8 @@ import MynahSupport
 
 /// The cryptographic functions of pairing (Core Specification, Vol 3, Part H, 2.2).
 ///
-/// All values stand as in PDUs, least significant byte first; the specification computes on the reverse.
+/// All values have the least significant byte first, as in PDUs; the specification computes with the most
+/// significant byte first.
 enum SecurityToolbox {
     /// The security function e: AES-128 of one block (2.2.1).
     static func e(_ key: SecretKey, _ block: [UInt8]) -> [UInt8] {
@@ -19,7 +20,7 @@ enum SecurityToolbox {
         Array(e(key, Array(random.prefix(3))).prefix(3))
     }
 
-    /// The confirm value of legacy pairing, of both feature PDUs and both addresses (2.2.3).
+    /// The confirm value of LE legacy pairing, which covers both feature PDUs and both addresses (2.2.3).
     static func c1(
         _ key: SecretKey, _ random: [UInt8], request: [UInt8], response: [UInt8],
         initiator: DeviceAddress, responder: DeviceAddress
@@ -29,12 +30,13 @@ enum SecurityToolbox {
         return e(key, exclusiveOr(e(key, exclusiveOr(random, first)), SecretKey(fitting: second).bytes))
     }
 
-    /// The short-term key of legacy pairing (2.2.4).
+    /// The short-term key of LE legacy pairing (2.2.4).
     static func s1(_ key: SecretKey, responder: [UInt8], initiator: [UInt8]) -> SecretKey {
         SecretKey(fitting: e(key, Array(initiator.prefix(8) + responder.prefix(8))))
     }
 
-    /// The confirm value of LE Secure Connections, of both public keys' X (2.2.6).
+    /// The confirm value of LE Secure Connections, which covers the X coordinates of both public keys
+    /// (2.2.6).
     static func f4(_ u: [UInt8], _ v: [UInt8], _ key: [UInt8], _ z: UInt8) -> [UInt8] {
         cmac(SecretKey(fitting: key), u, v, [z])
     }
@@ -68,7 +70,7 @@ enum SecurityToolbox {
         cmac(key, first, second, r, capabilities, firstAddress.typedBytes, secondAddress.typedBytes)
     }
 
-    /// The number to compare, of 32 bits: six digits of it are shown (2.2.9).
+    /// The number to compare, of 32 bits, of which six decimal digits are shown (2.2.9).
     static func g2(_ u: [UInt8], _ v: [UInt8], _ x: [UInt8], _ y: [UInt8]) -> UInt32 {
         var reader = ByteReader(cmac(SecretKey(fitting: x), u, v, y))
         return reader.readUInt32() ?? 0
@@ -76,7 +78,7 @@ enum SecurityToolbox {
 
     /// The Database Hash as its characteristic's value (Core Specification, Vol 3, Part G, 7.3.1).
     ///
-    /// Least significant byte first, as values are unless said otherwise (Vol 3, Part G, 2.4).
+    /// The least significant byte is first, as in all values unless stated otherwise (Vol 3, Part G, 2.4).
     static func databaseHash(_ input: [UInt8]) -> [UInt8] {
         AES128.cmac(of: input, with: SecretKey.zero.bytes).reversed()
     }
@@ -94,7 +96,7 @@ extension DeviceAddress {
         return Array(writer.bytes.prefix(6))
     }
 
-    /// 0 for a public address, 1 for a random one.
+    /// The type of the address: 0 for a public address, 1 for a random one.
     var typeByte: UInt8 { kind == .random ? 1 : 0 }
 
     /// The address and then, as the most significant byte, its type (Core Specification, Vol 3, Part H,

@@ -2,10 +2,11 @@ import MynahSupport
 
 /// The signature at the end of a signed write (Core Specification, Vol 3, Part H, 2.4.5, and Part C, 10.4).
 enum SignedWrite {
-    /// A sign counter and a message authentication code.
+    /// The length of a signature: a sign counter and a message authentication code.
     static let signatureLength = 12
 
-    /// The signature to append to a PDU: the counter, and the upper half of the MAC of both.
+    /// The signature to append to a PDU: the counter, and the upper half of the authentication code of the
+    /// PDU and the counter.
     static func signature(of pdu: [UInt8], counter: UInt32, with key: SecretKey) -> [UInt8] {
         var writer = ByteWriter(capacity: signatureLength)
         writer.write(counter)
@@ -18,7 +19,7 @@ enum SignedWrite {
     /// The counter of a PDU that is signed with this key, or `nil` if the signature is wrong or the
     /// counter is below the lowest valid one.
     ///
-    /// Such a PDU is neither answered nor obeyed.
+    /// A PDU without a valid signature is ignored.
     static func counter(of signed: [UInt8], with key: SecretKey, from lowest: UInt32) -> UInt32? {
         guard signed.count >= signatureLength else { return nil }
         let pdu = Array(signed.dropLast(signatureLength))
@@ -32,7 +33,7 @@ enum SignedWrite {
 }
 
 extension [UInt8] {
-    /// Whether both are the same, found out without telling by its time how far.
+    /// Whether both are equal; the time of the comparison does not depend on the content.
     func isEqual(inConstantTime other: [UInt8]) -> Bool {
         count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

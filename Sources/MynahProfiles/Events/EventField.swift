@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// A field of an event: its name in JSON, and where a payload has its value.
+/// A field of an event: its name in JSON, and where its value is in the payload.
 package struct EventField: Sendable {
     package let key: String
     /// The value in JSON, or `nil` if the payload has none.
@@ -9,14 +9,14 @@ package struct EventField: Sendable {
     package let take: @Sendable (inout EventPayload, JSON) -> Bool
 }
 
-/// The payloads of one case, or a part of them, whose fields are properties of its content.
+/// Makes the fields of a payload case, or of a part of it, from key paths to its content.
 struct EventShape<Content>: Sendable {
     typealias Path<Value> = any WritableKeyPath<Content, Value> & Sendable
 
     private let get: @Sendable (EventPayload) -> Content
     private let set: @Sendable (inout EventPayload, Content) -> Void
 
-    /// `content` returns an empty one for a payload of another case.
+    /// Makes the shape of a payload case; `content` returns empty content for a payload of another case.
     init(
         _ payload: @escaping @Sendable (Content) -> EventPayload,
         _ content: @escaping @Sendable (EventPayload) -> Content
@@ -25,7 +25,7 @@ struct EventShape<Content>: Sendable {
         set = { $0 = payload($1) }
     }
 
-    /// A part of another shape.
+    /// Makes the shape of a part of another shape's content.
     init<Whole>(_ whole: EventShape<Whole>, _ path: EventShape<Whole>.Path<Content>) {
         get = { whole.get($0)[keyPath: path] }
         set = { payload, content in
@@ -35,7 +35,7 @@ struct EventShape<Content>: Sendable {
         }
     }
 
-    /// A field that is always there.
+    /// A field that is always present.
     func always<Value: EventFieldValue>(_ key: String, _ path: Path<Value>) -> EventField {
         field(key, path, { $0.eventJSON }, { Value(eventJSON: $0) })
     }

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahSupport
 
-/// A value of an event's field, as JSON has it.
+/// The type of a value in a field of an event, with its form in JSON.
 protocol EventFieldValue: SendableMetatype {
     var eventJSON: JSON { get }
-    /// Reads a value that `eventJSON` wrote; `nil` for anything else.
+    /// Parses a value that `eventJSON` wrote, or returns `nil` for anything else.
     init?(eventJSON: JSON)
     static func json(of list: [Self]) -> JSON
     static func list(from json: JSON) -> [Self]?
@@ -71,7 +71,7 @@ extension Double: EventFieldValue {
     }
 }
 
-/// A time is in milliseconds.
+/// The JSON form of a duration is a number of milliseconds.
 extension Duration: EventFieldValue {
     /// The time in milliseconds.
     package var milliseconds: Double {
@@ -117,7 +117,7 @@ extension BluetoothUUID: EventFieldValue {
     }
 }
 
-/// An address is read without its type.
+/// The JSON form of an address does not contain its type, so parsing cannot restore it.
 extension DeviceAddress: EventFieldValue {
     var eventJSON: JSON { .string(description) }
     init?(eventJSON: JSON) {
@@ -134,7 +134,7 @@ extension EventCentral: EventFieldValue {
     }
 }
 
-/// An ATT error in JSON is its code, as in `0x0E`.
+/// The JSON form of an ATT error is its code, as in `0x0E`.
 extension ATTError: EventFieldValue {
     /// The code in hexadecimal, such as `0x0E`.
     package var codeText: String { "0x" + Hex.encode([code]) }

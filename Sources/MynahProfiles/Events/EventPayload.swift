@@ -2,13 +2,13 @@ package import MynahCore
 package import MynahSupport
 package import MynahValues
 
-/// The content of an event beside its name, as values.
+/// The content of an event besides its name, as values.
 ///
-/// `EventTable` says which payload an event has, and which of its fields.
+/// `EventTable` lists the payload and the fields of each event.
 package enum EventPayload: Hashable, Sendable {
-    /// The event's name says it all.
+    /// The event has only a name.
     case none
-    /// A use of an attribute of the device, or the reason for which its app woke.
+    /// A use of an attribute of the device, or the reason that its app was woken.
     case attribute(AttributeUse)
     indirect case notice(Notice)
     indirect case ready(Ready)
@@ -18,9 +18,9 @@ package enum EventPayload: Hashable, Sendable {
     indirect case advertising(AdvertisingReport)
     indirect case central(CentralLink)
     indirect case pairing(Pairing)
-    /// The connection parameters of a link, or a request for others.
+    /// The connection parameters of a link, or a request for other parameters.
     indirect case parameters(Parameters)
-    /// An L2CAP channel, and an SDU on it.
+    /// An L2CAP channel, or an SDU on it.
     indirect case channel(ChannelUse)
     indirect case fault(AppliedFault)
     indirect case scan(Scan)
@@ -32,12 +32,12 @@ package enum EventPayload: Hashable, Sendable {
     indirect case remote(RemoteUse)
     indirect case app(AppStep)
     indirect case restoration(Restoration)
-    /// The link of `mynah connect`.
+    /// The connection made by `mynah connect`.
     indirect case connection(Connection)
 
     // MARK: Parts of several payloads
 
-    /// The attribute that it is about, or `nil` if it is about none.
+    /// The attribute that the event concerns, or `nil` if there is none.
     package var attribute: EventAttribute? {
         switch self {
         case .attribute(let use): use.attribute
@@ -47,7 +47,7 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The value that was read, written or sent, or `nil` if it has none.
+    /// The value that was read, written or sent, or `nil` if there is none.
     package var value: [UInt8]? {
         switch self {
         case .attribute(let use): use.value
@@ -58,14 +58,15 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The fields of its value, or `nil` if it has none, no layout is known, or the value does not fit it.
+    /// The fields of the value, or `nil` if there is no value, no layout is known, or the value does not fit
+    /// it.
     package var valueFields: [NamedField]? {
         // A part of a value fits no layout.
         if case .attribute(let use) = self, use.offset != nil { return nil }
         return value.flatMap { attribute?.fields(of: $0) }
     }
 
-    /// The peripheral that it is about, or `nil` if it is about none.
+    /// The peripheral that the event concerns, or `nil` if there is none.
     package var peripheral: EventPeripheral? {
         switch self {
         case .notice(let notice): notice.peripheral
@@ -79,7 +80,7 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The memory that the payload points to in bytes, as an estimate.
+    /// The estimated memory that the payload refers to, in bytes.
     package var memory: Int {
         switch self {
         case .none, .state: 0
@@ -103,19 +104,19 @@ extension EventPayload {
     package struct AttributeUse: Hashable, Sendable {
         package var central: EventCentral?
         package var attribute: EventAttribute
-        /// The number of a request that a test answers.
+        /// The number of the request, if a test answers it.
         package var id: Int?
         package var access: RefusedRequest.Access?
-        /// The first byte of the value's part, unless it is 0.
+        /// The index of the first byte in the value, unless it is 0.
         package var offset: Int?
         package var value: [UInt8]?
         package var withResponse: Bool?
         package var error: ATTError?
-        /// The reason for which a request was refused or not answered, or for which the app woke.
+        /// The reason that a request was refused or not answered, or that the app was woken.
         package var reason: String?
         package var delivery: Delivery?
         package var tick: Int?
-        /// The bytes of the whole value, if the link to the central carried fewer.
+        /// The length of the whole value in bytes, if the link to the central carried fewer.
         package var length: Int?
 
         package init(
@@ -148,7 +149,7 @@ extension EventPayload {
         }
     }
 
-    /// The devices and their radio, and the address of the control API.
+    /// The devices, their radio, and the address of the control API.
     package struct Ready: Hashable, Sendable {
         package var profile: String?
         package var phone: String?
@@ -182,7 +183,7 @@ extension EventPayload {
         }
     }
 
-    /// A use of the radio, without figures that are zero.
+    /// The measured use of the radio; numbers that are zero are left out.
     package struct RadioFigures: Hashable, Sendable {
         package var advertisingEvents: Int?
         package var scanSeconds: Double?
@@ -213,7 +214,7 @@ extension EventPayload {
         package var central: EventCentral?
         package var peripheral: EventPeripheral
         package var step: PairingStep?
-        /// Whether the number that the step asks for is known.
+        /// Whether the passkey that the step asks for is known.
         package var isEntered: Bool?
 
         package init(
@@ -226,21 +227,21 @@ extension EventPayload {
         }
     }
 
-    /// The connection parameters in force on the link to a central or to a peripheral, or a request for
-    /// others.
+    /// The connection parameters of the link to a central or to a peripheral, or a request for other
+    /// parameters.
     package struct Parameters: Hashable, Sendable {
         package var central: EventCentral?
         package var peripheral = EventPeripheral()
         /// `l2cap` or `linkLayer`.
         package var procedure: String?
-        /// The interval in force, or the shortest that is requested.
+        /// The current interval, or the shortest requested one.
         package var interval = Duration.zero
-        /// The longest that is requested.
+        /// The longest requested interval.
         package var longestInterval: Duration?
         package var latency = 0
         package var supervisionTimeout = Duration.zero
         package var isAccepted: Bool?
-        /// The name of the rule that a refused request breaks, and a sentence about it.
+        /// The name of the rule that a refused request violates, and a sentence about it.
         package var rule: String?
         package var message: String?
 
@@ -322,18 +323,18 @@ extension EventPayload {
 
     package struct PeripheralLink: Hashable, Sendable {
         package var peripheral: EventPeripheral
-        /// Whether another app held the link already, or whether the phone ended it.
+        /// Whether another app held the link already, or whether the phone ended the link.
         package var isLocal: Bool?
         package var wasPending: Bool?
         package var isReconnecting: Bool?
         package var message: String?
-        /// The number of the CBError.
+        /// The code of the CBError.
         package var code: Int?
         package var heldBy: [String]?
         /// The cause of an alert.
         package var cause: String?
         package var app: String?
-        /// The central that an alert is about.
+        /// The central that the alert concerns.
         package var central: EventCentral?
 
         package init(
@@ -356,7 +357,7 @@ extension EventPayload {
         package var isOn: Bool?
         package var uuids: [BluetoothUUID]?
         package var error: ATTError?
-        /// The reason of the failure, if the error is not an answer of the peripheral.
+        /// The message about the failure, if it was not an answer of the peripheral.
         package var message: String?
 
         package init(
@@ -379,7 +380,7 @@ extension EventPayload {
         package var restoreIdentifiers: [String]?
         package var centralRestoreIdentifiers: [String]?
         package var isInBackground: Bool?
-        /// The reason for which the app was terminated or is not relaunched, or the event of its phone.
+        /// The reason that the app was terminated or is not relaunched, or the event of its phone.
         package var reason: String?
         /// The app's permission to use Bluetooth.
         package var authorization: String?
@@ -390,9 +391,9 @@ extension EventPayload {
         }
     }
 
-    /// The state of a manager that the system kept.
+    /// The restored state of a manager.
     ///
-    /// Parts that are not looked at are JSON.
+    /// Parts that this program does not read are kept as JSON.
     package struct Restoration: Hashable, Sendable {
         /// `peripheral` or `central`.
         package var role = ""
@@ -419,10 +420,10 @@ extension EventPayload {
         package var code: Int?
         package var mtu: Int?
         package var rssi: Int?
-        /// The handles of services that changed.
+        /// The first handle of the changed services.
         package var start: Int?
         package var end: Int?
-        /// The handle of a characteristic that is not known, and a value that came from it.
+        /// The value handle of an unknown characteristic that sent a value.
         package var handle: Int?
         package var value: [UInt8]?
         package var services: JSON?

@@ -13,8 +13,7 @@ package enum EventCentral: Hashable, Sendable, CustomStringConvertible {
         self = address.map { .address($0) } ?? .number(peer.rawValue)
     }
 
-    /// Reads a central in the form of `description`, except for the type of its address; `nil` if the text
-    /// has another form.
+    /// Parses the text in `description`, without the type of the address; `nil` if the text has another form.
     init?(_ text: String) {
         if let address = DeviceAddress(text, kind: .random) {
             self = .address(address)
@@ -33,14 +32,15 @@ package enum EventCentral: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The attribute that an event is about.
+/// The attribute that an event concerns.
 package struct EventAttribute: Hashable, Sendable {
     package var service: BluetoothUUID?
     package var characteristic: BluetoothUUID?
     package var descriptor: BluetoothUUID?
-    /// The path that distinguishes it from others with these UUIDs, or `nil` if there are none.
+    /// The path that distinguishes the attribute from others with the same UUIDs, or `nil` if there are none.
     package var path: String?
-    /// The layout of its value, or `nil` if it has the SIG's for its characteristic, or none.
+    /// The layout of the attribute's value, or `nil` for the SIG's layout of its characteristic, if there is
+    /// one.
     package var layout: ValueLayout?
 
     package init(
@@ -54,14 +54,14 @@ package struct EventAttribute: Hashable, Sendable {
         self.layout = layout
     }
 
-    /// The fields of its value, or `nil` if no layout is known, or the value does not fit it.
+    /// The fields of a value of the attribute, or `nil` if no layout is known, or the value does not fit it.
     package func fields(of value: [UInt8]) -> [NamedField]? {
         guard descriptor == nil else { return nil }
         return (layout ?? characteristic.flatMap { KnownLayouts.layout(of: $0) })?.decode(value)
     }
 
-    /// The path, else the SIG's name of the characteristic, followed by the descriptor's; a UUID without a
-    /// name is itself.
+    /// The path, or else the names of the characteristic and of the descriptor; a UUID without a SIG name is
+    /// its own name.
     package var name: String {
         path
             ?? [characteristic, descriptor].compactMap { $0 }
@@ -69,9 +69,9 @@ package struct EventAttribute: Hashable, Sendable {
     }
 }
 
-/// The peripheral that an event of a phone is about.
+/// The peripheral that an event of a phone concerns.
 package struct EventPeripheral: Hashable, Sendable {
-    /// The UUID by which the phone's apps know it.
+    /// The UUID by which the phone's apps identify the peripheral.
     package var identifier: BluetoothUUID?
     package var address: DeviceAddress?
     package var name: String?
@@ -88,12 +88,13 @@ package struct EventPeripheral: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// The device's name for people: the profile's, else its own, else its address; `nil` if there is none.
+    /// The device's name in messages: the one in the profile, or else its own name, or else its
+    /// address; `nil` if there is none.
     package var title: String? { alias ?? name ?? address?.description }
 }
 
 extension JSON {
-    /// A value in hexadecimal, and its fields if it fits the layout.
+    /// The JSON members for a value: its hexadecimal digits, and its fields if it fits the layout.
     package static func members(of value: [UInt8], _ layout: ValueLayout?) -> [Member] {
         [.init("value", .string(Hex.encode(value)))]
             + (layout?.decode(value).map { [.init("fields", $0.json)] } ?? [])

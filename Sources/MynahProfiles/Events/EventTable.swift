@@ -2,7 +2,7 @@ import MynahCore
 package import MynahSupport
 import MynahValues
 
-/// The names of the event stream.
+/// The names of the events that devices report.
 public enum EventName: String, Hashable, Sendable, CaseIterable {
     case ready
     case advertisingStarted = "advertising.started"
@@ -78,9 +78,9 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case error
 }
 
-/// The events that a device reports: the part of a profile that each needs, and its fields in their order.
+/// The events of a device: for each, the part of a profile that it needs, and its fields in order.
 ///
-/// JSON, the catalog that `check` reads, matches and the article follow from it.
+/// The JSON form, the catalog for `check`, the matches and the article are derived from it.
 package enum EventTable {
     struct Row: Sendable {
         let name: EventName
@@ -99,10 +99,11 @@ package enum EventTable {
         }
     }
 
-    /// The fields of an event, without those that every event may have (`device`, `queued`).
+    /// The fields of an event, without those that every event can have (`device`, `queued`).
     package static func fields(of name: EventName) -> [EventField] { made[name] ?? [] }
 
-    /// Those of all events would take 100 kB, and a device reports few.
+    /// The fields by event, made at first use: those of all events would take 100 kB, and a device reports
+    /// few events.
     private static let made = MadeOnce<EventName, [EventField]> { name in
         rows.first { $0.name == name }?.fields
     }
@@ -221,10 +222,11 @@ extension EventTable {
 // MARK: - JSON
 
 extension EventPayload {
-    /// The fields that it has as the payload of an event, in JSON.
+    /// The JSON members for the payload's fields in an event.
     package func members(of name: EventName) -> [JSON.Member] { members(EventTable.fields(of: name)) }
 
-    /// These fields in JSON, with `fields` after the value; `read` has fields that were decoded before.
+    /// The JSON members for these fields, with `fields` after the value; `read` has fields that were decoded
+    /// before.
     package func whole(_ fields: [EventField], read: JSON? = nil) -> [JSON.Member] {
         var members = members(fields)
         if let index = members.firstIndex(where: { $0.key == "value" }), let json = read ?? valueFields?.json

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The fields of each payload, in the order in which JSON has them.
+/// The fields of each payload, in the order of their JSON members.
 enum PayloadFields {
     // MARK: The run and its radio
 
@@ -252,7 +252,7 @@ enum PayloadFields {
         appShape.optional("inBackground", \.isInBackground),
     ]
     static let authorization = [appShape.optional("authorization", \.authorization)]
-    /// A change of the phone by its user.
+    /// The user action that changed the phone.
     static let byUser = [appShape.optional("by", \.reason)]
     static let termination = [appShape.optional("reason", \.reason)]
 
@@ -304,13 +304,13 @@ extension AdvertisingReport {
         set { interval = newValue.map { $0...max($0, longerInterval ?? $0) } }
     }
 
-    /// `false` if scanners cannot ask for the scan response.
+    /// `false` if the advertising is not scannable; otherwise missing.
     fileprivate var scannableIfNot: Bool? {
         get { isScannable ? nil : false }
         set { isScannable = newValue ?? true }
     }
 
-    /// The PHY that announces extended advertising.
+    /// The primary PHY of extended advertising, or `nil`.
     fileprivate var primaryPHY: String? {
         get { extended.map { ($0.isPrimaryCoded ? PrimaryPHYName.coded : .le1M).rawValue } }
         set {
@@ -321,7 +321,7 @@ extension AdvertisingReport {
         }
     }
 
-    /// The PHY of the data of extended advertising.
+    /// The secondary PHY of extended advertising, or `nil`.
     fileprivate var secondaryPHY: String? {
         get { extended.map { AdvertisingPHYName($0.secondaryPHY).rawValue } }
         set {
@@ -332,7 +332,7 @@ extension AdvertisingReport {
         }
     }
 
-    /// The set's name, unless it is the usual one.
+    /// The set's name, unless it is the default name.
     fileprivate var setIfNamed: String? {
         get { set == Self.silent.set ? nil : set }
         set { if let newValue { set = newValue } }
@@ -344,7 +344,7 @@ extension AdvertisingReport {
         set { otherSets = newValue ?? [] }
     }
 
-    /// The longest interval, unless all are of one length.
+    /// The longest interval, unless it equals the shortest.
     fileprivate var longerInterval: Duration? {
         get { interval.flatMap { $0.lowerBound == $0.upperBound ? nil : $0.upperBound } }
         set {
@@ -376,7 +376,7 @@ extension EventPayload.Pairing {
         }
     }
 
-    /// The number to show, in six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
+    /// The passkey to show, in six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
     package var passkey: String? {
         get {
             switch step {

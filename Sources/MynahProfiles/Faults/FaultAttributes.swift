@@ -9,7 +9,8 @@ extension FaultScope {
         reader.text(node, key).flatMap { position($0, at: node, key, reader) }
     }
 
-    /// The characteristic whose 2902 a key names, or `nil` if it names something else.
+    /// The characteristic whose Client Characteristic Configuration (0x2902) a key names, or `nil` if it
+    /// names something else.
     func configuration(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
         guard let text = node.scalar?.string,
             let name = try? AttributeName(parsing: text), name.types.contains(GATT.clientConfiguration),
@@ -73,7 +74,7 @@ extension FaultScope {
         }
     }
 
-    /// The device's own attribute with the nearest name; `remove` takes services too.
+    /// The nearest name of an attribute of the device; for the key `remove`, services are included.
     private func nearest(_ text: String, _ key: String) -> String? {
         let services = key == "remove" ? tree.services.map(\.uuid) : []
         var names = services.flatMap { uuid in
@@ -90,7 +91,8 @@ extension FaultScope {
         return NearestName.of(text, among: names)
     }
 
-    /// Whether a name means an attribute of the services 1800 and 1801, or a descriptor that the radio adds.
+    /// Whether a name is that of an attribute of the services 1800 and 1801, or of a descriptor that the
+    /// radio adds.
     private static func isMadeByRadio(_ name: AttributeName) -> Bool {
         let services: Set<BluetoothUUID> = [GATT.genericAccess, GATT.genericAttribute]
         if let types = name.serviceTypes, !types.isDisjoint(with: services) { return true }

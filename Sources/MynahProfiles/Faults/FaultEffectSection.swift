@@ -3,12 +3,12 @@ import MynahFaults
 import MynahSupport
 import MynahValues
 
-/// The effects that are words of `do`.
+/// The effects that are written as words of the key `do`.
 enum DoneEffect: String, CaseIterable {
     case drop, duplicate, reorder, noAnswer, disconnect, refuseSubscription, refuseConnection, loseBond
     case changeServices, advertise, vanish
 
-    /// The keys that say more about it.
+    /// The keys with parameters of the effect.
     var parameters: [String] {
         switch self {
         case .disconnect: ["reason"]
@@ -21,12 +21,12 @@ enum DoneEffect: String, CaseIterable {
     }
 }
 
-/// The end of a lasting effect.
+/// The condition that ends a lasting effect.
 enum FaultEnd: String, CaseIterable {
     case disconnected
 }
 
-/// The effect of a fault, of which it has at most one.
+/// Parses the effect of a fault, which has at most one.
 struct FaultEffectSection {
     static let error = Field(
         "error", .attError(.anyOf([.words(ATTError.names), .ref("attError")])),
@@ -60,12 +60,12 @@ struct FaultEffectSection {
     static let until = Field(
         "until", Kind<FaultEnd>.word,
         doc: "Of advertise and changeServices: until the central disconnects that it applied to.")
-    /// The keys that say more about an effect of `do`.
+    /// The keys with parameters for effects of the key `do`.
     static let parameters: [any DeclaredField] = [reason, how, remove, with, time, until]
 
     let fields: Fields
     private var reader: FormatReader { fields.reader }
-    /// The attribute that the fault applies to, or `nil` for every one.
+    /// The attribute that the fault applies to, or `nil` if it applies to all.
     let attribute: AttributeTree.Position?
     let scope: FaultScope
 
@@ -86,7 +86,7 @@ struct FaultEffectSection {
         return fields[Self.done] == nil ? (writtenEffect(), nil) : doneEffect()
     }
 
-    /// A key that says more about an effect needs that effect.
+    /// Reports keys with parameters of an effect that the fault does not have.
     private func checkParameters() {
         let word = fields[Self.done]?.scalar?.string ?? ""
         // Of a wrong word, nothing is known.
@@ -184,7 +184,7 @@ struct FaultEffectSection {
 }
 
 extension Kind<FaultEffect.Corruption> {
-    /// `xor FF@2`: bytes, and the offset of the first, which is 0 if it is left out.
+    /// The form `xor FF@2`: the bytes, and the index of the first changed byte, by default 0.
     fileprivate static var corruption: Kind {
         Kind("`xor` bytes`@`offset", .types("string", pattern: "^xor [0-9A-Fa-f :-]+(@[0-9]+)?$")) {
             node, what, reader in

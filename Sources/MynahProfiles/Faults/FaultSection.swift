@@ -47,7 +47,7 @@ struct FaultSection {
 
     static let maximumCount = 1_000_000_000
 
-    /// Once `on` or `after`, and one effect, or a delay alone.
+    /// The schema's rules: `on` or `after` once, and one effect, or only a delay.
     private static var rules: [JSON.Member] {
         let effects = FaultEffectSection.effects.map { Schema.required([$0.name]) }
         let delay = Schema.required([delay.name]).with([.init("not", Schema.anyOf(effects).json)])
@@ -163,7 +163,7 @@ struct FaultSection {
 
     // MARK: Meaning
 
-    /// Notes a fault that means nothing on any radio.
+    /// Reports a fault that has no effect on any radio.
     private static func checkMeaning(of fault: ProfileFault, _ fields: Fields, _ reader: FormatReader) {
         if let (mark, message) = fault.located(\.mistake) {
             reader.error(at: mark, message)
@@ -174,7 +174,7 @@ struct FaultSection {
         }
     }
 
-    /// Why a fault never applies to an attribute with these properties, or `nil` if it can.
+    /// The reason that a fault never applies to an attribute with these properties, or `nil` if it can.
     private static func uselessness(
         of fault: Fault, _ properties: CharacteristicProperties, of position: AttributeTree.Position,
         _ fields: Fields
@@ -203,12 +203,12 @@ struct FaultSection {
 }
 
 extension Kind<YAMLNode> {
-    /// An attribute of the device, which its scope knows.
+    /// The name of an attribute of the device.
     static var attribute: Kind { node("attribute", .ref("faultyAttribute")) }
 }
 
 extension Kind<FaultSelection.Ordinals> {
-    /// `3`, `1..2` or `every 4`.
+    /// The numbers of uses: `3`, `1..2` or `every 4`.
     fileprivate static var ordinals: Kind {
         Kind(
             "3, 1..2, `every` 4",
@@ -246,7 +246,7 @@ extension Kind<FaultSelection.Ordinals> {
 }
 
 extension Kind<FaultCentral> {
-    /// An address, or the number of a connection.
+    /// A central: its address, or the number of its connection.
     fileprivate static var central: Kind {
         Kind(
             "an address, or a number from 1",

@@ -2,22 +2,22 @@ package import MynahCore
 package import MynahFaults
 package import MynahValues
 
-/// A fault as a profile declares it, or as a test adds it to a running device.
+/// A fault as declared in a profile, or as added by a test.
 package struct ProfileFault: Hashable, Sendable {
-    /// The fault; the keys of its attributes mean nothing before `resolved`.
+    /// The fault; the keys of its attributes are valid only after `resolved`.
     package var fault: Fault
-    /// The characteristic or the descriptor that it applies to, or `nil` for every one.
+    /// The characteristic or the descriptor that the fault applies to, or `nil` if it applies to all.
     package var attribute: AttributeTree.Position?
     /// The service or the characteristic that `changeServices` removes, or `nil` for any other effect.
     package var removed: AttributeTree.Position?
-    /// The properties of the attribute, or `nil` if it applies to every one.
+    /// The properties of the attribute, or `nil` if the fault applies to all.
     package var properties: CharacteristicProperties?
-    /// The position of its declaration.
+    /// The position of the fault's declaration.
     package var mark: SourceMark
     /// The position of each field by its key.
     package var marks: [String: SourceMark]
 
-    /// The fault of a device whose attributes have these keys.
+    /// The fault for a device whose attributes have these keys.
     package func resolved(_ key: (AttributeTree.Position) -> AttributeKey) -> Fault {
         var fault = fault
         fault.attribute = attribute.map(key)
@@ -25,10 +25,10 @@ package struct ProfileFault: Hashable, Sendable {
         return fault
     }
 
-    /// The reason for which the fault cannot be carried out, and the position of the part that has to change.
+    /// The reason that the fault cannot be carried out, and the position of the part that has to change.
     ///
-    /// `problem` returns the reason for any fault. A problem that no key causes is reported at the fault
-    /// itself.
+    /// `problem` returns the reason for a fault, or `nil`. A problem that no key causes is reported at the
+    /// position of the fault itself.
     func located(_ problem: (Fault) -> String?) -> (mark: SourceMark, message: String)? {
         guard let message = problem(fault) else { return nil }
         let parts: [(key: String, remove: (inout Fault) -> Void)] = [
@@ -48,12 +48,12 @@ package struct ProfileFault: Hashable, Sendable {
     }
 }
 
-/// The device that faults are declared for.
+/// The device for which faults are declared.
 package struct FaultScope: Sendable {
     /// The device's attributes.
     let index: AttributeIndex
     var tree: AttributeTree { index.tree }
-    /// Whether an app plays it.
+    /// Whether an app plays the device.
     package var isApp: Bool
     /// The device's advertisement, or `nil` if it does not advertise.
     package var advertisement: Advertisement?
@@ -61,17 +61,17 @@ package struct FaultScope: Sendable {
     package var appearance: UInt16?
     /// The device's variables, which conditions compare.
     package var variables: Variables
-    /// A characteristic or a descriptor, or `nil` for a service.
+    /// Returns a characteristic or a descriptor, or `nil` for a service.
     package var attribute: @Sendable (AttributeTree.Position) -> Attribute?
-    /// Whether all of its attributes are known; if not, a name that leads nowhere may be right.
+    /// Whether all attributes of the device are known; otherwise an unknown name may be valid.
     var isWhole = true
 
     /// The properties and the layout of a characteristic or a descriptor.
     package struct Attribute: Sendable {
         package var properties: CharacteristicProperties
-        /// The layout of its value, or `nil` if it has none.
+        /// The layout of the attribute's value, or `nil` if there is none.
         package var layout: ValueLayout?
-        /// `true` if the attribute is a characteristic with 2902.
+        /// `true` if the attribute is a characteristic with a Client Characteristic Configuration (0x2902).
         package var hasConfiguration: Bool
 
         package init(
@@ -84,12 +84,12 @@ package struct FaultScope: Sendable {
         }
     }
 
-    /// The names of an app's states, as events have them.
+    /// The names of an app's states in events.
     package static let appStates = [
         "notRunning", "foreground", "background", "suspended", "terminated", "quit",
     ]
 
-    /// The scope of a device.
+    /// Makes the scope of a device.
     package init(
         _ tree: AttributeTree, isApp: Bool, advertisement: Advertisement?, variables: Variables,
         attribute: @escaping @Sendable (AttributeTree.Position) -> Attribute?
@@ -101,7 +101,7 @@ package struct FaultScope: Sendable {
         self.attribute = attribute
     }
 
-    /// The scope of a profile.
+    /// Makes the scope of a profile.
     init(_ profile: Profile, isWhole: Bool) {
         let (services, isApp) = (profile.services, profile.app != nil)
         self.init(

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The type of attribute that a UUID names: the SIG has names for each of them, and no UUID is of two.
+/// The type of attribute that a UUID identifies; the SIG names the UUIDs of each type, and no UUID has two
+/// types.
 enum AttributeType: String {
     case service, characteristic, descriptor
 
@@ -21,10 +22,10 @@ enum AttributeType: String {
         }
     }
 
-    /// A number of any width, or one of the SIG's names.
+    /// The schema of a UUID: a number of any width, or a SIG name.
     ///
-    /// The schema leaves out the names of attributes that the radio adds itself, and assigned numbers of
-    /// another kind.
+    /// The names of attributes that the radio adds itself are left out, and so are assigned numbers of other
+    /// types.
     var schema: Schema {
         let made: Set<BluetoothUUID> = [
             GATT.genericAccess, GATT.genericAttribute, GATT.extendedProperties, GATT.clientConfiguration,
@@ -44,7 +45,8 @@ enum AttributeType: String {
         ]).with([.init("not", Self.anySpelling(of: refused).json)])
     }
 
-    /// Assigned numbers in every spelling; an editor reads 2902 as that number, and 0x2902 as 10498.
+    /// The schema of assigned numbers in every spelling; an editor reads 2902 as that decimal number, and
+    /// 0x2902 as 10498.
     private static func anySpelling(of numbers: [UInt16]) -> Schema {
         let digits = numbers.map { Hex.encode([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
         let spelled = digits.map { text in
@@ -67,7 +69,7 @@ extension Kind<BluetoothUUID> {
 }
 
 extension Kind<[BluetoothUUID]> {
-    /// Services, each once; `inspect` sees each with its node.
+    /// A list of services, each at most once; `inspect` is called for each with its node.
     static func services(
         _ inspect: @escaping @Sendable (BluetoothUUID, YAMLNode, FormatReader) -> Void = { _, _, _ in }
     ) -> Kind {
@@ -87,7 +89,7 @@ extension Kind<[BluetoothUUID]> {
 }
 
 extension FormatReader {
-    /// A UUID, or the SIG's name for one.
+    /// Parses a UUID, or the SIG's name of one.
     func uuid(_ node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
         text(node, type.rawValue).flatMap { uuid($0, at: node, type) }
     }
@@ -112,8 +114,8 @@ extension FormatReader {
         return nil
     }
 
-    /// Notes a UUID that the SIG assigned to declarations or descriptors, if it names something else: a
-    /// central would take the attribute for it.
+    /// Reports a UUID that the SIG assigned to declarations or descriptors, if it is used for something else,
+    /// because centrals would misinterpret the attribute.
     private func check(_ uuid: BluetoothUUID, is type: AttributeType, at node: YAMLNode) {
         if AssignedNumbers.isDeclaration(uuid) {
             error(

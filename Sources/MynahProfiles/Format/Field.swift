@@ -1,13 +1,13 @@
 import MynahSupport
 
-/// How a value is written: reads it, and describes it for editors and for people.
+/// The format of a value: parses the value, and describes it for editors and for people.
 struct Kind<Value>: Sendable {
     private let makeForm: @Sendable () -> String
     private let makeSchema: @Sendable () -> Schema
-    /// Reads a value, called `what` in messages; `nil` after a problem was noted.
+    /// Parses a value, called `what` in messages; `nil` after an issue was reported.
     let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: FormatReader) -> Value?
 
-    /// The words and the schema are made only for an article and an editor.
+    /// The format in words, made only when an article or an editor needs it.
     var form: String { makeForm() }
     var schema: Schema { makeSchema() }
 
@@ -22,9 +22,9 @@ struct Kind<Value>: Sendable {
     }
 }
 
-/// A key of a section: its name, its value and its meaning, declared once.
+/// A key of a section: its name, its format and its meaning, declared once.
 ///
-/// The reader of the section takes its value by it; the schema and the table of keys are made of it.
+/// The section is parsed with it, and the schema and the table of keys are generated from it.
 struct Field<Value>: DeclaredField {
     let name: String
     /// The name of the value in messages.
@@ -34,7 +34,7 @@ struct Field<Value>: DeclaredField {
     let missing: String?
     var doc: String
 
-    /// `missing` is the message about a section without it.
+    /// Makes a field; `missing` is the message if a required field is missing.
     init(
         _ name: String, called: String? = nil, _ kind: Kind<Value>, isRequired: Bool = false,
         missing: String? = nil, doc: String
@@ -54,7 +54,7 @@ struct Field<Value>: DeclaredField {
     var schema: Schema { kind.schema.described(doc) }
 }
 
-/// A field of any value.
+/// A field with any type of value.
 protocol DeclaredField: Sendable {
     var name: String { get }
     var isRequired: Bool { get }
@@ -64,7 +64,7 @@ protocol DeclaredField: Sendable {
     var schema: Schema { get }
 }
 
-/// The table of a section's fields, in the order in which they are usually written.
+/// The table of a section's fields, in the order in which users usually write them.
 struct Section: Sendable {
     /// The section's name in the schema.
     let name: String
@@ -77,8 +77,8 @@ struct Section: Sendable {
     private let makeRules: @Sendable () -> [JSON.Member]
     private let makeOthers: @Sendable () -> Schema.Others?
 
-    /// `rules` are the schema's rules about several fields together, and `others` are keys that the user
-    /// chooses.
+    /// Makes a section; `rules` are the schema's rules for several fields together, and `others` are keys
+    /// that the user chooses.
     init(
         _ name: String, what: String? = nil, _ fields: [any DeclaredField],
         others: @autoclosure @escaping @Sendable () -> Schema.Others? = nil,
@@ -101,7 +101,7 @@ struct Section: Sendable {
     }
 }
 
-/// The fields that a mapping has.
+/// The fields in a mapping.
 struct Fields {
     /// A key and its value.
     struct Entry {
@@ -112,7 +112,7 @@ struct Fields {
 
     let reader: FormatReader
     let mark: SourceMark
-    /// Few, so that looking through them is faster than a dictionary.
+    /// The entries; there are so few that a search through them is faster than a dictionary.
     let entries: [Entry]
 
     subscript(key: String) -> YAMLNode? { entries.first { $0.key == key }?.value }
@@ -122,25 +122,25 @@ struct Fields {
     /// The position of each value.
     var marks: [String: SourceMark] { marks(in: "") }
 
-    /// The position of each value by its key with that of a section before it, as `device.`.
+    /// The position of each value, by its key after the section's name, as in `device.name`.
     func marks(in section: String) -> [String: SourceMark] {
         let marked = entries.compactMap { entry in entry.value.mark.map { (section + entry.key, $0) } }
         return Dictionary(marked) { first, _ in first }
     }
 
-    /// The value of a field, or `nil` if it is missing or wrong.
+    /// Parses the value of a field, or returns `nil` if it is missing or invalid.
     func read<Value>(_ field: Field<Value>) -> Value? {
         self[field].flatMap { field.kind.read($0, field.called, reader) }
     }
 }
 
 extension Fields {
-    /// The value of a field, `usual` if it is missing, or `nil` if it is wrong.
+    /// Parses the value of a field, or returns `usual` if it is missing, or `nil` if it is invalid.
     func read<Value>(_ field: Field<Value>, usual: Value) -> Value? {
         self[field] == nil ? usual : read(field)
     }
 
-    /// Replaces a value by that of a field, unless the field is missing or wrong.
+    /// Replaces a value by that of a field, unless the field is missing or invalid.
     func read<Value>(_ field: Field<Value>, into value: inout Value) {
         if let read = read(field) { value = read }
     }

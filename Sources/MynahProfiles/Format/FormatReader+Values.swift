@@ -43,7 +43,7 @@ extension FormatReader {
         bool(node, what, "true or false", ["true": true, "false": false])
     }
 
-    /// `true` or `false` by these words, in small letters.
+    /// Parses two lower-case words as `true` and `false`.
     func bool(_ node: YAMLNode, _ what: String, _ shape: String, _ words: [String: Bool]) -> Bool? {
         guard let text = text(node, what) else { return nil }
         if let isTrue = words[text.lowercased()] { return isTrue }
@@ -72,7 +72,7 @@ extension FormatReader {
         }
     }
 
-    /// One of the named cases.
+    /// Parses one of the cases, by its raw value.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ node: YAMLNode, _ what: String
     ) -> Choice? where Choice.RawValue == String {
@@ -94,17 +94,17 @@ extension FormatReader {
         return nil
     }
 
-    /// Notes a text with a control character.
+    /// Reports a text with a control character.
     func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
         if PrintableText.hasControl(text) { error(at: node, "\(what) has a control character in it") }
     }
 
-    /// Notes a name with a control character, or without any that a reader sees.
+    /// Reports a name with a control character, or without any visible character.
     func checkName(_ name: String, _ what: String, at node: YAMLNode?) {
         if let problem = PrintableText.problem(ofName: name) { error(at: node, "\(what) \(problem)") }
     }
 
-    /// Notes a code such as 80: users mean 0x80 more often than 0x50, which is not assigned (Vol 3, Part F,
+    /// Reports a code such as 80: users mean 0x80 more often than 0x50, which is not assigned (Vol 3, Part F,
     /// 3.4.1.1).
     func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code

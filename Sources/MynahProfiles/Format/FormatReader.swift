@@ -1,18 +1,18 @@
-/// Notes the issues of a profile, and reads the elements of all sections: mappings, lists and scalars.
+/// Collects the issues of a profile, and parses the elements of all sections: mappings, lists and scalars.
 ///
-/// The reader keeps no state of a section: each section has a reader of its own.
+/// This class has no state of a section; each section is parsed by its own type.
 final class FormatReader {
     let origin: ProfileOrigin
-    /// The files that the profile names, or `nil` if it is no file itself.
+    /// The files that the profile may refer to, or `nil` if the profile is not a file itself.
     var files: NamedFiles?
     private(set) var errorCount = 0
     private var warningCount = 0
     private var notes: [Note] = []
     private var isFull: Bool { errorCount >= Self.maximumIssues }
-    /// The number of visited nodes, which is limited: aliases can make a small file enormous.
+    /// The number of visited nodes, which is limited because aliases can expand a small file enormously.
     private var visited = 0
     static let maximumNodes = 100_000
-    /// A hundred errors say enough, and as many warnings; a thousand more would bury them.
+    /// The largest number of errors, and also of warnings, because more would not help the user.
     static let maximumIssues = 100
 
     private struct Note {
@@ -28,9 +28,9 @@ final class FormatReader {
 
     // MARK: Problems
 
-    /// Every issue in the file's order.
+    /// All issues in the order of the file.
     ///
-    /// If the limit was reached, the last one says so.
+    /// If the limit was reached, the last issue says so.
     var issues: [ProfileIssue] {
         var sorted = notes.enumerated().sorted {
             let (left, right) = ($0.element.mark, $1.element.mark)
@@ -80,10 +80,9 @@ final class FormatReader {
 
     // MARK: Shapes
 
-    /// The fields of a section; a value that is no mapping, keys that its table lacks and keys that are
-    /// missing are noted.
+    /// Parses the fields of a section; reports a value that is not a mapping, unknown keys and missing keys.
     ///
-    /// `refused` says of known words why they cannot be here.
+    /// `refused` has the messages for known keys that are not allowed here.
     func fields(_ node: YAMLNode, _ section: Section, refused: [String: String] = [:]) -> Fields? {
         guard let fields = fields(node, section.what, known: section.keys, refused: refused) else {
             return nil
@@ -92,7 +91,7 @@ final class FormatReader {
         return fields
     }
 
-    /// The fields of a mapping whose keys are `known`.
+    /// Parses the fields of a mapping with the keys `known`.
     func fields(
         _ node: YAMLNode, _ what: String, known: [String], refused: [String: String] = [:]
     ) -> Fields? {
@@ -120,7 +119,7 @@ final class FormatReader {
         return Fields(reader: self, mark: node.mark ?? .start, entries: entries)
     }
 
-    /// The members of a mapping whose keys are the user's own.
+    /// Parses the members of a mapping whose keys the user chooses.
     func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
         guard visit(node) else { return [] }
         guard case .mapping(let mapping) = node else {
@@ -134,7 +133,7 @@ final class FormatReader {
         }
     }
 
-    /// YAML 1.1 has them, and 1.2, which a profile is, does not.
+    /// Reports a merge key, which YAML 1.1 has, but not YAML 1.2, the version of profiles.
     func noteMerge(_ key: YAMLNode, _ what: String) {
         error(
             at: key,
@@ -145,7 +144,7 @@ final class FormatReader {
         )
     }
 
-    /// The elements of a sequence.
+    /// Parses the elements of a sequence.
     func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
         guard visit(node) else { return [] }
         guard case .sequence(let sequence) = node else {
@@ -155,7 +154,7 @@ final class FormatReader {
         return sequence.elements
     }
 
-    /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
+    /// Parses a scalar's literal text, even if YAML would interpret it as a number or a Boolean.
     func text(_ node: YAMLNode, _ what: String) -> String? {
         guard let scalar = scalar(node, what) else { return nil }
         if scalar.isPlain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
@@ -165,7 +164,7 @@ final class FormatReader {
         return scalar.string
     }
 
-    /// A scalar, which may be empty.
+    /// Parses a scalar, which may be empty.
     func scalar(_ node: YAMLNode, _ what: String, _ shape: String = "one value") -> YAMLNode.Scalar? {
         guard visit(node) else { return nil }
         if let scalar = node.scalar { return scalar }

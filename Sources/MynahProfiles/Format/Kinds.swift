@@ -4,12 +4,12 @@ import MynahSupport
 // The kinds of values that many sections have.
 
 extension Kind<YAMLNode> {
-    /// A value that the section's reader reads, because it depends on other parts of the profile.
+    /// A value that the section itself parses, because it depends on other parts of the profile.
     static func node(_ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind(form, schema()) { node, _, _ in node }
     }
 
-    /// A mapping with its own table, which has this name in the schema.
+    /// A mapping with a table of its own; `name` is its name in the schema.
     static func section(_ name: String) -> Kind { node("`\(name)`", .ref(name)) }
 
     /// A list of such mappings.
@@ -22,7 +22,8 @@ extension Kind<String> {
     /// Text, as written.
     static var text: Kind { Kind("text", .ref("text")) { $2.text($0, $1) } }
 
-    /// The name of a fault or a scenario, a part of a path of the control API and of a line on a screen.
+    /// The name of a fault or a scenario, which may be used in a path of the control API and on one line of a
+    /// screen.
     static func name(of kind: String) -> Kind {
         Kind("text", .ref("text")) { node, _, reader in
             guard let name = reader.text(node, "the name of a \(kind)") else { return nil }
@@ -41,7 +42,7 @@ extension Kind<Bool> {
 }
 
 extension Kind<Int> {
-    /// A whole number; `name` is that of its definition in the schema, if it has one.
+    /// A whole number; `name` is the name of its definition in the schema, if it has one.
     static func integer(_ range: ClosedRange<Int>, _ name: String? = nil) -> Kind {
         Kind("number, \(range.lowerBound) to \(range.upperBound)", name.map { .ref($0) } ?? .integer(range)) {
             $2.integer($0, $1, in: range)
@@ -67,7 +68,7 @@ extension Kind<Duration> {
 }
 
 extension Kind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
-    /// One of the named cases.
+    /// One of the cases, by its raw value.
     static var word: Kind {
         Kind(Words.codes(words), .words(words)) { $2.choice($0, $1) }
     }
@@ -91,7 +92,7 @@ extension Kind<UInt8> {
 }
 
 extension Kind {
-    /// A text of a certain shape, which `parse` reads; the message about any other text ends with the shape.
+    /// A text that `parse` accepts; the message for any other text ends with `form`.
     static func parsed(
         _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema, shape: String,
         _ parse: @escaping @Sendable (String) -> Value?
@@ -105,14 +106,14 @@ extension Kind {
     }
 }
 
-/// A word of a list, and its node.
+/// A word in a list, with its node.
 struct PlacedWord {
     let word: String
     let node: YAMLNode
 }
 
 extension Kind<[PlacedWord]> {
-    /// A list of words, each once; `each` is the name of one.
+    /// A list of words, each at most once; `each` is the name of a word in messages.
     static func words(
         _ words: [String], each: String, atLeast minimum: Int = 0,
         repeated: @escaping @Sendable (String) -> String
@@ -137,14 +138,14 @@ extension Kind<[PlacedWord]> {
     }
 }
 
-/// Bytes by a key that the user chooses.
+/// Bytes, with a key that the user chooses.
 struct KeyedBytes<Key> {
     let key: Key
     let bytes: [UInt8]
 }
 
 extension Kind {
-    /// Bytes by unique keys; `check` notes the problem of a key, and `name` returns its name.
+    /// Bytes by unique keys; `check` reports the problem of a key, and `name` returns its name.
     static func bytes<Key: Hashable & Sendable>(
         by key: Kind<Key>, called what: String,
         name: @escaping @Sendable (Key, YAMLNode) -> String,

@@ -1,11 +1,12 @@
 import MynahCore
 import MynahSupport
 
-/// The whole format, made of the sections' tables: its JSON Schema, and its tables of keys.
+/// The whole format of profiles: its JSON Schema and its tables of keys, generated from the tables of the
+/// sections.
 ///
-/// The schema tells an editor the keys and values of a profile. An editor reads YAML in its own way: it
-/// makes numbers of values that are read as text here. Only the readers check counts and references within
-/// the file.
+/// With the schema, an editor knows the keys and values of a profile. An editor interprets YAML in its own
+/// way, and makes numbers of values that are parsed as text here. Limits of counts and references within the
+/// file are checked only by the parser.
 enum ProfileFormat {
     /// The published schema.
     static var schema: JSON {
@@ -25,7 +26,7 @@ enum ProfileFormat {
         sections.map { ($0.name, $0.schema) } + forms + attributes + scalars
     }
 
-    /// The sections with one table, in the order of a profile.
+    /// The sections that have one table, in the order of a profile.
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
         AdvertisingSection.appTable, AdvertisedContentsSection.table, AdvertisingSection.intervals,
@@ -43,7 +44,7 @@ enum ProfileFormat {
         LayoutSection.table,
     ]
 
-    /// The sections with several tables, of which a value has one.
+    /// The sections that have several tables; a value uses one of them.
     private static var forms: [Definition] {
         [
             ("service", ServicesSection.schema), ("value", valueSchema),
@@ -115,7 +116,7 @@ extension ProfileFormat {
         return ValueSection.constants + [generate, FieldsSection.fields, FieldsSection.layout]
     }
 
-    /// A section that needs one of several keys needs none of them in particular.
+    /// The table of keys of a section; with `isOneOf`, one of the keys is needed, but none in particular.
     private static func table(
         _ name: String, _ fields: [any DeclaredField], isOneOf: Bool = false
     ) -> [String] {

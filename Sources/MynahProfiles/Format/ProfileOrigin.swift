@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// The text or the JSON value that a profile was read from: the places of its issues.
+/// The text or the JSON value that a profile was parsed from, in which issues have their positions.
 struct ProfileOrigin: Sendable {
     /// The name of the file in messages.
     var file: String
-    /// The lines of a text.
+    /// The lines of the text.
     private var lines: [String] = []
-    /// The value, if the profile was no text.
+    /// The JSON value, or `nil` if the profile was a text.
     ///
-    /// A mark counts its values from 1, in `line`.
+    /// Marks count the values in it from 1, in `line`.
     private var json: JSON?
 
     /// A text.
@@ -17,13 +17,13 @@ struct ProfileOrigin: Sendable {
         self.lines = lines
     }
 
-    /// A JSON value that was not read from a text of the user.
+    /// Makes the origin of a JSON value that does not come from a text of the user.
     init(name: String, json: JSON) {
         file = name
         self.json = json
     }
 
-    /// An issue at a place in it.
+    /// An issue at a position.
     func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String) -> ProfileIssue {
         if let json {
             let path = mark.flatMap { JSONPath(to: $0.line, in: json)?.text }
@@ -34,9 +34,9 @@ struct ProfileOrigin: Sendable {
     }
 }
 
-/// The way to one of the values in a JSON value.
+/// Finds the path of a value in a JSON value.
 ///
-/// The values are counted as they are read: from 1, a container before its elements.
+/// Values are counted from 1 in the order of parsing: a container comes before its elements.
 private struct JSONPath {
     private var words: [String] = []
     private var left: Int
@@ -46,13 +46,13 @@ private struct JSONPath {
         guard visit(json) else { return nil }
     }
 
-    /// `services[0].uuid`, or `nil` for the whole value.
+    /// The path, as in `services[0].uuid`, or `nil` for the whole value.
     var text: String? {
         let text = words.joined()
         return text.isEmpty ? nil : String(text.drop { $0 == "." })
     }
 
-    /// Whether the value is this one or in it.
+    /// Counts a value and those in it, until the one with the right number; returns whether it was found.
     private mutating func visit(_ json: JSON) -> Bool {
         left -= 1
         guard left > 0 else { return true }
@@ -72,9 +72,9 @@ private struct JSONPath {
 }
 
 extension YAMLNode {
-    /// The node of a JSON value; `null` is the word for no value.
+    /// Converts a JSON value into a node; `null` becomes the given word.
     ///
-    /// The marks count its values, for `ProfileOrigin`; a key has the mark of its value.
+    /// The marks count the values in it, for `ProfileOrigin`; a key has the mark of its value.
     init(_ json: JSON, null: String = "null") {
         var count = 0
         self.init(json, null, &count)
@@ -101,7 +101,7 @@ extension YAMLNode {
 }
 
 extension FormatReader {
-    /// The reader of a JSON value, which notes its repeated keys.
+    /// Makes the reader of a JSON value, and reports repeated keys.
     convenience init(_ json: JSON, name: String) {
         self.init(ProfileOrigin(name: name, json: json))
         noteRepeatedKeys(in: YAMLNode(json))

@@ -13,7 +13,7 @@ struct CSVColumn: Hashable, Sendable {
 
     /// The name of a column.
     enum Name: Hashable, Sendable {
-        /// A column by its number, from 1.
+        /// A column by its number, counted from 1.
         case number(Int)
         /// A column by its name in the first row.
         case word(String)
@@ -21,7 +21,7 @@ struct CSVColumn: Hashable, Sendable {
 
     let numbers: [Double]
 
-    /// The numbers in a column of a text; a first row without a number is the names of the columns.
+    /// Parses the numbers in a column; a first row without a number has the names of the columns.
     init(_ bytes: [UInt8], _ name: Name) throws(Problem) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Problem(message: "is not UTF-8")
@@ -59,7 +59,7 @@ struct CSVColumn: Hashable, Sendable {
 
     /// The cells of a row, without quotes and spaces around them.
     ///
-    /// Commas in quotes are not supported: no number has one.
+    /// Commas in quotes are not supported, because no number contains one.
     private static func cells(_ line: Substring) -> [String] {
         line.split(separator: ",", omittingEmptySubsequences: false).map { cell in
             let cell = String(cell).replacing("\t", with: " ").trimmed
@@ -68,7 +68,7 @@ struct CSVColumn: Hashable, Sendable {
         }
     }
 
-    /// The bytes of a file, if they are no more than `maximum`.
+    /// The bytes of a file, if it is not larger than `maximum`.
     static func contents(of path: String, atMost maximum: Int) throws(Problem) -> [UInt8] {
         do throws(InputFile.Problem) {
             let file = try InputFile(path)

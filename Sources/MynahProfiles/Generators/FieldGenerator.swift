@@ -5,20 +5,20 @@ import MynahValues
 struct FieldGenerator: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         case number(NumberGenerator)
-        /// A number that counts in integers of the type, and wraps at its width.
+        /// A number that is computed in integers of its type, and wraps at their width.
         case counter(NumberGenerator)
-        /// Values other than numbers, one after the other in a cycle.
+        /// Values other than numbers, one after the other, repeated.
         case list([FieldValue])
-        /// A date and a time, or the seconds since 1970; `nil` starts with the run.
+        /// A date and a time, or the seconds since 1970; with `nil`, the clock starts with the run.
         case clock(start: Int64?)
     }
 
     var source: Source
     var shape: FieldRange
-    /// The unit of its numbers, if it is not the field's first.
+    /// The unit of the numbers, if it is not the field's first unit.
     var unit: String?
 
-    /// The value at a tick of a run; always one that the field's type holds.
+    /// The value at a tick of a run, which is always within the range of the field's type.
     func value(at tick: UInt64, of run: GeneratorRun, seed: UInt64) -> FieldValue {
         switch source {
         case .number(let numbers): return fitted(numbers.number(at: tick, every: run.interval, seed: seed))

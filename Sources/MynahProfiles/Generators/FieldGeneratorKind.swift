@@ -1,7 +1,7 @@
 import MynahCore
 import MynahValues
 
-/// The generators of a field, and the keys of each besides `generate`.
+/// The kinds of generators for a field, and the keys of each in addition to `generate`.
 enum FieldGeneratorKind: String, CaseIterable {
     case constant, ramp, sine, square, randomWalk, noise, uniform, normal, counter, list, csv, clock, toggle
 
@@ -18,7 +18,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         return Section(rawValue, what: "generate: \(rawValue)", own + rest)
     }
 
-    /// The keys of this kind; every generator accepts `noise` and `outliers` too.
+    /// The keys of this kind; every kind also accepts `noise` and `outliers`.
     var fields: [any DeclaredField] {
         switch self {
         case .constant: [GeneratorKeys.value]
@@ -54,7 +54,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         }
     }
 
-    /// Returns whether the generator makes values of this kind.
+    /// Whether the generator makes values of this shape.
     func suits(_ shape: FieldRange) -> Bool {
         switch self {
         case .constant, .list: true
@@ -101,7 +101,7 @@ enum GeneratorKeys {
 }
 
 extension Kind<YAMLNode> {
-    /// A number of the field that is generated, in one of its units.
+    /// A number of the generated field, in one of its units.
     fileprivate static var number: Kind { node("number", .types("string", "number")) }
     fileprivate static var constant: Kind {
         node("value", .types("string", "number", "boolean", "null"))
@@ -109,7 +109,7 @@ extension Kind<YAMLNode> {
 }
 
 extension Kind<Double> {
-    /// A part of 1, as 0.02 or 2 %.
+    /// A fraction, as 0.02 or 2 %.
     static func part(_ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind("0 to 1, or 0 % to 100 %", schema()) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

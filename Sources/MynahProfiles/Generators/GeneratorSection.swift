@@ -2,16 +2,16 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// `{generate: …}` of a field.
+/// Parses the generator `{generate: …}` of a field.
 struct GeneratorSection {
     private typealias Keys = GeneratorKeys
 
     private let kind: FieldGeneratorKind
     private let fields: Fields
     private var reader: FormatReader { fields.reader }
-    /// The field that it generates.
+    /// The generated field.
     private let field: FieldReader
-    /// The unit of its numbers, if it is not the field's first.
+    /// The unit of the numbers, if it is not the field's first unit.
     private let unit: String?
 
     private var shape: FieldRange { field.shape }
@@ -94,7 +94,7 @@ struct GeneratorSection {
         return .number(numbers)
     }
 
-    /// Reads a list of values other than numbers.
+    /// Parses a list of values other than numbers.
     private func values(_ node: YAMLNode) -> FieldGenerator.Source? {
         let nodes = kind == .list ? reader.elements(node, "values") : [node]
         checkNotEmpty(nodes, node)
@@ -161,7 +161,8 @@ struct GeneratorSection {
         return .randomWalk(from: from, min: low, max: high, step: step)
     }
 
-    /// A counter of an integer counts in the integers of its type, at whose width it wraps, up or down.
+    /// Parses a counter; for an integer field it counts, up or down, in integers of the type, and wraps at
+    /// their width.
     private func counter() -> NumberGenerator.Movement? {
         let from = fields[Keys.from] == nil ? 0 : number(Keys.from)
         let by = fields[Keys.by] == nil ? 1 : difference(Keys.by, isSigned: true)
@@ -207,7 +208,7 @@ struct GeneratorSection {
         return number(text, node, what, in: shape.limits(in: unit), names: shape.names)
     }
 
-    /// Reads a difference of two numbers, which is at most the width of the range of the type.
+    /// Parses a difference of two numbers, which is limited by the range of the type.
     private func difference(_ key: Field<YAMLNode>, isSigned: Bool = false) -> Double? {
         guard let node = fields[key], let text = reader.text(node, key.name) else { return nil }
         let limits = shape.limits(in: unit)

@@ -1,12 +1,12 @@
 import MynahCore
 import MynahSupport
 
-/// `generate: heart-rate`: a Heart Rate Measurement that moves between two rates (Heart Rate Service
-/// 1.0, 3.1.1).
+/// `generate: heart-rate`: Heart Rate Measurement values that move between two rates (Heart Rate Service 1.0,
+/// 3.1.1).
 public struct HeartRateDefinition: GeneratorDefinition {
     /// `heart-rate`.
     public static let name = "heart-rate"
-    /// Flags, and the rate in one byte, or in two if it can exceed 255.
+    /// The length of a value: the flags, and the rate in one byte, or in two if it can exceed 255.
     public var maximumLength: Int { maximum > 255 ? 3 : 2 }
 
     /// The lowest rate, in beats a minute.
@@ -16,7 +16,7 @@ public struct HeartRateDefinition: GeneratorDefinition {
     /// The period of the movement.
     public var period: Duration
 
-    /// The generator of one run.
+    /// Makes the generator for a run.
     public func makeGenerator(for run: GeneratorRun) -> any ValueGenerator {
         HeartRateGenerator(definition: self, run: run)
     }
@@ -49,7 +49,8 @@ private struct HeartRateGenerator: ValueGenerator {
     let definition: HeartRateDefinition
     let run: GeneratorRun
 
-    /// A sine from the middle upwards, and up to 2 % of the swing of noise on it.
+    /// The value of a sine wave that begins at the middle and rises, with noise of up to 2 % of its
+    /// amplitude.
     func value(at tick: UInt64) -> [UInt8] {
         let (low, high) = (Double(definition.minimum), Double(definition.maximum))
         let movement = NumberGenerator.Movement.sine(min: low, max: high, period: definition.period)

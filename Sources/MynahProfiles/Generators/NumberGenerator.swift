@@ -3,36 +3,36 @@ import MynahSupport
 
 /// A number that changes from tick to tick.
 ///
-/// The number is a function of the seed and the tick: any tick can be asked for, in any order, and one seed
-/// gives the same numbers on every radio.
+/// The number depends only on the seed and the tick. So numbers can be computed for any tick in any order,
+/// and one seed gives the same numbers on every radio.
 struct NumberGenerator: Hashable, Sendable {
-    /// How the number moves.
+    /// How the number changes.
     enum Movement: Hashable, Sendable {
         case constant(Double)
-        /// The number moves from one number to another in a period, again and again.
+        /// The number rises or falls from one number to another in each period.
         case ramp(from: Double, to: Double, period: Duration)
         case sine(min: Double, max: Double, period: Duration)
-        /// The smaller number for half of a period, then the larger one.
+        /// The number is the smaller one for half of a period, and then the larger one.
         case square(min: Double, max: Double, period: Duration)
-        /// The number moves by up to `step` each tick, within limits.
+        /// The number changes by up to `step` at each tick, within limits.
         case randomWalk(from: Double, min: Double, max: Double, step: Double)
-        /// Any number between two.
+        /// A random number between two.
         case uniform(min: Double, max: Double)
         case normal(mean: Double, deviation: Double)
         case counter(from: Double, by: Double)
-        /// One after the other, and again.
+        /// The numbers of a list, one after the other, repeated.
         case list([Double])
         /// 0 and 1 in turn.
         case toggle
     }
 
     var movement: Movement
-    /// The largest random deviation, as a part of the number: 0.02 for up to 2 % more or less.
+    /// The largest random deviation, as a fraction of the number: 0.02 for up to 2 % more or less.
     var noise = 0.0
     /// The probability, from 0 to 1, of an outlier.
     var outliers = 0.0
 
-    /// The number at a tick, where one tick follows the other after `interval`.
+    /// The number at a tick; `interval` is the time between two ticks.
     func number(at tick: UInt64, every interval: Duration, seed: UInt64) -> Double {
         var number = moved(tick, interval, seed)
         var random = SeededRandom(seed: Self.mixed(seed, tick, stream: 1))
@@ -82,7 +82,7 @@ struct NumberGenerator: Hashable, Sendable {
         return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds / 1_000_000_000))
     }
 
-    /// A number that has gone beyond a limit goes back from it as far.
+    /// Reflects a number that is beyond a limit back into the range.
     private static func folded(_ number: Double, _ low: Double, _ high: Double) -> Double {
         let width = high - low
         guard width > 0 else { return low }
@@ -91,14 +91,14 @@ struct NumberGenerator: Hashable, Sendable {
         return low + (place > width ? 2 * width - place : place)
     }
 
-    /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
+    /// A random number of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
     static func normal(_ random: inout SeededRandom) -> Double {
         let first = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)
         let radius = (-2 * PortableMath.log(first)).squareRoot()
         return radius * PortableMath.cosine(ofTurns: Double.random(in: 0..<1, using: &random))
     }
 
-    /// A separate seed for each tick and use.
+    /// A different seed for each tick and use.
     static func mixed(_ seed: UInt64, _ tick: UInt64, stream: UInt64) -> UInt64 {
         var random = SeededRandom(seed: seed ^ stream &* 0xD6E8_FEB8_6659_FD93)
         let first = random.next()
@@ -107,11 +107,11 @@ struct NumberGenerator: Hashable, Sendable {
     }
 }
 
-/// A walk of random steps whose position at any tick takes as many operations as the tick has binary digits.
+/// A random walk whose position at any tick is computed in as many steps as the tick has binary digits.
 ///
-/// Each tick adds eight coins of an eighth each, so it moves by at most 1. The sum over a block of coins is
-/// drawn first, then its division over the two halves, and so on down to the requested coin. So every
-/// position has the same sums, whichever tick is asked for.
+/// Each tick adds eight coin flips of an eighth each, so the position changes by at most 1. The sum over a
+/// block of coins is drawn first, then its division over the two halves, and so on down to the requested
+/// coin. So a position is always the same, independent of other requested ticks.
 struct RandomWalk {
     let seed: UInt64
 
@@ -132,13 +132,13 @@ struct RandomWalk {
         return (2 * Double(heads) - Double(coins)) / 8
     }
 
-    /// How many coins of a whole block, of 2^level coins, are heads.
+    /// The number of heads in a whole block of 2^level coins.
     private func block(_ level: UInt64) -> UInt64 {
         let size = UInt64(1) << level
         return drawn(of: size, mean: Double(size) / 2, variance: Double(size) / 4, 0...size, level, 0)
     }
 
-    /// How many of the first coins of a block are heads.
+    /// The number of heads among the first coins of a block.
     private func part(of level: UInt64, _ count: UInt64) -> UInt64 {
         var (size, heads, left) = (UInt64(1) << level, block(level), count)
         var (found, place) = (UInt64(0), UInt64(1))
@@ -161,7 +161,7 @@ struct RandomWalk {
         return found + (left > 0 ? heads : 0)
     }
 
-    /// A whole number of the normal distribution, within limits.
+    /// A random whole number of the normal distribution, within limits.
     private func drawn(
         of size: UInt64, mean: Double, variance: Double, _ limits: ClosedRange<UInt64>, _ level: UInt64,
         _ place: UInt64

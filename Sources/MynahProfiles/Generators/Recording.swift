@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// Values that a device sent, with their times after a central has subscribed.
+/// Values that a device sent, with their times after a central had subscribed.
 ///
-/// After the last value, the recording begins again, after the mean time between two values.
+/// The recording is repeated: the pause after the last value is the mean time between two values.
 package struct RecordedValues: Hashable, Sendable {
     private var times: [Duration]
     private var values: [[UInt8]]
@@ -12,7 +12,7 @@ package struct RecordedValues: Hashable, Sendable {
     /// The value before the first tick, or `nil` if the value of the first tick is used.
     private var initial: [UInt8]?
 
-    /// Values in the order of time; `nil` if there are none.
+    /// Makes a recording of lines in the order of their time, or returns `nil` if there are none.
     init?(_ lines: [RecordedLine], initial: [UInt8]? = nil) {
         self.initial = initial
         guard let first = lines.first, let last = lines.last else { return nil }
@@ -29,7 +29,7 @@ package struct RecordedValues: Hashable, Sendable {
 
     /// The time of a tick after the subscription, or `nil` if there is no such tick.
     ///
-    /// Ticks count from 1.
+    /// Ticks are counted from 1.
     package func due(_ tick: Int64) -> Duration? {
         guard tick > 0 else { return nil }
         let (round, place) = (tick - 1).quotientAndRemainder(dividingBy: Int64(times.count))
@@ -51,11 +51,12 @@ package struct RecordedValues: Hashable, Sendable {
 /// A line of a recording.
 struct RecordedLine: Hashable, Sendable {
     var time: Duration
-    /// The name of the characteristic, as `180D/2A37`.
+    /// The name of the characteristic, as in `180D/2A37`.
     var path: String
     var value: [UInt8]
 
-    /// The lines of a file; throws the first problem as a sentence about the file without its full stop.
+    /// Parses the lines of a file; throws the first problem as a sentence about the file, without its full
+    /// stop.
     static func lines(of bytes: [UInt8]) throws(CSVColumn.Problem) -> [RecordedLine] {
         var lines: [RecordedLine] = []
         for (index, text) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -99,15 +100,15 @@ struct RecordedLine: Hashable, Sendable {
     }
 }
 
-/// `generate: recorded`: the values of a file, at their times.
+/// `generate: recorded`: the values in a file, at their times.
 package struct RecordedDefinition: GeneratorDefinition {
     package static let name = "recorded"
 
     /// The file's name in the profile.
     var file: String
-    /// The value before the first is sent; `nil` if it is the first one.
+    /// The value before the first sent one, or `nil` to use the first one.
     var initial: [UInt8]?
-    /// All lines of the file, until the characteristic's own are known.
+    /// All lines of the file, before those of the characteristic are selected.
     var lines: [RecordedLine]
     /// The characteristic's values.
     package internal(set) var values: RecordedValues?
@@ -144,7 +145,7 @@ extension RecordedDefinition: DeclaredGenerator {
 
 // `generate: recorded`, when the names of the attributes are known
 extension RecordedDefinition {
-    /// Gives each characteristic its own values of a recording.
+    /// Gives each characteristic its own lines of a recording.
     static func complete(_ profile: inout Profile, _ reader: FormatReader) {
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {

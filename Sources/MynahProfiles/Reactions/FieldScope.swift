@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The names that a value can be taken from: variables, and in a reaction the fields of the written value.
+/// The names that a value can refer to: variables, and in a rule the fields of the written value.
 struct FieldScope {
     var variables = Variables()
-    /// The layout of the value that was written, or `nil` outside reactions, or if it is not known.
+    /// The layout of the written value, or `nil` outside rules, or if the layout is not known.
     var layout: ValueLayout?
 
-    /// Fields that a central could have written, to check their use.
+    /// Example fields of a written value, with which references to fields are checked.
     var written: [NamedField] {
         guard let layout else { return [] }
         return layout.names.compactMap { name in
@@ -16,7 +16,7 @@ struct FieldScope {
         }
     }
 
-    /// The meaning of a name; `nil` after a problem was noted.
+    /// Resolves a name; `nil` after an issue was reported.
     func operand(_ name: String, at node: YAMLNode, _ reader: FormatReader) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {
@@ -39,7 +39,7 @@ struct FieldScope {
 }
 
 extension FieldRange {
-    /// A value that the field can have.
+    /// An example of a value that the field can have.
     fileprivate var sample: FieldValue {
         let one: FieldValue =
             switch kind {

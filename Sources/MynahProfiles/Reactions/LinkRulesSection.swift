@@ -1,6 +1,6 @@
 import MynahCore
 
-/// `on:` of a device.
+/// The section `on:` of a device.
 enum LinkRulesSection {
     static let connect = Field(
         "connect", .sections("reaction"),
@@ -11,7 +11,7 @@ enum LinkRulesSection {
     static let pair = Field("pair", .sections("reaction"), doc: "The same, after a central has paired.")
     static let table = Section("onLink", what: "on", [connect, disconnect, pair])
 
-    /// Reads the rules, when the attributes that they may name are known.
+    /// Parses the rules, after the attributes to which they may refer are known.
     static func read(_ node: YAMLNode, into profile: inout Profile, _ reader: FormatReader) {
         guard profile.app == nil else {
             return reader.error(

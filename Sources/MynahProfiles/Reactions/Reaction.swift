@@ -2,34 +2,34 @@ package import MynahCore
 import MynahSupport
 package import MynahValues
 
-/// A rule about one characteristic: the first that matches a request is carried out.
+/// A rule for the requests to a characteristic, or for links; the first matching rule is carried out.
 package struct Reaction: Hashable, Sendable {
-    /// The value of a write that it is about; for a subscription, any.
+    /// The written values that the rule applies to; for a subscription, there is no condition.
     package var match = ValueMatch()
-    /// The conditions that the variables must meet.
+    /// The conditions for variables.
     package var conditions: [VariableCondition] = []
-    /// The variables that it sets.
+    /// The variables that the rule sets.
     package var changes: [Change] = []
-    /// The values that it sends, in this order.
+    /// The values that the rule sends, in order.
     package var answers: [Answer] = []
-    /// The attributes whose current value it sends to their subscribers.
+    /// The attributes whose current values the rule sends to their subscribers.
     package var notified: [AttributeTree.Position] = []
-    /// The error that the request gets; the value is not stored then.
+    /// The error with which the request is answered; the written value is then not stored.
     package var error: ATTError?
-    /// `true` if the reaction ends the link.
+    /// `true` if the rule ends the link.
     package var disconnects = false
-    /// Whether the device advertises from now on, or `nil` if that does not change.
+    /// Whether the device advertises after the rule, or `nil` if that does not change.
     package var advertises: Bool?
 
     package init() {}
 
-    /// Whether a write that it matches is stored: a rule with an error or an answer stores nothing.
+    /// Whether a matching write is stored: a rule with an error or an answer does not store it.
     package var storesValue: Bool { error == nil && answers.isEmpty }
 
-    /// A number or a text, or the name of a variable or a field with one.
+    /// A number or a text, or the name of a variable or a field that has one.
     package enum Operand: Hashable, Sendable {
         case constant(VariableValue)
-        /// A field of the value that was written.
+        /// A field of the written value.
         case field(String)
         case variable(String)
     }
@@ -40,42 +40,42 @@ package struct Reaction: Hashable, Sendable {
         package var operand: Operand
     }
 
-    /// A value that is sent to the central whose request it answers.
+    /// A value that is sent to the central whose request triggered the rule.
     package struct Answer: Hashable, Sendable {
         /// The characteristic on which the answer is sent.
         package var target: AttributeTree.Position
         package var value: AnswerValue
         /// The time between the response and the value.
         package var delay: Duration
-        /// `true` if the value is sent in pieces of what the link carries.
+        /// `true` if a value that is too long for the link is sent in pieces.
         package var isInPieces = false
     }
 }
 
-/// Which values a rule is about; a match without conditions takes any.
+/// The condition of a rule for written values; without conditions, any value matches.
 package struct ValueMatch: Hashable, Sendable {
-    /// A comparison of a field of the value.
+    /// A comparison of a field of the written value.
     package struct Condition: Hashable, Sendable {
         package var field: String
         package var comparison: Comparison
         package var operand: Operand
 
-        /// The other side of a comparison.
+        /// The right side of a comparison.
         package enum Operand: Hashable, Sendable {
             case number(ExactNumber)
-            /// A text, the name of a number, or a truth.
+            /// A text, the name of a number, or a Boolean.
             case text(String)
             case variable(String)
         }
     }
 
-    /// The bytes, or `nil` for any.
+    /// The bytes of the whole value, or `nil` for any.
     package var bytes: BytePattern?
     package var conditions: [Condition] = []
 
     package init() {}
 
-    /// Whether a value is one of these; `fields` are its fields, or `nil` if it does not fit its layout.
+    /// Whether a value matches; `fields` are its fields, or `nil` if it does not fit its layout.
     package func matches(_ value: [UInt8], _ fields: [NamedField]?, _ variables: Variables) -> Bool {
         if let bytes, !bytes.matches(value) { return false }
         return conditions.allSatisfy { $0.holds(for: fields, variables) }
@@ -97,7 +97,7 @@ extension ValueMatch.Condition {
 }
 
 extension FieldValue {
-    /// Whether a text is its text, its name, its truth or its bytes.
+    /// Whether a text is the field's text, the name of its number, its Boolean or its bytes.
     fileprivate func isNamed(_ text: String) -> Bool {
         switch self {
         case .named(_, let name): name == text
@@ -109,7 +109,7 @@ extension FieldValue {
     }
 }
 
-/// The value of an answer: bytes, or fields from variables and from the value that was written.
+/// The value of an answer: bytes, or fields that may come from variables and from the written value.
 package struct AnswerValue: Hashable, Sendable {
     var form: Form
 
@@ -119,7 +119,7 @@ package struct AnswerValue: Hashable, Sendable {
         case text(TextTemplate)
     }
 
-    /// The bytes; throws if they do not fit the layout.
+    /// The bytes of the value; throws if they do not fit the layout.
     package func bytes(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         switch form {
         case .bytes(let bytes): return bytes
@@ -130,21 +130,21 @@ package struct AnswerValue: Hashable, Sendable {
 }
 
 extension [Reaction] {
-    /// The rule for a value that was written, or `nil` if there is none.
+    /// The first rule that matches a written value, or `nil` if there is none.
     package func first(
         for value: [UInt8], _ fields: [NamedField]?, _ variables: Variables
     ) -> Reaction? {
         first { $0.conditions.hold(variables) && $0.match.matches(value, fields, variables) }
     }
 
-    /// The rule for a request without a value, or `nil` if there is none.
+    /// The first rule that matches a request without a value, or `nil` if there is none.
     package func first(_ variables: Variables) -> Reaction? {
         first { $0.conditions.hold(variables) }
     }
 }
 
 extension Reaction {
-    /// The variables after it; `written` are the fields of the value that was written.
+    /// The variables after the rule; `written` are the fields of the written value.
     package func applied(to variables: Variables, _ written: [NamedField]) -> Variables {
         var result = variables
         for change in changes {
@@ -156,7 +156,7 @@ extension Reaction {
 }
 
 extension Reaction.Operand {
-    /// The operand's value, or `nil` if the value that was written lacks the field.
+    /// The value of the operand, or `nil` if the written value lacks the field.
     func value(_ variables: Variables, _ written: [NamedField]) -> VariableValue? {
         switch self {
         case .constant(let value): value
@@ -167,7 +167,7 @@ extension Reaction.Operand {
 }
 
 extension VariableValue {
-    /// The value of a field, or `nil` if it is a list or not a number.
+    /// Converts the value of a field, or returns `nil` if it is a list or not a number.
     init?(_ value: FieldValue) {
         switch value {
         case .text(let text): self = .text(text)

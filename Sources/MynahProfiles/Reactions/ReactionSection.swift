@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// `on:` of a characteristic.
+/// The section `on:` of a characteristic.
 enum OnSection {
     static let write = Field(
         "write", .sections("reaction"), doc: "The first rule that matches a write is carried out.")
@@ -11,7 +11,7 @@ enum OnSection {
         doc: "The first rule whose when holds is carried out; it has neither match nor error.")
     static let table = Section("on", [write, subscribe])
 
-    /// Reads the rules of all characteristics, when the attributes that they may name are known.
+    /// Parses the rules of all characteristics, after the attributes to which they may refer are known.
     static func read(
         _ nodes: [AttributeTree.Position: YAMLNode], into profile: inout Profile,
         _ reader: FormatReader
@@ -61,7 +61,7 @@ enum OnSection {
         return rules
     }
 
-    /// A rule without a condition is the last one.
+    /// Reports rules after one without a condition, because they are never reached.
     static func checkAreReached(_ rules: [Reaction], _ node: YAMLNode, _ reader: FormatReader) {
         let open = rules.firstIndex { $0.match == ValueMatch() && $0.conditions.isEmpty }
         guard let open, open + 1 < rules.count, case .sequence(let list) = node, list.count == rules.count
@@ -71,12 +71,12 @@ enum OnSection {
     }
 }
 
-/// A rule of a characteristic or of the device, with the device around it.
+/// Parses a rule of a characteristic or of the device.
 struct ReactionSection {
-    /// The occasion of a rule.
+    /// The trigger of a rule.
     enum Trigger {
         case write, subscribe
-        /// A link that begins or ends, or a pairing.
+        /// The beginning or the end of a link, or a pairing.
         case link
     }
 
@@ -118,7 +118,7 @@ struct ReactionSection {
         "disconnect", .bool, doc: "Whether the link is ended, after the answers without after.")
     static let advertise = Field("advertise", .onOrOff, doc: "Whether the device advertises from now on.")
     static let table = Section("reaction", what: "a rule of on.write", [match, when] + effects)
-    /// Of rules for what has no value.
+    /// The keys of rules for triggers without a value.
     private static let valuelessTable = Section(
         "reaction", what: "a rule", [when, set, answer, notify, disconnect, advertise])
     private static let effects: [any DeclaredField] = [set, answer, notify, error, disconnect, advertise]
@@ -127,9 +127,9 @@ struct ReactionSection {
     let reader: FormatReader
     let profile: Profile
     let index: AttributeIndex
-    /// The characteristic whose rules these are, or `nil` if they are the device's.
+    /// The characteristic that has the rules, or `nil` if the device has them.
     var position: AttributeTree.Position?
-    /// The names that its values can be taken from.
+    /// The names to which values can refer.
     var scope: FieldScope
     var trigger: Trigger
     private var characteristic: Profile.Characteristic? { position.flatMap(characteristic(at:)) }
@@ -242,7 +242,7 @@ struct ReactionSection {
         return .init(field: field.name, comparison: comparison, operand: operand)
     }
 
-    /// A number, a name or a text of the field, or a variable.
+    /// Parses a number, a name or a text of the field, or the name of a variable.
     private func operand(_ node: YAMLNode, _ field: FieldReader) -> ValueMatch.Condition.Operand? {
         let (name, shape) = (field.name, field.shape)
         guard let text = reader.text(node, name) else { return nil }
@@ -302,7 +302,7 @@ struct ReactionSection {
         }
     }
 
-    /// The characteristic that a value is sent on.
+    /// Parses the characteristic on which a value is sent.
     private func target(_ named: YAMLNode?, at node: YAMLNode) -> AttributeTree.Position? {
         guard let position = named == nil ? position : named.flatMap({ self.position($0) }) else {
             if named == nil {
@@ -348,7 +348,7 @@ struct ReactionSection {
             .map { AnswerValue(form: .fields($0)) }
     }
 
-    /// The characteristics whose values are sent: this one (`now`), or those that are named.
+    /// Parses the characteristics whose values are sent: the rule's own (`now`), or those in a list.
     private func notified(_ node: YAMLNode) -> [AttributeTree.Position] {
         if node.scalar?.string == "now", trigger != .link { return target(nil, at: node).map { [$0] } ?? [] }
         if case .sequence = node {
@@ -368,7 +368,7 @@ struct ReactionSection {
     }
 }
 
-/// `answer:` of a rule.
+/// The section `answer:` of a rule.
 enum AnswerSection {
     static let to = Field(
         "to", .node("characteristic", .ref("attributeName")),
@@ -387,12 +387,12 @@ enum AnswerSection {
 
 /// The length of the pieces in which a value is sent.
 enum ValuePieces: String, CaseIterable {
-    /// As much as the link carries: ATT_MTU − 3.
+    /// As many bytes as the link carries: ATT_MTU − 3.
     case mtu
 }
 
 extension Kind<YAMLNode> {
-    /// Variables and their new values.
+    /// Variables with their new values.
     static var changes: Kind {
         node("values by the names of variables", .map(to: .types("string", "number")))
     }
@@ -408,7 +408,7 @@ extension Kind<Bool> {
 }
 
 extension Kind<ATTError> {
-    /// A code, or its name as in `insufficientAuthorization`.
+    /// An ATT error: its code, or its name as in `insufficientAuthorization`.
     static func attError(_ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind("name, or 1 to 255", schema()) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -17,9 +17,8 @@ package struct VariableCondition: Hashable, Sendable {
         self.constant = constant
     }
 
-    /// Compares a variable with the value.
-    ///
-    /// A number and a text are never equal, and an unknown variable equals nothing.
+    /// Whether the condition holds; a number and a text are never equal, and an unknown variable equals
+    /// nothing.
     package func holds(_ variables: Variables) -> Bool {
         guard let value = variables[variable] else { return false }
         return switch (value, constant) {
@@ -32,12 +31,12 @@ package struct VariableCondition: Hashable, Sendable {
 }
 
 extension [VariableCondition] {
-    /// Whether each of them holds.
+    /// Whether all conditions hold.
     package func hold(_ variables: Variables) -> Bool {
         isEmpty || allSatisfy { $0.holds(variables) }
     }
 
-    /// The comparisons in `unlocked == 1 and mode != "boot"`; empty after a problem was noted.
+    /// Parses comparisons such as `unlocked == 1 and mode != "boot"`; empty after an issue was reported.
     static func read(_ text: String, at node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> Self
     {
         let errorsBefore = reader.errorCount
@@ -56,7 +55,7 @@ extension [VariableCondition] {
         return reader.errorCount == errorsBefore ? conditions : []
     }
 
-    /// The comparisons between the words `and` that are not in quotation marks.
+    /// The parts of a text between the words `and`, except for those in quotation marks.
     private static func parts(of text: String) -> [String] {
         var (parts, isQuoted): ([[Substring]], Bool) = ([[]], false)
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -70,7 +69,7 @@ extension [VariableCondition] {
         return parts.map { $0.joined(separator: " ").trimmed }
     }
 
-    /// `power > 200`, or `mode == "boot"`.
+    /// Parses one comparison, such as `power > 200` or `mode == "boot"`.
     private static func condition(
         _ name: String, _ comparison: Comparison, _ operand: String, at node: YAMLNode, in scope: FieldScope,
         _ reader: FormatReader
@@ -98,7 +97,7 @@ extension [VariableCondition] {
         return VariableCondition(name, comparison, .text(String(operand.dropFirst().dropLast())))
     }
 
-    /// Why a name is no variable, with those that there are.
+    /// The message that a name is not a variable, with the names of the variables.
     private static func problem(of name: String, _ scope: FieldScope) -> String {
         let known = scope.variables.names
         if scope.layout?.names.contains(name) == true {

@@ -1,12 +1,12 @@
 package import MynahCore
 package import MynahSupport
 
-/// A part of a device's own state: a number or a text.
+/// The value of a variable: a number or a text.
 package enum VariableValue: Hashable, Sendable {
     case number(Double)
-    /// A whole number that a `Double` does not hold; made by `whole`.
+    /// A whole number that is not exact as a `Double`; made by `whole`.
     case integer(Int)
-    /// A whole number that an `Int` does not hold.
+    /// A whole number that is too large for an `Int`.
     case unsigned(UInt64)
     case text(String)
 
@@ -15,7 +15,7 @@ package enum VariableValue: Hashable, Sendable {
         Int(exactly: Double(integer)) == integer ? .number(Double(integer)) : .integer(integer)
     }
 
-    /// The number that is nearest, or `nil` if it is a text.
+    /// The nearest `Double`, or `nil` for a text.
     package var number: Double? {
         switch self {
         case .number(let number): number
@@ -25,7 +25,7 @@ package enum VariableValue: Hashable, Sendable {
         }
     }
 
-    /// The number with all its digits, or `nil` if it is a text.
+    /// The exact number, or `nil` for a text.
     package var exact: ExactNumber? {
         switch self {
         case .number(let number): ExactNumber(number)
@@ -35,7 +35,7 @@ package enum VariableValue: Hashable, Sendable {
         }
     }
 
-    /// The value that JSON has, or `nil` if it is neither a finite number nor text.
+    /// Converts a JSON value, or returns `nil` if it is neither a finite number nor text.
     package init?(_ json: JSON) {
         switch json {
         case .integer(let integer): self = .whole(integer)
@@ -46,7 +46,7 @@ package enum VariableValue: Hashable, Sendable {
         }
     }
 
-    /// The value as JSON; a whole number without a fraction.
+    /// The value as JSON; a whole number is written without a fraction.
     package var json: JSON {
         switch self {
         case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
@@ -57,7 +57,7 @@ package enum VariableValue: Hashable, Sendable {
     }
 }
 
-/// A device's own state, which reactions, scenarios and tests change.
+/// A device's variables, which rules, scenarios and tests change.
 package struct Variables: Hashable, Sendable {
     private var values: [String: VariableValue] = [:]
 
@@ -68,10 +68,10 @@ package struct Variables: Hashable, Sendable {
     /// The names of the variables, in alphabetical order.
     package var names: [String] { values.keys.sorted() }
 
-    /// The value of a variable, or `nil` if the profile has none of this name.
+    /// The value of a variable, or `nil` if the profile has no variable with this name.
     package subscript(name: String) -> VariableValue? { values[name] }
 
-    /// Sets a variable that there is; returns whether its value has changed.
+    /// Sets an existing variable; returns whether its value has changed.
     package mutating func set(_ name: String, to value: VariableValue) -> Bool {
         guard let old = values[name], old != value else { return false }
         values[name] = value

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// `variables:`, numbers and texts by names that the user chooses.
+/// The section `variables:`: numbers and texts by names that the user chooses.
 enum VariablesSection {
     static var schema: Schema {
         .map(
@@ -41,7 +41,7 @@ enum VariablesSection {
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    /// A number, or text.
+    /// Parses a number or a text.
     private static func variable(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> VariableValue? {
         guard let text = reader.text(node, "the variable \(name)") else { return nil }
         guard node.scalar?.isPlain == true else { return self.text(text, name, at: node, reader) }
@@ -57,9 +57,9 @@ enum VariablesSection {
         return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
     }
 
-    /// The number in a text, or `nil` if it is no number.
+    /// Parses the number in a text, or returns `nil` if it is not a number.
     ///
-    /// Notes a number that would be rounded.
+    /// Reports a number that would be rounded.
     fileprivate static func number(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
@@ -69,7 +69,7 @@ enum VariablesSection {
         return VariableValue(written: text)
     }
 
-    /// A text of a variable, or `nil` if it is too long.
+    /// Checks a text for a variable; `nil` if it is too long.
     fileprivate static func text(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
@@ -84,8 +84,8 @@ enum VariablesSection {
 }
 
 extension VariableValue {
-    /// The reason for which the number in a text cannot be kept unchanged, as a sentence without its full
-    /// stop, or `nil` if it can, or if the text is no number.
+    /// The reason that the number in a text would be rounded, as a sentence without its full stop,
+    /// or `nil` if it would not, or if the text is not a number.
     package static func problem(of text: String) -> String? {
         let text = text.trimmed
         if let problem = WholeDigits.problem(of: text) { return problem }
@@ -93,7 +93,7 @@ extension VariableValue {
         return "the number \(text.prefix(40)) is beyond ±\(Double.greatestFiniteMagnitude)"
     }
 
-    /// A number without a unit, or `nil` if the text is no such number.
+    /// Parses a number without a unit, or returns `nil`.
     package init?(written text: String) {
         guard let written = WrittenNumber(text), written.unit == nil else { return nil }
         self =
@@ -103,19 +103,19 @@ extension VariableValue {
 }
 
 extension WrittenNumber {
-    /// The number of a text that has no unit.
+    /// Parses a number without a unit as an exact number.
     static func decimal(_ text: String) -> ExactNumber? {
         WrittenNumber(text).flatMap { $0.unit == nil ? $0.exact : nil }
     }
 
-    /// The number with all its digits.
+    /// The exact number.
     private var exact: ExactNumber {
         integer.map { ExactNumber($0) } ?? unsigned.map { ExactNumber($0) } ?? ExactNumber(number)
     }
 }
 
 extension [Reaction.Change] {
-    /// Variables that a rule or a step of a scenario sets, to constants or to names in the scope.
+    /// Parses the variables that a rule or a step of a scenario sets, to constants or to names in the scope.
     static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> [Reaction.Change] {
         let known = scope.variables.names
         return reader.members(node, "set").compactMap { key, value in

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// A comparison by size as written in a profile, as in `{">=": 60}`.
+/// An order comparison as written in a profile, as in `{">=": 60}`.
 struct WrittenComparison {
     let comparison: Comparison
     /// The sign's place.
@@ -8,7 +8,7 @@ struct WrittenComparison {
     /// The operand.
     let value: YAMLNode
 
-    /// The comparisons in a mapping, of which it needs one.
+    /// Parses the comparisons in a mapping, of which at least one is needed.
     static func read(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> [WrittenComparison] {
         let members = reader.members(node, name)
         if members.isEmpty { reader.error(at: node, "\(name) needs a comparison, as in {\">=\": 60}") }

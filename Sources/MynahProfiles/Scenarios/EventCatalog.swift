@@ -1,11 +1,11 @@
-/// The events that a device reports: the part of a profile that each needs, and the fields that it may have.
+/// The events of a device: for each, the part of a profile that it needs, and the fields that it can have.
 ///
-/// The catalog is made from `EventTable`. `check` reads it, because a step that waits for an event that never
-/// happens would wait for ever.
+/// The catalog is generated from `EventTable`. `check` uses it, because a step that waits for an impossible
+/// event would wait for ever.
 package enum EventCatalog {
-    /// The part of a profile without which an event never happens.
+    /// The part of a profile without which an event cannot happen.
     enum Need: Hashable, Sendable {
-        /// Any device may report it.
+        /// Every device can report the event.
         case nothing
         /// The event cannot happen in a scenario.
         case never(String)
@@ -28,7 +28,8 @@ package enum EventCatalog {
         /// The device has an attribute that allows this use.
         case attribute(AttributeUse)
 
-        /// Whether the attribute of the event belongs to the device that an app connects to.
+        /// Whether the event concerns an attribute of a device that the app connects to, and not the device's
+        /// own.
         var isOfCentral: Bool {
             switch self {
             case .central, .connection, .centralRead, .centralSubscription, .centralWrite: true
@@ -37,7 +38,7 @@ package enum EventCatalog {
         }
     }
 
-    /// A use of an attribute by a central.
+    /// A kind of access to an attribute by a central.
     enum AttributeUse: String, Hashable, Sendable {
         case any, read, write, update, indicate, ask
     }
@@ -48,13 +49,13 @@ package enum EventCatalog {
         let fields: Set<String>
     }
 
-    /// The entry of an event, or `nil` if there is no event of this name.
+    /// The entry of an event, or `nil` if there is no event with this name.
     static func entry(_ name: String) -> Entry? { entries[name] }
 
     /// The names of all events, in the order in which the documentation lists them.
     package static let names = EventTable.rows.map(\.name.rawValue)
 
-    /// The fields of an event, without those of its value.
+    /// The fields of an event, without the decoded fields of its value.
     package static func fields(of name: String) -> Set<String> { entries[name]?.fields ?? [] }
 
     private static let entries = Dictionary(

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The steps `await` and `expect`, which wait for an event; their other keys are fields of the event.
+/// Parses the steps `await` and `expect`, which wait for an event; their other keys are fields of the event.
 struct EventStepSection {
     static let awaited = Field("await", .event, isRequired: true, doc: "The event.")
     static let expected = Field("expect", .event, isRequired: true, doc: "The event.")
@@ -18,16 +18,16 @@ struct EventStepSection {
         ]
     }
 
-    /// The fields of the event.
+    /// The schema for the event's fields.
     ///
-    /// Keys of other steps are no fields.
+    /// Keys of other steps are not allowed as fields.
     private static func others(_ word: String) -> Schema.Others {
         let events = ["fault", "app", word]
         let words = Schema.words(StepSection.words.filter { !events.contains($0) })
         return .init(names: Schema([.init("not", words.json)]), values: .ref("eventField"))
     }
 
-    /// A value of a field of an event, or comparisons with it.
+    /// The schema for the value of a field, or for comparisons with it.
     static var fieldSchema: Schema {
         .anyOf([.types("string", "number", "boolean", "null"), Schema([.init("type", "object")])])
     }
@@ -82,7 +82,7 @@ struct EventStepSection {
 
     private typealias Event = (name: String, entry: EventCatalog.Entry)
 
-    /// A field of an event as a match has it.
+    /// Parses a field of an event, and converts it to the form of a match.
     private func field(
         _ key: YAMLNode, _ name: String, _ value: YAMLNode, of event: Event, _ step: String
     ) -> JSON? {
@@ -134,7 +134,7 @@ struct EventStepSection {
         return .string(pattern)
     }
 
-    /// A value that a field equals, or comparisons with numbers.
+    /// Parses the value that a field must equal, or comparisons with numbers.
     private func comparable(_ node: YAMLNode, _ name: String) -> JSON? {
         guard case .mapping = node else { return reader.text(node, name).map { .string($0) } }
         return .object(
@@ -149,7 +149,7 @@ struct EventStepSection {
             })
     }
 
-    /// Checks the names of a value's fields, if it is known which value it is.
+    /// Checks the names of the fields of a value, if the value's attribute is known.
     private func checkFields(_ node: YAMLNode, of attribute: YAMLNode?, _ event: Event) {
         guard let text = attribute?.scalar?.string, let name = try? AttributeName(parsing: text),
             let layouts = scope.layouts(of: name, isOwn: !event.entry.need.isOfCentral)
@@ -169,7 +169,7 @@ struct EventStepSection {
         }
     }
 
-    /// Notes comparisons of a field that hold in no layout of its value.
+    /// Reports comparisons of a field that cannot hold in any layout of its value.
     private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldRange]) {
         var comparisons = [(Comparison.equal, node)]
         if case .mapping(let mapping) = node {
@@ -201,7 +201,7 @@ struct EventStepSection {
         if let problem = problem(of: attribute, event) { reader.error(at: attribute, problem) }
     }
 
-    /// Why there is no such event of an attribute, or `nil` if there may be.
+    /// The reason that no such event of an attribute can happen, or `nil` if one can.
     private func problem(of node: YAMLNode, _ event: Event) -> String? {
         guard let text = node.scalar?.string else { return nil }
         guard !text.hasPrefix("@") else {
@@ -236,7 +236,7 @@ struct EventStepSection {
 }
 
 extension EventCatalog.Entry {
-    /// `true` if the event may be about an attribute.
+    /// `true` if the event can concern an attribute.
     var hasAttribute: Bool { fields.contains("characteristic") }
 }
 

@@ -1,13 +1,13 @@
 package import MynahSupport
 
 extension Profile {
-    /// Steps that the device plays, and the events that it expects meanwhile: a test in a file.
+    /// Steps that the device plays, and the events that it expects in between: a test in a file.
     package struct Scenario: Hashable, Sendable {
-        /// The scenario's name, which no other scenario of the profile has.
+        /// The scenario's name, which is unique in the profile.
         package var name: String
-        /// At least one step.
+        /// The steps, at least one.
         package var steps: [ScenarioStep]
-        /// The position of its declaration.
+        /// The position of the scenario's declaration.
         package var mark: SourceMark
     }
 }
@@ -16,23 +16,23 @@ extension Profile {
 package struct ScenarioStep: Hashable, Sendable {
     /// An effect of a step, or its condition.
     package enum Action: Hashable, Sendable {
-        /// Waits for an event, without a limit if `within` is `nil`.
+        /// Wait for an event, without a time limit if `within` is `nil`.
         case await(ScenarioEvent, within: Duration?)
-        /// Waits for an event, which has to happen within this time.
+        /// Wait for an event, which must happen within this time.
         case expect(ScenarioEvent, within: Duration)
         /// Waits.
         case after(Duration)
-        /// Sets variables, to constants or to other variables.
+        /// Set variables, to constants or to other variables.
         case set([Reaction.Change])
-        /// Turns a fault on or off.
+        /// Turn a fault on or off.
         case fault(String, isOn: Bool)
-        /// Changes the state of the app, by the word that the command line has for it.
+        /// Change the state of the app; the text is the word for the transition on the command line.
         case app(String)
         /// Ends the scenario.
         case end(isPass: Bool)
     }
 
-    /// The step as written, on one line and without braces.
+    /// The step as written, but on one line and without braces.
     package var text: String
     package var action: Action
 
@@ -40,10 +40,10 @@ package struct ScenarioStep: Hashable, Sendable {
     static let usualLimit = Duration.seconds(5)
 }
 
-/// The events that a step waits for.
+/// The description of the events that a step waits for.
 package struct ScenarioEvent: Hashable, Sendable {
     /// The name of the event.
     package var name: String
-    /// The match as one JSON object, as requests of the control API have it.
+    /// The match as one JSON object, in the form of the control API.
     package var match: JSON
 }

@@ -3,13 +3,13 @@ import MynahFaults
 import MynahSupport
 import MynahValues
 
-/// The device that scenarios are declared for.
+/// The device for which scenarios are declared.
 struct ScenarioScope {
     let profile: Profile
     let tree: AttributeTree
-    /// Whether all of its attributes are known; if not, a name that leads nowhere may be right.
+    /// Whether all attributes of the device are known; otherwise an unknown name may be valid.
     let isWhole: Bool
-    /// Whether all of its faults are known.
+    /// Whether all faults of the device are known.
     let hasAllFaults: Bool
 
     init(_ profile: Profile, isWhole: Bool, hasAllFaults: Bool) {
@@ -19,7 +19,7 @@ struct ScenarioScope {
         tree = profile.attributeTree
     }
 
-    /// The words for the steps of an app's life, as on the command line.
+    /// The words for an app's transitions, as on the command line.
     static let transitions = [
         "foreground", "background", "suspended", "terminated", "quit", "memoryPressure", "crash",
     ]
@@ -30,7 +30,7 @@ struct ScenarioScope {
 
     // MARK: Events
 
-    /// Why an event never happens, or `nil` if it may.
+    /// The reason that an event can never happen, or `nil` if it can.
     func problem(with need: EventCatalog.Need) -> String? {
         switch need {
         case .nothing: nil
@@ -62,7 +62,7 @@ struct ScenarioScope {
         peripherals.contains(where: isThere) ? nil : "the app \(what)"
     }
 
-    /// Why an event of a device's attribute never happens, or `nil` if it may.
+    /// The reason that an event of an attribute can never happen, or `nil` if it can.
     func problem(with need: EventCatalog.Need, of name: AttributeName) -> String? {
         let names: [AttributeName]
         let verb: String
@@ -82,12 +82,12 @@ struct ScenarioScope {
         return isUsed ? nil : "the app \(verb) no \(name.text)"
     }
 
-    /// Why an event of the device's own attribute can never happen, or `nil` if it can.
+    /// The reason that an event of one of the device's own attributes can never happen, or `nil` if it can.
     func problem(with use: EventCatalog.AttributeUse, at position: AttributeTree.Position) -> String? {
         uses(at: position).contains(use) ? nil : "it does not have \(Self.property(use))"
     }
 
-    /// The property that an attribute needs for a use.
+    /// The property that an attribute needs for a kind of access.
     private static func property(_ use: EventCatalog.AttributeUse) -> String {
         switch use {
         case .any: "a property"
@@ -101,9 +101,9 @@ struct ScenarioScope {
 
     // MARK: Attributes
 
-    /// The layouts that the value of an attribute may have, none if there is no layout for it.
+    /// The layouts that the value of an attribute can have; empty if it has none.
     ///
-    /// Returns `nil` if it is not known which attribute it is. An event of a central has the SIG's layout.
+    /// Returns `nil` if the attribute is not known. In events of a central, values have the SIG's layout.
     func layouts(of name: AttributeName, isOwn: Bool) -> [ValueLayout]? {
         guard isOwn else {
             return name.types.sorted { $0.description < $1.description }
@@ -117,7 +117,7 @@ struct ScenarioScope {
         return characteristic.layout.map { [$0] } ?? []
     }
 
-    /// The uses of each attribute.
+    /// The possible kinds of access to each attribute.
     private var uses: [Set<EventCatalog.AttributeUse>] {
         profile.services.indices.flatMap { service in
             let characteristics = profile.services[service].characteristics
@@ -145,7 +145,7 @@ struct ScenarioScope {
         return uses
     }
 
-    /// The device's characteristic or descriptor with the nearest name.
+    /// The nearest name of a characteristic or descriptor of the device.
     func nearest(to text: String) -> String? {
         var names: [String] = []
         for service in tree.services.indices {

@@ -14,7 +14,7 @@ enum ScenarioSection {
 
     private static let example = "as in steps: [{await: subscribed}, {after: 5 s}]"
 
-    /// The scenarios of a device.
+    /// Parses the scenarios of a device.
     static func list(
         _ node: YAMLNode, in scope: ScenarioScope, _ reader: FormatReader
     ) -> [Profile.Scenario] {
@@ -61,7 +61,7 @@ enum ScenarioSection {
     }
 }
 
-/// A step of a scenario.
+/// Parses a step of a scenario.
 struct StepSection {
     static let after = Field("after", .duration(.microseconds(1)), isRequired: true, doc: "Waits.")
     static let set = Field(
@@ -75,14 +75,14 @@ struct StepSection {
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
         doc: "Ends the scenario with this result.")
-    /// The steps that wait for no event, by their first keys.
+    /// The tables of steps that do not wait for an event, by their first keys.
     static let plainTables: [Section] = [[after], [set], [fault, off], [app], [end]].map { fields in
         Section("step", what: "a step with \(fields.first?.name ?? "")", fields)
     }
-    /// The keys of a step, which has exactly one of them.
+    /// The keys that begin a step, of which each step has exactly one.
     static let words = EventStepSection.words + plainTables.compactMap(\.keys.first)
 
-    /// A step that waits for an event has fields of the event too.
+    /// The schema of a step; a step that waits for an event also has fields of the event.
     static var schema: Schema {
         .oneOf((EventStepSection.tables + plainTables).map(\.schema))
             .described("A step: one of \(words.joined(separator: ", "))")
@@ -91,7 +91,7 @@ struct StepSection {
     let reader: FormatReader
     let scope: ScenarioScope
 
-    /// One step, or `nil` if something in it is wrong.
+    /// Parses a step, or returns `nil` if something in it is invalid.
     func read(_ node: YAMLNode) -> ScenarioStep? {
         guard case .mapping(let mapping) = node else {
             reader.error(
@@ -118,7 +118,7 @@ struct StepSection {
         return ScenarioStep(text: Self.text(mapping), action: action)
     }
 
-    /// The table of the step that the first known word begins.
+    /// The table of the step for the first known word among `words`.
     private static func table(of words: [String]) -> Section? {
         for word in words {
             if let table = plainTables.first(where: { $0.keys.first == word }) { return table }
@@ -126,7 +126,7 @@ struct StepSection {
         return nil
     }
 
-    /// The step on one line, as a person would write it.
+    /// The step on one line, in the form in which a person would write it.
     private static func text(_ node: YAMLNode.Mapping) -> String {
         node.map { "\($0.key.scalar?.string ?? ""): \(text($0.value))" }.joined(separator: ", ")
     }
@@ -139,7 +139,7 @@ struct StepSection {
         }
     }
 
-    /// A step that waits for no event.
+    /// Parses a step that does not wait for an event.
     private func plainStep(_ node: YAMLNode, _ table: Section) -> ScenarioStep.Action? {
         let word = table.keys.first ?? ""
         var refused = Dictionary(
@@ -185,7 +185,7 @@ enum ScenarioResult: String, CaseIterable {
 }
 
 extension ScenarioScope {
-    /// The name of a fault of the profile.
+    /// Parses the name of a fault of the profile.
     func fault(_ node: YAMLNode, _ reader: FormatReader) -> String? {
         guard let name = reader.text(node, "fault") else { return nil }
         guard !faults.contains(name), hasAllFaults else { return name }

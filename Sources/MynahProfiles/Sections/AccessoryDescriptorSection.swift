@@ -1,6 +1,6 @@
 import MynahCore
 
-/// An entry of `accessorySetup:` of an app (ASDiscoveryDescriptor).
+/// An entry of the section `accessorySetup:` of an app (ASDiscoveryDescriptor).
 enum AccessoryDescriptorSection {
     static let serviceUUID = Field(
         "serviceUUID", .uuid(of: .service),
@@ -20,7 +20,7 @@ enum AccessoryDescriptorSection {
             .required([serviceUUID.name]), .required([companyIdentifier.name]),
         ]).members)
 
-    /// The descriptors of an app; the list is not empty.
+    /// Parses the descriptors of an app; the list must not be empty.
     static func list(_ node: YAMLNode, _ reader: FormatReader) -> [Profile.App.AccessoryDescriptor] {
         let elements = reader.elements(node, "accessorySetup")
         if case .sequence = node, elements.isEmpty {

@@ -105,7 +105,7 @@ enum AppSection {
         return app
     }
 
-    /// Hints at events after which this version of iOS does not relaunch a restorable app, although another
+    /// Reports events after which this version of iOS does not relaunch a restorable app, although another
     /// version does.
     static func checkRelaunch(
         of app: Profile.App, at mark: SourceMark?, _ centrals: [Profile.Central], _ reader: FormatReader
@@ -126,7 +126,7 @@ enum AppSection {
         reader.hint(at: mark, "iOS \(app.iOS) does not relaunch an app after \(causes)\(exception)")
     }
 
-    /// Notes the features that an app with AccessorySetupKit does not have.
+    /// Reports features that an app with AccessorySetupKit cannot use.
     ///
     /// The version of iOS may be that of its phone.
     static func checkAccessorySetup(
@@ -179,9 +179,9 @@ enum AppSection {
 }
 
 extension Kind<String> {
-    /// The name of a manager for state preservation.
+    /// The identifier of a manager for state preservation.
     ///
-    /// A wrong name is noted, and read all the same.
+    /// An invalid identifier is reported, but still used.
     static var restoreIdentifier: Kind {
         Kind("text", .ref("text")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -59,7 +59,7 @@ enum DescriptorSection {
     }
 }
 
-/// `permissions:` of a characteristic or a descriptor.
+/// The section `permissions:` of a characteristic or a descriptor.
 enum PermissionsSection {
     static let read = Field("read", called: "permission", .permission, doc: "To read it.")
     static let write = Field("write", called: "permission", .permission, doc: "To write it.")
@@ -97,7 +97,7 @@ extension Kind<SecurityRequirement> {
     }
 }
 
-/// `errors:` of a characteristic.
+/// The section `errors:` of a characteristic.
 enum ErrorsSection {
     static let read = Field(
         "read", called: "an ATT error", .code,

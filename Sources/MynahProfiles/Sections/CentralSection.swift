@@ -1,6 +1,6 @@
 import MynahCore
 
-/// `central:`, one manager of an app or a list of several.
+/// The section `central:`, with one manager of an app or a list of several.
 struct CentralSection {
     static let restoreIdentifier = Field(
         "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
@@ -36,7 +36,7 @@ struct CentralSection {
     }
 
     let app: Profile.App
-    /// The identifiers of the app's other managers.
+    /// The identifiers of the app's other managers, which cannot be used again.
     private var taken: Set<String>
 
     static func read(
@@ -98,7 +98,7 @@ struct CentralSection {
         return central
     }
 
-    /// Ways that are tried one after the other; those in a list are tried at once.
+    /// Parses the ways to connect again: one after the other, and those in a list at once.
     private static func reconnect(
         _ node: YAMLNode, hasScan: Bool, _ reader: FormatReader
     ) -> [[ReconnectWay]] {
@@ -120,7 +120,7 @@ struct CentralSection {
     }
 }
 
-/// `connectionEvents:` of a central manager.
+/// The section `connectionEvents:` of a central manager.
 enum ConnectionEventsSection {
     static let services = Field(
         "services", .services(),
@@ -142,7 +142,7 @@ enum ConnectionEventsSection {
     }
 }
 
-/// `scan:` of a central manager.
+/// The section `scan:` of a central manager.
 enum ScanSection {
     static let services = Field(
         "services", .services(), doc: "Left out: every device, in the foreground; none in the background.")

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// To whom values are sent that are not sent to subscribers alone.
+/// The words for sending values without a subscription.
 enum SubscriptionWord: String, CaseIterable {
     case none, always
 
@@ -61,7 +61,7 @@ struct CharacteristicSection {
     /// The UUID, or `nil` if it is missing or invalid.
     private let uuid: BluetoothUUID?
 
-    /// A characteristic, and its rules to be read when all attributes are known.
+    /// Parses a characteristic; its rules are parsed after all attributes are known.
     static func read(
         _ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader
     ) -> (characteristic: Profile.Characteristic, rules: YAMLNode?)? {
@@ -176,7 +176,7 @@ struct CharacteristicSection {
         return asked
     }
 
-    /// Why a test is never asked for a request, or `nil` if it may be.
+    /// The reason that a test can never be asked to answer a kind of request, or `nil` if it can.
     private func problem(of access: AskedAccess, _ word: String) -> String? {
         let properties = result.properties
         let error: ATTError?
@@ -229,7 +229,8 @@ struct CharacteristicSection {
         }
     }
 
-    /// Vol 3, Part G, 3.3.3.1 and 3.3.3.2.
+    /// Reports a descriptor that is declared twice, and the property `writableAuxiliaries` without a writable
+    /// user description (Vol 3, Part G, 3.3.3.1 and 3.3.3.2).
     private func checkAuxiliaries() {
         var seen: Set<BluetoothUUID> = []
         for descriptor in result.descriptors {
@@ -253,7 +254,7 @@ struct CharacteristicSection {
 }
 
 extension Fields {
-    /// Notes a value of a characteristic or a descriptor that is longer than its maximum length.
+    /// Reports a value of a characteristic or a descriptor that is longer than its maximum length.
     func checkLength(_ count: Int, _ maximum: Int, _ reader: FormatReader) {
         guard count > maximum else { return }
         let isSaid = self[CharacteristicSection.maxLength] != nil
@@ -264,14 +265,14 @@ extension Fields {
 }
 
 extension Kind<[PlacedWord]> {
-    /// Properties of a characteristic or a descriptor.
+    /// The properties of a characteristic or a descriptor.
     static func properties(_ names: [String]) -> Kind {
         .words(names, each: "property", atLeast: 1) { "the property \($0) is repeated" }
     }
 }
 
 extension CharacteristicProperties {
-    /// The properties with these names.
+    /// Makes the set of properties with these names.
     init(_ words: [PlacedWord]) {
         self = Self.named.reduce(into: []) { properties, named in
             if words.contains(where: { $0.word == named.name }) { properties.insert(named.property) }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// `connection:`, the connection parameters that an accessory requests.
+/// The section `connection:`, with the connection parameters that an accessory requests.
 enum ConnectionSection {
     static let interval = Field(
         "interval",
@@ -29,7 +29,7 @@ enum ConnectionSection {
         doc: "The longest interval.")
     static let intervals = Section("intervals", what: "an interval", [min, max])
 
-    /// Reads a range of connection parameters; returns `nil`, and notes an issue, if no device requests it.
+    /// Parses a range of connection parameters; reports one that a device cannot request, and returns `nil`.
     static func read(
         _ node: YAMLNode, isApp: Bool, _ reader: FormatReader
     ) -> Profile.ParameterRequest? {
@@ -62,7 +62,7 @@ enum ConnectionSection {
         return Profile.ParameterRequest(wanted: wanted, delay: delay)
     }
 
-    /// The shortest and the longest interval, in units of 1.25 ms.
+    /// Parses the shortest and the longest interval, in units of 1.25 ms.
     private static func intervals(
         of node: YAMLNode, _ reader: FormatReader
     ) -> (min: UInt16, max: UInt16)? {
@@ -86,7 +86,7 @@ enum ConnectionSection {
 }
 
 extension FormatReader {
-    /// How many units a duration is; `nil` if it is no whole number of them, which is noted.
+    /// The number of units in a duration, or `nil` if it is not a whole number, which is reported.
     fileprivate func count(
         of unit: Duration, in duration: Duration, _ what: String, at node: YAMLNode?
     ) -> UInt16? {
@@ -102,6 +102,6 @@ extension FormatReader {
 }
 
 extension Kind<Duration> {
-    /// A connection interval (Core Specification, Vol 6, Part B, 4.5.1).
+    /// The format of a connection interval (Core Specification, Vol 6, Part B, 4.5.1).
     fileprivate static var connectionInterval: Kind { duration(.microseconds(7500), atMost: .seconds(4)) }
 }

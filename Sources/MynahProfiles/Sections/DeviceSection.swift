@@ -34,7 +34,7 @@ struct DeviceSection {
 }
 
 extension Kind<UInt16> {
-    /// A number or the SIG's name; 0 if it is neither, which is noted.
+    /// A GAP appearance: its number or its SIG name; 0 if it is neither, which is reported.
     static var appearance: Kind {
         Kind(
             "a name of the SIG's, or 0 to 65535",
@@ -98,7 +98,7 @@ struct SecuritySection {
 }
 
 extension Kind<UInt32> {
-    /// Six digits, those in front may be zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
+    /// A passkey of six digits, which may begin with zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
     fileprivate static var passkey: Kind {
         let digits = Schema.types("integer", "string", pattern: "^[0-9]{1,6}$").with([
             .init("minimum", .integer(0)), .init("maximum", .integer(999_999)),

@@ -1,15 +1,17 @@
-/// Puts included services before the services that include them, and keeps the order of the file otherwise.
+/// Orders services so that included services come before those that include them; otherwise the order of the
+/// file is kept.
 ///
-/// Services of one UUID keep the file's order, so that `180F~2` is the same one in the file and on the air.
+/// Services with the same UUID keep the order of the file, so that `180F~2` is the same service in the file
+/// and on the air.
 struct IncludeOrder {
     private enum State { case open, entered, placed }
 
     let targets: [[Int]]
-    /// The services that must precede each service: the previous one with its UUID, and those that it
-    /// includes.
+    /// The services that must come before each service: the previous one with the same UUID, and the included
+    /// ones.
     private let earlier: [[Int]]
     private(set) var order: [Int] = []
-    /// The members of a cycle if one was found, with the first one again at the end.
+    /// The services of a cycle if one was found; the first one is repeated at the end.
     private(set) var cycle: [Int] = []
     private var states: [State]
 
@@ -19,9 +21,9 @@ struct IncludeOrder {
         states = Array(repeating: .open, count: targets.count)
     }
 
-    /// Places a service and all that precede it; returns `false` if there is a cycle.
+    /// Adds a service after all that must come before it; returns `false` if there is a cycle.
     ///
-    /// The way down is kept by hand: a chain can be longer than the stack is deep.
+    /// This is not recursive, because a chain of services can be longer than the stack allows.
     mutating func place(_ index: Int) -> Bool {
         var way: [(service: Int, next: Int)] = []
         func enter(_ service: Int, _ order: inout IncludeOrder) {

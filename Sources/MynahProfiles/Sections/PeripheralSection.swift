@@ -1,6 +1,6 @@
 import MynahCore
 
-/// An entry of `peripherals:`, one device of a central manager.
+/// An entry of the section `peripherals:`, for one device of a central manager.
 enum PeripheralSection {
     typealias Peripheral = Profile.Central.Peripheral
 
@@ -81,7 +81,7 @@ enum PeripheralSection {
     }
 }
 
-/// `match:` of a peripheral.
+/// The section `match:` of a peripheral.
 enum MatchSection {
     static let services = Field("services", .services(), doc: "The services that the device advertises.")
     static let localName = Field("localName", .text, doc: "Its whole local name.")
@@ -98,7 +98,7 @@ enum MatchSection {
     }
 }
 
-/// `connect:` of a peripheral.
+/// The section `connect:` of a peripheral.
 enum ConnectSection {
     static let notifyOnConnection = Field(
         "notifyOnConnection", .bool, doc: "An alert if it is connected while the app is suspended.")
@@ -114,7 +114,7 @@ enum ConnectSection {
         "connect",
         [notifyOnConnection, notifyOnDisconnection, notifyOnNotification, startDelay, autoReconnect])
 
-    /// Reads the options of the connection; returns `nil` for `never`.
+    /// Parses the options of the connection; returns `nil` for `never`.
     static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
         var connection = ConnectOptions()
@@ -153,7 +153,7 @@ enum ConnectSection {
     }
 }
 
-/// An entry of `write:` of a peripheral.
+/// An entry of the section `write:` of a peripheral.
 enum WriteSection {
     static let to = Field("to", .characteristic, isRequired: true, doc: "The characteristic.")
     static let value = Field(
@@ -189,7 +189,7 @@ enum WriteSection {
 }
 
 extension Kind<Int> {
-    /// A received signal strength is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
+    /// The format of an RSSI, which is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
     fileprivate static var signalStrength: Kind {
         parsed(
             "-127 dBm to 20 dBm", .types("string", pattern: "^ *[+-]?[0-9]{1,3} +dBm *$"),

@@ -3,9 +3,10 @@ import MynahSupport
 
 /// The section `phone`: the phone that an app is on.
 ///
-/// The apps of one phone have to describe it alike (`Profile.PhoneDescription.differences(from:)`).
+/// The profiles of all apps on one phone must describe it identically
+/// (`Profile.PhoneDescription.differences(from:)`).
 enum PhoneSection {
-    /// The model that a phone has if a profile names none.
+    /// The default model of a phone.
     static let usualModel = "iPhone15,2"
 
     // In UTF-8, so that its folder in a state directory has a name of its own.
@@ -85,7 +86,7 @@ enum PhoneSection {
         return phone
     }
 
-    /// Returns `false` if there is no name that could be used, and there should be.
+    /// Parses the name; returns `false` if the name is missing or invalid.
     private static func readName(
         into phone: inout Profile.PhoneDescription, _ fields: Fields, _ reader: FormatReader
     ) -> Bool {
@@ -107,9 +108,10 @@ enum PhoneSection {
         return true
     }
 
-    /// The version of iOS is the app's and the phone's; a profile may write it in either place.
+    /// Combines the settings of the app and the phone; a profile may write the version of iOS in either
+    /// section.
     ///
-    /// The TX power and the Nearby Info are the phone's, which its app's advertisement has.
+    /// The TX power and the Nearby Info belong to the phone, and appear in its app's advertisement.
     static func merge(
         _ phone: Profile.PhoneDescription?, into app: inout Profile.App?, _ reader: FormatReader
     ) {
@@ -125,7 +127,7 @@ enum PhoneSection {
 }
 
 extension PhoneSection {
-    /// Notes when the Nearby Info is on the air, and the assumptions about it.
+    /// Reports when the Nearby Info is advertised, and the assumptions about that.
     private static func note(
         _ phone: Profile.PhoneDescription?, _ app: Profile.App?, _ reader: FormatReader
     ) {
@@ -145,7 +147,7 @@ extension PhoneSection {
     }
 }
 
-/// An entry of `phone.notifications`.
+/// An entry of the list `phone.notifications`.
 enum PhoneNotificationSection {
     static let app = Field(
         "app", .phoneText(1...128, isName: true),
@@ -273,7 +275,8 @@ enum PhoneMediaSection {
 }
 
 extension Kind<String> {
-    /// A text that a phone sends; its length is in bytes, and only one that has lines may have their ends.
+    /// The format of a text on a phone; its length is in bytes, and only with `hasLines` it may contain line
+    /// breaks.
     fileprivate static func phoneText(
         _ bytes: ClosedRange<Int>, hasLines: Bool = false, isName: Bool = false
     ) -> Kind {
@@ -297,7 +300,7 @@ extension Kind<String> {
 }
 
 extension Kind<Int64> {
-    /// A date and a time, in seconds since 1970.
+    /// A date and a time, converted to seconds since 1970.
     fileprivate static var dateTime: Kind {
         parsed(
             "date and time", .types("string"), shape: "a date and a time, as in 2026-01-31T12:00:00",

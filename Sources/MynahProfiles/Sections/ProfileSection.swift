@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A profile: the sections at its top.
+/// The top level of a profile, with all its sections.
 enum ProfileSection {
     static let mynah = Field(
         "mynah", .version, missing: "mynah: 1 is missing; it is the version of the format",
@@ -136,7 +136,8 @@ enum ProfileSection {
         return profile
     }
 
-    /// iOS adds 2902, sends to subscribers, and cuts values.
+    /// Reports rules for sending values that are only for accessories: iOS adds the descriptor 0x2902 itself,
+    /// sends only to subscribers, and cuts values.
     private static func checkUpdates(_ services: [Profile.Service], _ reader: FormatReader) {
         for characteristic in services.flatMap(\.characteristics) {
             let marks = characteristic.marks
@@ -154,7 +155,7 @@ enum ProfileSection {
         }
     }
 
-    /// iOS refuses an app the services that it keeps for itself.
+    /// Reports services that iOS keeps for itself, and so refuses to publish for an app.
     private static func warnOfReserved(_ services: [Profile.Service], _ reader: FormatReader) {
         for service in services {
             guard let reserved = AppleServices.reserved(service.uuid) else { continue }
@@ -167,7 +168,7 @@ enum ProfileSection {
         }
     }
 
-    /// An app asks for a connection latency when a central subscribes.
+    /// Reports a connection latency that is never requested, because no central can subscribe.
     private static func warnOfLatency(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
         let hasUpdates = profile.services.flatMap(\.characteristics).contains {
             !$0.properties.isDisjoint(with: .anyUpdate)
@@ -181,7 +182,8 @@ enum ProfileSection {
             """)
     }
 
-    /// The identifier of `app` is that of its peripheral manager.
+    /// Reports a restore identifier of `app` that has no effect: it belongs to the peripheral manager, which
+    /// the profile does not have or which iOS does not preserve.
     private static func warnOfIdentifier(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
         guard app.restoreIdentifier != nil else { return }
         let mark = app.marks[AppSection.restoreIdentifier.name] ?? .start
@@ -249,7 +251,7 @@ enum ProfileSection {
 }
 
 extension Profile {
-    /// Reads the limits of an accessory's links.
+    /// Parses the limits for an accessory's links.
     fileprivate mutating func takeLimits(_ fields: Fields, _ reader: FormatReader) {
         typealias Keys = ProfileSection
         for (key, choice) in [(Keys.centrals, "how many centrals it takes"), (Keys.mtu, "the ATT_MTU")] {
@@ -262,7 +264,7 @@ extension Profile {
 }
 
 extension Kind<Void> {
-    /// The version of the format, of which there is one.
+    /// The version of the format; there is only one.
     fileprivate static var version: Kind {
         Kind("`1`", .constants([.integer(1), "1"])) { node, what, reader in
             guard let text = reader.text(node, what), text != "1" else { return }

@@ -39,10 +39,11 @@ struct ServicesSection {
     static let table = Section(
         "service", what: "a service",
         [uuid, use, omit, primary, includes, behavior, records, characteristics])
-    /// The records of a glucose meter that does not say how many.
+    /// The default number of records of a glucose meter.
     static let usualRecords = 10
 
-    /// A service with its own UUID, or one that uses another and may have less.
+    /// The schema of a service, which has its own UUID, or uses a shipped service and may then have fewer
+    /// keys.
     static var schema: Schema {
         let needsProperties = Schema.ref("characteristic").with(Schema.required(["properties"]).members)
         let whole = Field("characteristics", .node("", .list(of: needsProperties)), doc: characteristics.doc)
@@ -53,7 +54,7 @@ struct ServicesSection {
         ])
     }
 
-    /// The services, included ones before those that include them, and the rules of their characteristics.
+    /// The services in an order in which included ones come first, and the rules of their characteristics.
     struct Result {
         var services: [Profile.Service] = []
         var rules: [AttributeTree.Position: YAMLNode] = [:]
@@ -63,7 +64,7 @@ struct ServicesSection {
     private struct Entry {
         var service: Profile.Service
         var includes: [YAMLNode]
-        /// The rules of its characteristics.
+        /// The nodes of the rules of the service's characteristics.
         var reactions: [(characteristic: Int, node: YAMLNode)] = []
     }
 
@@ -88,8 +89,8 @@ struct ServicesSection {
         self.scope = scope
     }
 
-    /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F,
-    /// 3.2.2).
+    /// Reports services that need too many handles: a handle has 16 bits, and the radio's own services use
+    /// some (Core Specification, Vol 3, Part F, 3.2.2).
     private static func checkHandles(
         of services: [Profile.Service], at node: YAMLNode, _ reader: FormatReader
     ) {
@@ -162,7 +163,8 @@ struct ServicesSection {
 
     // MARK: Includes
 
-    /// Finds the included services of each service, and puts them before the services that include them.
+    /// Resolves the included services of each service, and orders the services so that included ones come
+    /// first.
     private func ordered() -> Result {
         let services = entries.map(\.service)
         var targets: [[Int]] = Array(repeating: [], count: services.count)
@@ -195,7 +197,7 @@ struct ServicesSection {
         return result(walk.order, targets: targets)
     }
 
-    /// The services in another order.
+    /// The services in a new order.
     private func result(_ order: [Int], targets: [[Int]]) -> Result {
         let position = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
         var result = Result()
@@ -230,7 +232,8 @@ struct ServicesSection {
             at: mark, "a service cannot include itself, and \(names.joined(separator: " includes "))")
     }
 
-    /// The service that an include names: a UUID or the SIG's name, with `~N` if the file has several of it.
+    /// Resolves the service that an include names: a UUID or the SIG's name, with `~N` if the file has
+    /// several of it.
     private static func includedService(
         _ node: YAMLNode, in positions: [BluetoothUUID: [Int]], _ reader: FormatReader
     ) -> Int? {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The services that a profile can use: each is the first service of the shipped profile of its name.
+/// The services that a profile can use: each is the first service of the shipped profile with its name.
 struct UsableServices {
     static let names = [
         "heart-rate", "battery", "device-information", "current-time", "health-thermometer", "glucose",
@@ -8,10 +8,10 @@ struct UsableServices {
         "nordic-uart",
     ]
 
-    /// The services that were used, by their names.
+    /// The nodes of the services that were used, by their names.
     private var nodes: [String: YAMLNode] = [:]
 
-    /// The YAML of a service, or `nil` if there is none of the name.
+    /// The YAML node of a service, or `nil` if there is no service with this name.
     private mutating func node(named name: String) -> YAMLNode? {
         if let node = nodes[name] { return node }
         guard let text = ProfileTemplates.text(named: name),
@@ -22,7 +22,7 @@ struct UsableServices {
         return nodes[name]
     }
 
-    /// The fields of a service, with those of the service that it uses.
+    /// The fields of a service, combined with those of the service that it uses.
     mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> Fields? {
         guard let own = reader.fields(node, ServicesSection.table) else { return nil }
         guard let use = own[ServicesSection.use] else {
@@ -77,7 +77,8 @@ struct UsableServices {
         characteristics.removeAll { characteristicUUID($0).map(omitted.contains) ?? false }
     }
 
-    /// The used characteristics with the keys that are written beside them, and then those that are new.
+    /// The characteristics of the used service, changed by the profile's own keys, and then the additional
+    /// ones.
     private static func merged(_ own: [YAMLNode], into used: [YAMLNode]) -> [YAMLNode] {
         var characteristics = used
         var open = used.map(characteristicUUID)
@@ -99,8 +100,7 @@ struct UsableServices {
 }
 
 extension Fields {
-    /// These fields, and the other fields that these do not have; `value` replaces the value of a key in
-    /// both.
+    /// These fields, and those of `other` that are missing here; `value` becomes the value of `key`.
     fileprivate func merged(into other: Fields, _ key: String, _ value: YAMLNode) -> Fields {
         let more = other.entries.filter { self[$0.key] == nil }
         let mark = entries.first { $0.key == key }?.mark ?? more.first { $0.key == key }?.mark
@@ -111,7 +111,7 @@ extension Fields {
 }
 
 extension Kind<String> {
-    /// The name of a service that Mynah provides.
+    /// The name of a service that a profile can use.
     static var usableService: Kind {
         let names = UsableServices.names
         return Kind(Words.codes(names), .words(names)) { node, what, reader in

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// `value:`, as bytes or by a generator; `FieldsSection` reads one that is written as fields.
+/// The section `value:` as bytes or as a generator; `FieldsSection` parses one that is written as fields.
 enum ValueSection {
     static let hex = Field(
         "hex", .bytes, isRequired: true,
@@ -12,9 +12,9 @@ enum ValueSection {
             an answer, names in braces are variables or further keys of the value, as in "counter {n}".
             """)
     static let base64 = Field("base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
-    /// The forms of bytes that do not change.
+    /// The keys of constant bytes.
     static let constants = [hex, text, base64]
-    /// The forms of a value: a value has exactly one of them, or only a layout.
+    /// The keys of a value, which has exactly one of them, or only a layout.
     static let forms = constants.map(\.name) + ["generate", FieldsSection.fields.name]
 
     /// The schema of bytes, and of each further form.
@@ -26,7 +26,7 @@ enum ValueSection {
                 .map(\.schema))
     }
 
-    /// The value of a generator's key `generate`.
+    /// The field for the key `generate` with the name of a generator.
     static func generate(_ name: String) -> Field<YAMLNode> {
         Field(
             "generate", .node("`\(name)`", Schema([.init("const", .string(name))])), isRequired: true,
@@ -68,7 +68,7 @@ enum ValueSection {
         return reader.fields(node, "a value", known: [form], refused: refused)?.read(field).map { .bytes($0) }
     }
 
-    /// Reads bytes that do not change; `message` is the error for a value that does.
+    /// Parses constant bytes; `message` is the error for a value that changes.
     static func constant(_ node: YAMLNode, else message: String, _ reader: FormatReader) -> [UInt8]? {
         switch read(node, reader) {
         case .bytes(let bytes)?: return bytes
@@ -95,7 +95,7 @@ enum ValueSection {
 }
 
 extension Kind<[UInt8]> {
-    /// Text is read as written, even if YAML reads it as a number or as null.
+    /// A text, parsed as written, even if YAML would interpret it as a number or as null.
     fileprivate static var utf8: Kind {
         Kind("text", .types("string", "number", "boolean", "null")) { node, what, reader in
             reader.scalar(node, what).map { Array($0.string.utf8) }
@@ -114,7 +114,7 @@ extension Kind<[UInt8]> {
         }
     }
 
-    /// Reads a value that does not change; `message` is the error for a value that does.
+    /// A constant value; `message` is the error for a value that changes.
     static func constantValue(else message: String) -> Kind {
         Kind("`value` without `generate` and `fields`", .ref("bytesValue")) { node, _, reader in
             ValueSection.constant(node, else: message, reader)

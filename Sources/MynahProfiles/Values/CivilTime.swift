@@ -2,10 +2,10 @@
 package enum CivilTime {
     /// The last second of the year 9999.
     package static let last: Int64 = 253_402_300_799
-    /// The first second of the year 1582, the first year of the SIG's dates.
+    /// The first second of the year 1582, the first year that the SIG's dates can have.
     package static let first: Int64 = -12_244_089_600
 
-    /// The days from 1970-01-01 to the day of a time, and the seconds since that day began.
+    /// Splits a time into the days since 1970-01-01, and the seconds since the day began.
     package static func split(_ time: Int64) -> (days: Int64, second: Int64) {
         let second = ((time % 86_400) + 86_400) % 86_400
         return ((time - second) / 86_400, second)
@@ -22,7 +22,7 @@ package enum CivilTime {
         return (yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, day)
     }
 
-    /// The seconds of a date and a time, or `nil` if the calendar does not have them or the year is not
+    /// The seconds since 1970 of a date and a time, or `nil` if the date does not exist or the year is not
     /// between 1582 and 9999.
     package static func seconds(
         _ year: Int64, _ month: Int64, _ day: Int64, _ hour: Int64, _ minute: Int64, _ second: Int64
@@ -52,7 +52,8 @@ package enum CivilTime {
             + "\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))"
     }
 
-    /// The seconds of such a text, with or without a Z, or `nil` if the text has another form.
+    /// The seconds since 1970 of a text such as `2026-01-01T00:00:00`, with or without a Z, or `nil` if the
+    /// text has another form.
     package static func seconds(of text: String) -> Int64? {
         let text = text.last == "Z" ? String(text.dropLast()) : text
         let parts = text.split(omittingEmptySubsequences: false) { "-T:".contains($0) }.map { Int64($0) }

@@ -2,27 +2,27 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The values that a field of a layout takes: their kind, and the limits and units of a number.
+/// The values that a field of a layout accepts: their kind, and the limits and units of a number.
 struct FieldRange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case integer(bits: Int, isSigned: Bool)
-        /// A float, whose largest number this is.
+        /// A floating-point number, with the largest value of its type.
         case float(name: String, largest: Double)
         case boolean, text, dateTime, bytes
     }
 
     var kind: Kind
-    /// Whether the field has any number of values.
+    /// Whether the field holds a list of values of any length.
     var isList = false
-    /// The names of the numbers from 0 on; an empty name is reserved.
+    /// The names of the numbers, counted from 0; an empty name is reserved.
     var names: [String] = []
     /// The unit of a number, or `nil` if it has none.
     var unit: String?
     var resolution = Resolution.one
-    /// The unit that a number can have instead.
+    /// The other unit in which a number may be written.
     var otherUnit: LayoutField.Unit?
 
-    /// The shape of the field with this name, or `nil` if the layout has none.
+    /// The shape of the field with this name, or `nil` if the layout has no such field.
     init?(_ name: String, in layout: ValueLayout) {
         for entry in layout.entries {
             if case .bits(_, let bits) = entry.kind {
@@ -66,7 +66,7 @@ struct FieldRange: Hashable, Sendable {
         isList = entry.count != .one && kind != .text && kind != .bytes
     }
 
-    /// `true` if the field takes a number.
+    /// `true` if the field holds a number.
     var isNumber: Bool {
         switch kind {
         case .integer, .float: true
@@ -74,7 +74,8 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The whole number itself, if the type has 64 bits and holds it: a `Double` has 53.
+    /// The exact whole number, if the type has 64 bits and the number is in its range; a `Double` has only 53
+    /// bits.
     func exact(_ written: WrittenNumber) -> FieldValue? {
         guard case .integer(bits: 64, let isSigned) = kind, step(in: nil) == 1, written.unit == nil else {
             return nil
@@ -83,8 +84,8 @@ struct FieldRange: Hashable, Sendable {
         return isSigned ? nil : written.unsigned.map { .unsigned($0) }
     }
 
-    /// The reason for which the comparison with a number holds for no integer of the type, or `nil` if it can
-    /// hold, or if the type is no integer.
+    /// The reason that a comparison can hold for no integer of the type, or `nil` if it can hold, or if the
+    /// type is not an integer.
     func problem(of name: String, _ comparison: Comparison, _ number: ExactNumber) -> String? {
         let holds = [nil, otherUnit?.name].contains { canBe(comparison, number.double, in: $0) }
         guard width != nil, !holds else { return nil }
@@ -94,7 +95,7 @@ struct FieldRange: Hashable, Sendable {
         return "\(name) is never \(sign)\(number.json.text): it is \(lower) to \(upper) (\(typeName))"
     }
 
-    /// Whether a comparison with a number can hold for an integer of the type, in a unit of the field.
+    /// Whether a comparison with a number, in a unit of the field, can hold for an integer of the type.
     private func canBe(_ comparison: Comparison, _ number: Double, in unit: String?) -> Bool {
         let limits = limits(in: unit)
         // The largest of 64 bits is in no `Double`, and rounded to the number after it.
@@ -120,20 +121,20 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The number that the integer 1 of the type means in a unit.
+    /// The number that the integer 1 of the type represents, in a unit.
     func step(in unit: String?) -> Double {
         let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
         let resolution = other?.resolution ?? resolution
         return Double(resolution.numerator) / Double(resolution.denominator)
     }
 
-    /// How many different integers the type has, or `nil` if it is no integer.
+    /// The number of different integers of the type, or `nil` if it is not an integer.
     var width: Double? {
         guard case .integer(let bits, _) = kind else { return nil }
         return Double(sign: .plus, exponent: bits, significand: 1)
     }
 
-    /// The numbers that the type holds, in a unit of the field.
+    /// The range of the type, in a unit of the field.
     func limits(in unit: String?) -> ClosedRange<Double> {
         let step = step(in: unit)
         switch kind {

@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Reads a value of one field of a layout.
+/// Parses a value of one field of a layout.
 struct FieldReader {
     private let reader: FormatReader
     let name: String
     let shape: FieldRange
 
-    /// A reader of a field of a layout, or `nil` if the layout has no field of this name.
+    /// Makes a reader for a field of a layout, or returns `nil` if the layout has no field with this name.
     init?(_ name: String, in layout: ValueLayout, _ reader: FormatReader) {
         guard let shape = FieldRange(name, in: layout) else { return nil }
         self.reader = reader
@@ -16,7 +16,7 @@ struct FieldReader {
         self.shape = shape
     }
 
-    /// A value that does not change, and its unit if that is not the field's first.
+    /// Parses a constant value, and its unit if that is not the field's first unit.
     func constant(_ node: YAMLNode) -> (value: FieldValue, unit: String?)? {
         switch shape.kind {
         case .boolean: return reader.bool(node, name).map { (.boolean($0), nil) }
@@ -71,7 +71,7 @@ struct FieldReader {
 
     /// Converts a number to the field's unit.
     ///
-    /// Also returns the other unit of the field if the number is in that one.
+    /// If the number is in the field's other unit, returns that unit too.
     func scaled(
         _ written: WrittenNumber, _ what: String, _ node: YAMLNode,
         in target: String? = nil, isDifference: Bool = false
@@ -103,7 +103,7 @@ struct FieldReader {
         unit == shape.otherUnit?.name && unit != shape.unit ? unit : nil
     }
 
-    /// Notes a number that the field's type does not hold; `unit` is `nil` for the field's first.
+    /// Reports a number outside the range of the field's type; `unit` is `nil` for the field's first unit.
     func noteIsOutside(
         _ what: String, _ text: String, _ limits: ClosedRange<Double>, _ unit: String?,
         at node: YAMLNode

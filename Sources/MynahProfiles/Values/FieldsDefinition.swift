@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 package import MynahValues
 
-/// A value made of fields, of which at least one changes from tick to tick.
+/// A value composed of fields, at least one of which changes.
 struct FieldsDefinition: GeneratorDefinition, Hashable {
     /// The content of a field.
     indirect enum Content: Hashable, Sendable {
         case constant(FieldValue)
         case generated(FieldGenerator)
-        /// The value of a variable, or in an answer of a field of the value that was written.
+        /// The value of a variable, or in an answer the value of a field of the written value.
         case from(String, FieldRange)
         case list([Content])
 
@@ -40,7 +40,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The content with the longest of its texts or bytes in place of a generated list.
+        /// The content with a generated list replaced by its longest text or bytes.
         var longest: Content {
             guard case .generated(let generator) = self, case .list(let values) = generator.source else {
                 return self
@@ -53,7 +53,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     struct Field: Hashable, Sendable {
         var name: String
         var content: Content
-        /// The unit, if it is not the field's first.
+        /// The unit, if it is not the field's first unit.
         var unit: String?
     }
 
@@ -61,12 +61,12 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
 
     let layout: ValueLayout
     let fields: [Field]
-    /// The variables as the profile has them.
+    /// The variables with the profile's initial values.
     let variables: Variables
     let maximumLength: Int
 
-    /// Throws `LayoutProblem` if the fields do not fit the layout, at the first tick or with the longest
-    /// values.
+    /// Makes a definition; throws `LayoutProblem` if the fields do not fit the layout, at the first tick or
+    /// with the longest values.
     init(
         _ layout: ValueLayout, _ fields: [Field], _ variables: Variables = Variables(),
         _ written: [NamedField] = []
@@ -95,7 +95,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
         FieldsGenerator(definition: self, run: run)
     }
 
-    /// The bytes of an answer; `written` are the fields of the value that was written.
+    /// The bytes of an answer; `written` are the fields of the written value.
     func encode(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         let source = FieldsSource(
             run: GeneratorRun(seed: 0, interval: .seconds(1)), tick: 0, variables: variables, written: written
@@ -104,9 +104,9 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     }
 }
 
-/// A generator of a value that takes fields from variables.
+/// A generator of a value with fields from variables.
 package protocol VariableReader: ValueGenerator {
-    /// The variables that it reads; empty if it reads none.
+    /// The names of the variables that the value uses; empty if it uses none.
     var names: Set<String> { get }
     /// The value at a tick with these variables; throws if one of them does not fit its field.
     func value(at tick: UInt64, _ variables: Variables) throws(LayoutProblem) -> [UInt8]
@@ -131,12 +131,12 @@ private struct FieldsGenerator: VariableReader {
     }
 }
 
-/// The moment for which the fields of a value are made.
+/// The time, the variables and the written value from which the fields of a value are made.
 private struct FieldsSource {
     var run: GeneratorRun
     var tick: UInt64
     var variables: Variables
-    /// The fields of the value that is answered.
+    /// The fields of the written value that is being answered.
     var written: [NamedField]
 
     func fields(_ fields: [FieldsDefinition.Field]) -> [NamedField] {
@@ -158,7 +158,7 @@ private struct FieldsSource {
 }
 
 extension FieldRange {
-    /// A variable's value as this field takes it.
+    /// A variable's value, converted for this field.
     fileprivate func value(of variable: VariableValue) -> FieldValue {
         switch (variable, kind) {
         case (.number(let number), .boolean): .boolean(number != 0)
@@ -177,7 +177,7 @@ extension FieldRange {
 }
 
 extension FieldValue {
-    /// How many bytes a text or bytes have.
+    /// The length of a text or of bytes.
     fileprivate var length: Int {
         switch self {
         case .text(let text): text.utf8.count

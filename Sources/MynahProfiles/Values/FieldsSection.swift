@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// A value that is written as fields: `{fields: …, layout: …}`.
+/// Parses a value that is written as fields: `{fields: …, layout: …}`.
 struct FieldsSection {
     static let fields = Field(
         "fields", .node("values by the names of the fields", .map(to: .ref("fieldValue"))),
@@ -11,14 +11,14 @@ struct FieldsSection {
         "layout", .node("list of `layoutField`", .ref("layout")),
         doc: "Its fields in order; the SIG's characteristics have theirs.")
     static let table = Section("value", what: "a value", [fields, layout])
-    /// The keys of a value that only describes the values of writes.
+    /// The keys of a value that has only a layout, for the values that centrals write.
     static let layoutTable = Section("value", [layout.needed])
-    /// The fields of an attribute whose layout is known.
+    /// The keys of fields for an attribute with a known layout.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
     private static let from = Field(
         "from", .text, isRequired: true, doc: "A variable, or in an answer a field of what was written.")
 
-    /// A constant, a generator, or the value of something else.
+    /// The schema of a field's value: a constant, a generator, or a reference to a variable.
     static var valueSchema: Schema {
         let one = [
             .types("string", "number", "boolean", "null"), .ref("fieldGenerator"),
@@ -28,7 +28,7 @@ struct FieldsSection {
     }
 
     let reader: FormatReader
-    /// The names that the fields can take values from.
+    /// The names to which the fields can refer.
     var scope = FieldScope()
 
     // MARK: Forms
@@ -40,10 +40,10 @@ struct FieldsSection {
         return forms == [fields.name] || words.contains(layout.name) && forms.count <= 1
     }
 
-    /// Returns whether a node only describes the values of writes.
+    /// Whether a node has only a layout, for the values that centrals write.
     static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == [layout.name] }
 
-    /// Returns whether a node has a layout of its own.
+    /// Whether a node has a layout of its own.
     static func hasLayout(_ node: YAMLNode) -> Bool { words(of: node).contains(layout.name) }
 
     private static func words(of node: YAMLNode) -> [String] {
@@ -53,7 +53,7 @@ struct FieldsSection {
 
     // MARK: Values
 
-    /// Reads a value and its layout; `name` is its name in messages, and `usual` the layout that is known.
+    /// Parses a value and its layout; `name` is its name in messages, and `usual` the known layout.
     func value(
         _ node: YAMLNode, of name: String, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {
@@ -87,7 +87,8 @@ struct FieldsSection {
         return (layout, .bytes(definition.makeGenerator(for: run).value(at: 0)))
     }
 
-    /// The fields of an answer, in the layout of the characteristic that it is sent on, or in its own.
+    /// Parses the fields of an answer, in the layout of the characteristic on which it is sent, or in a
+    /// layout of its own.
     func answer(_ node: YAMLNode, on characteristic: Profile.Characteristic?) -> FieldsDefinition? {
         guard let value = reader.fields(node, Self.table) else { return nil }
         let errorsBefore = reader.errorCount
@@ -109,7 +110,7 @@ struct FieldsSection {
         return definition(layout, list, fields)
     }
 
-    /// The bytes of a value whose fields are all constants; `nil` after a problem was noted.
+    /// Parses a value whose fields are all constants; `nil` after an issue was reported.
     func constant(_ node: YAMLNode, in layout: ValueLayout) -> [UInt8]? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
@@ -133,7 +134,7 @@ struct FieldsSection {
         }
     }
 
-    /// Notes the problem of a layout with fields at the field that has it.
+    /// Reports a problem of the layout with the fields at the position of the field that causes it.
     private func encoded<Result>(
         _ fields: Fields, _ reader: FormatReader, _ body: () throws(LayoutProblem) -> Result
     ) -> Result? {
@@ -146,7 +147,8 @@ struct FieldsSection {
         }
     }
 
-    /// Whether a field is present must be known before the run.
+    /// Reports a generated field on which the presence of another field depends, because that must be known
+    /// before the run.
     private func checkConditions(_ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields) {
         for entry in layout.entries {
             guard let condition = entry.condition,
@@ -204,7 +206,7 @@ struct FieldsSection {
         return GeneratorSection.read(node, of: field, reader).map { (.generated($0), $0.unit) }
     }
 
-    /// `{from: NAME}`: the name of a variable, or in an answer of a field of the value that was written.
+    /// Parses `{from: NAME}`, with the name of a variable, or in an answer of a field of the written value.
     private func source(_ name: String, _ node: YAMLNode) -> String? {
         guard let fields = reader.fields(node, name, known: [Self.from.name]),
             let word = fields.read(Self.from), let node = fields[Self.from]

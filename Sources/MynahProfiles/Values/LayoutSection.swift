@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// `layout:`, a list of fields in their order.
+/// Parses the section `layout:`, a list of fields in order.
 struct LayoutSection {
     static let when = Field(
         "when", .node("a comparison", .types("string", pattern: "^[a-z][A-Za-z0-9]* +[=!<>]=? *[^ ]+$")),
@@ -20,7 +20,7 @@ struct LayoutSection {
     static let resolution = Field(
         "resolution", .resolution, doc: "The number for which the integer 1 is sent, as 0.01 or 1/1024.")
     static let bigEndian = Field("bigEndian", .bool, doc: "Whether the most significant octet is first.")
-    /// The words of a field besides its name, whose value is its type.
+    /// The keys of a field in addition to its name, whose value is the type.
     static let table = Section(
         "layoutField", what: "a field of a layout", [when, count, unit, resolution, bigEndian],
         others: .init(
@@ -37,14 +37,14 @@ struct LayoutSection {
         ]
 
     private let reader: FormatReader
-    /// The fields that were read.
+    /// The fields that were parsed so far.
     private var layout = ValueLayout([])
 
     private init(_ reader: FormatReader) {
         self.reader = reader
     }
 
-    /// The layout that is written down; the entries with a problem are left out.
+    /// Parses a layout; entries with an issue are left out.
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> ValueLayout {
         var section = LayoutSection(reader)
         let elements = reader.elements(node, "layout")
@@ -137,7 +137,7 @@ struct LayoutSection {
         return nil
     }
 
-    /// One bit for each name, the first name for the least significant one.
+    /// Parses flags: one bit for each name, beginning with the least significant bit.
     private func flags(_ node: YAMLNode, _ name: String, _ fields: Fields) -> LayoutField? {
         var others = self
         var bits: [LayoutBit] = []

@@ -1,6 +1,6 @@
-/// The files that a profile names, each read once.
+/// The files that a profile refers to, each read once.
 struct NamedFiles {
-    /// More than this, over all of a profile's files, is not read.
+    /// The largest total size of these files, in bytes.
     static let maximumSize = 16 << 20
 
     private struct Key: Hashable {
@@ -13,12 +13,12 @@ struct NamedFiles {
     private var recordings: [String: [RecordedLine]] = [:]
     private var size = 0
 
-    /// The files that a profile refers to.
+    /// Begins without files; paths are relative to the folder of the profile at `path`.
     init(besides path: String) {
         folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
-    /// A column of a file whose path begins at the profile's folder.
+    /// A column of a file, whose path is relative to the profile's folder.
     mutating func column(_ name: CSVColumn.Name, of file: String) throws(CSVColumn.Problem) -> CSVColumn {
         let key = Key(path: file.hasPrefix("/") ? file : folder + file, column: name)
         if let column = columns[key] { return column }
@@ -27,7 +27,7 @@ struct NamedFiles {
         return column
     }
 
-    /// The lines of a recording whose path begins at the profile's folder.
+    /// The lines of a recording, whose path is relative to the profile's folder.
     mutating func recording(_ file: String) throws(CSVColumn.Problem) -> [RecordedLine] {
         let path = file.hasPrefix("/") ? file : folder + file
         if let lines = recordings[path] { return lines }
@@ -49,7 +49,7 @@ struct NamedFiles {
 }
 
 extension FormatReader {
-    /// Reads a file that a value names, with `make`; `nil` after a problem was noted.
+    /// Reads a file that a value refers to, with `make`; `nil` after an issue was reported.
     func contents<Contents>(
         of file: String, at node: YAMLNode,
         _ make: (inout NamedFiles) throws(CSVColumn.Problem) -> Contents

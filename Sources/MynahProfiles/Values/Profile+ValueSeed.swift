@@ -3,7 +3,7 @@ import MynahCore
 extension Profile {
     /// The seed of the device in a run with a seed.
     ///
-    /// Each copy has a different one.
+    /// Each copy of a profile has a different seed.
     package func deviceSeed(_ seed: UInt64) -> UInt64 {
         copy.map { ValueSeed.of(seed, "copy \($0)") } ?? seed
     }

@@ -1,9 +1,9 @@
 import MynahSupport
 import MynahValues
 
-/// A text with fields and variables in braces: `{text: "counter {n}", n: {generate: counter}}`.
+/// Parses a text with fields and variables in braces: `{text: "counter {n}", n: {generate: counter}}`.
 struct TextSection {
-    /// The most decimals of a number, and the most digits that zeros fill up.
+    /// The largest number of decimals, and of digits to pad with zeros.
     private static let mostDigits = 9
     /// The keys of its fields.
     static let others = Schema.Others(
@@ -20,14 +20,14 @@ struct TextSection {
         values: .anyOf([.types("string", "number", "boolean"), .ref("fieldGenerator")]))
 
     let reader: FormatReader
-    /// The names that the text can take values from.
+    /// The names to which the text can refer.
     let scope: FieldScope
-    /// `true` for an answer, whose fields are those of the value that was written.
+    /// Whether the text is an answer, which can refer to fields of the written value.
     var isAnswer = false
 
-    /// The template in a node, or `nil` if its text is as it is written.
+    /// Parses the template in a node; the template is `nil` if the text has no fields.
     ///
-    /// `isWrong` means that a problem was noted.
+    /// `isWrong` is `true` if an issue was reported.
     func read(_ node: YAMLNode) -> (template: TextTemplate?, isWrong: Bool) {
         guard case .mapping(let mapping) = node, let textNode = mapping[ValueSection.text.name],
             let text = textNode.scalar?.string
@@ -104,7 +104,7 @@ struct TextSection {
         return mapping["generate"]?.scalar?.string
     }
 
-    /// The numbers of a field as they are written, or `nil` if it has other values.
+    /// The numbers of a field as written, or `nil` if the field has other values.
     private static func numbers(in node: YAMLNode) -> [String]? {
         var texts: [String] = []
         switch node {
@@ -133,9 +133,10 @@ struct TextSection {
         return min(mostDigits, text[text.index(after: point)...].prefix { $0.isNumber }.count)
     }
 
-    /// The text in pieces: names in braces, some with a number of digits as in `{n:04}`, and text between.
+    /// Splits a text into names in braces, which may have a number of digits as in `{n:04}`, and the text
+    /// between.
     ///
-    /// Braces around another word are text.
+    /// Braces around an unknown word are part of the text.
     private static func pieces(
         of text: String, _ known: [String]
     ) -> [(text: Substring, name: String?, digits: Int)] {

@@ -7,9 +7,10 @@ struct TextTemplate: GeneratorDefinition, Hashable {
     /// A part of the text.
     enum Part: Hashable, Sendable {
         case literal([UInt8])
-        /// A field, by its index, with at least this number of digits.
+        /// A field, by its index, padded with zeros to this number of digits.
         case field(Int, digits: Int)
-        /// A variable, or in an answer a field of the value that was written.
+        /// A variable, or in an answer a field of the written value, padded with zeros to this number of
+        /// digits.
         case from(String, digits: Int)
     }
 
@@ -17,7 +18,7 @@ struct TextTemplate: GeneratorDefinition, Hashable {
     struct Field: Hashable, Sendable {
         var name: String
         var generator: FieldGenerator
-        /// The number of decimals of its numbers.
+        /// The number of decimals of the field's numbers.
         var decimals: Int
     }
 
@@ -25,10 +26,10 @@ struct TextTemplate: GeneratorDefinition, Hashable {
 
     let parts: [Part]
     let fields: [Field]
-    /// The variables as the profile has them.
+    /// The variables with the profile's initial values.
     let variables: Variables
 
-    /// The longest value: no number of a field is longer than 64 bits are in decimal digits.
+    /// The largest length of the value; a number of a field has at most the digits of 64 bits.
     var maximumLength: Int {
         parts.reduce(0) { length, part in
             switch part {
@@ -40,7 +41,7 @@ struct TextTemplate: GeneratorDefinition, Hashable {
         }
     }
 
-    /// The variables that it reads.
+    /// The names of the variables in the text.
     var names: Set<String> {
         Set(
             parts.compactMap { part in
@@ -52,7 +53,7 @@ struct TextTemplate: GeneratorDefinition, Hashable {
         TextGenerator(template: self, run: run)
     }
 
-    /// The bytes, as many as a value has at most; `written` are the fields of the value that was written.
+    /// The bytes, cut to the longest value; `written` are the fields of the written value.
     func bytes(
         _ variables: Variables, _ written: [NamedField] = [], at tick: UInt64 = 0,
         of run: GeneratorRun = GeneratorRun(seed: 0, interval: .seconds(1))
@@ -90,7 +91,7 @@ private struct TextGenerator: VariableReader {
 }
 
 extension FieldGenerator {
-    /// The most bytes that a value of it has as text.
+    /// The largest number of bytes of the generator's values as text.
     fileprivate var longestText: Int {
         guard case .list(let values) = source else { return 20 }
         return values.map { $0.text(decimals: nil).utf8.count }.max() ?? 0
@@ -98,7 +99,7 @@ extension FieldGenerator {
 }
 
 extension VariableValue {
-    /// The value as a text shows it.
+    /// The value in the form in which it appears in a text.
     fileprivate var text: String {
         switch self {
         case .number(let number): NumberText.of(number)
@@ -110,7 +111,7 @@ extension VariableValue {
 }
 
 extension FieldValue {
-    /// The value as a text shows it, with a number of decimals, or with as many as it needs.
+    /// The value in a text, with a fixed number of decimals, or with as many as it needs.
     fileprivate func text(decimals: Int?) -> String {
         switch self {
         case .integer(let integer):
@@ -138,7 +139,7 @@ extension FieldValue {
 }
 
 extension String {
-    /// The text with zeros in front of its digits, up to a width.
+    /// The text with zeros before its digits, up to a width.
     fileprivate func padded(to width: Int) -> String {
         guard utf8.count < width else { return self }
         let sign = hasPrefix("-") ? "-" : ""

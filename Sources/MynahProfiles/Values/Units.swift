@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Units of the same quantity, and how one is converted into the other.
+/// Units of the same quantity, and their conversion.
 enum Units {
     /// A unit: a number in it, times the fraction, plus the offset, is the number in the quantity's first
     /// unit.
@@ -41,9 +41,9 @@ enum Units {
         [Unit("W"), Unit("kW", 1000)], [Unit("mL"), Unit("L", 1000)],
     ]
 
-    /// A number in another unit, or `nil` if the two are of different quantities.
+    /// Converts a number to another unit, or returns `nil` if the units are of different quantities.
     ///
-    /// The difference of two numbers has no offset: 9 °F more are 5 °C more.
+    /// A difference of two numbers is converted without the offset: a difference of 9 °F is one of 5 °C.
     static func convert(_ number: Double, from: String, to: String, isDifference: Bool = false) -> Double? {
         if from == to { return number }
         guard let units = quantity(of: from), let source = units.first(where: { $0.name == from }),
@@ -55,7 +55,7 @@ enum Units {
         return number * top / bottom + offset * target.denominator / target.numerator
     }
 
-    /// The units that a number in this one can be converted from, this one first.
+    /// The units that can be converted to this one, beginning with itself.
     static func like(_ unit: String) -> [String] {
         [unit] + (quantity(of: unit) ?? []).map(\.name).filter { $0 != unit }
     }
@@ -65,19 +65,20 @@ enum Units {
     }
 }
 
-/// A number and its unit as people write them: `72`, `0x1F`, `36.6 °C`, `50%`.
+/// A number and its unit as written by people: `72`, `0x1F`, `36.6 °C`, `50%`.
 struct WrittenNumber: Hashable, Sendable {
     var number: Double
-    /// The same number, if it is whole and was written without a fraction.
+    /// The number as an `Int`, if it is whole and was written without a fraction.
     var integer: Int?
-    /// The same number, if it is whole, was written without a fraction, and an `Int` does not hold it.
+    /// The number as a `UInt64`, if it is whole, was written without a fraction, and is too large for an
+    /// `Int`.
     var unsigned: UInt64?
     /// The unit, or `nil` if none is written.
     var unit: String?
-    /// `true` if the text is a whole number, written without a fraction, with other digits than `number`.
+    /// `true` if the text is a whole number without a fraction that `number` does not hold exactly.
     var isRounded = false
 
-    /// Returns `nil` if the text does not begin with a number.
+    /// Parses a text; `nil` if it does not begin with a number.
     init?(_ text: String) {
         let text = text.trimmed
         if let whole = Words.number(text) {

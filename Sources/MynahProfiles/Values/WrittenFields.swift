@@ -2,10 +2,10 @@ import MynahCore
 package import MynahSupport
 package import MynahValues
 
-/// The fields of a value that a test sets, written as in a profile, without generators.
+/// The fields of a value that a test sets, written as in a profile, but without generators.
 package enum WrittenFields {
-    /// The bytes of a value with these fields: numbers in the unit that people see, or texts such as
-    /// `0.83 s`.
+    /// The bytes of a value with these fields; numbers are in the unit for people, or are texts with a unit
+    /// such as `0.83 s`.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
         let reader = FormatReader(ProfileOrigin(name: "", json: json))
         guard case .object(let members) = json else {
@@ -23,7 +23,7 @@ package enum WrittenFields {
         return bytes
     }
 
-    /// Fields written as in a profile, `{heartRate: 72, contact: true}`, as JSON.
+    /// Parses fields written as in a profile, `{heartRate: 72, contact: true}`, to JSON.
     package static func json(parsing text: String) throws(LayoutProblem) -> JSON {
         guard let source = try? YAMLText(Array(text.utf8)), let json = json(of: YAMLDocument(source)) else {
             throw LayoutProblem(nil, "fields are written as in a profile: {heartRate: 72, contact: true}")

@@ -3,10 +3,10 @@ import MynahSupport
 
 /// Composes the nodes of a text from the events of libyaml (YAML 1.2.2, 3.1).
 struct YAMLComposer {
-    /// How many sequences and mappings may be open at once.
+    /// The largest depth of nested sequences and mappings.
     static let maximumDepth = 1000
 
-    /// A sequence or mapping whose end has not come.
+    /// A sequence or mapping whose end has not been reached.
     private struct Open {
         let isMapping: Bool
         let anchor: String?
@@ -15,16 +15,16 @@ struct YAMLComposer {
         var nodes: [YAMLNode] = []
     }
 
-    /// The root of the first document, or `nil` if the text has none or is not YAML.
+    /// The root of the first document, or `nil` if the text has no document or is not YAML.
     private(set) var root: YAMLNode?
-    /// The keys that their mapping has already; their pairs are left out.
+    /// Keys that are already in their mapping; their pairs are left out.
     private(set) var repeatedKeys: [YAMLNode.Scalar] = []
     /// The problem that ended the composition, or `nil` if it is complete.
     private(set) var problem: Problem?
     private var open: [Open] = []
     private var anchors: [String: YAMLNode] = [:]
 
-    /// Why a text is not one document of YAML.
+    /// The reason that a text is not a single YAML document.
     enum Problem: Error {
         /// The message of libyaml, with its context.
         case syntax(String, context: String?, SourceMark?)
@@ -115,7 +115,7 @@ struct YAMLComposer {
         }
     }
 
-    /// Keys and values as pairs, without those whose key is repeated (YAML 1.2.2, 3.2.1.3).
+    /// Combines keys and values into pairs, without the pairs of repeated keys (YAML 1.2.2, 3.2.1.3).
     private mutating func pairs(of nodes: [YAMLNode]) -> [(key: YAMLNode, value: YAMLNode)] {
         var names: Set<String> = []
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []

@@ -1,6 +1,6 @@
-/// The single document of a file as nodes with their positions, or the reason for which it is no document.
+/// The single document of a file as nodes with their positions, or the reason that the file has none.
 struct YAMLDocument {
-    /// The root node, or `nil` if nothing could be read.
+    /// The root node, or `nil` if nothing could be parsed.
     private(set) var root: YAMLNode?
     private(set) var problems: [YAMLProblem] = []
 
@@ -52,7 +52,7 @@ struct YAMLDocument {
 
     /// The position of a problem.
     ///
-    /// A problem at the end of the file is reported at the end of its last line that is not empty.
+    /// A problem at the end of the file is moved to the end of its last line that is not empty.
     private static func place(_ mark: SourceMark, _ lines: [String]) -> SourceMark {
         let rest = lines.dropFirst(mark.line - 1).first ?? ""
         guard mark.line >= lines.count, rest.isEmpty,
@@ -61,7 +61,7 @@ struct YAMLDocument {
         return SourceMark(line: last + 1, column: lines[last].unicodeScalars.count + 1)
     }
 
-    /// Remedies for the most common mistakes.
+    /// The advice for the most common mistakes.
     private static let hints: [(problem: String, hint: String)] = [
         (
             "mapping values are not allowed",

@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// A node of a YAML document, and where it begins (YAML 1.2.2, 3.2.1).
+/// A node of a YAML document, with the position where it begins (YAML 1.2.2, 3.2.1).
 ///
-/// Tags are left out: the keys of a profile decide on the types of their values.
+/// Tags are ignored, because the type of a value depends on its key in a profile.
 enum YAMLNode: Sendable {
     case scalar(Scalar)
     case sequence(Sequence)
@@ -29,7 +29,7 @@ enum YAMLNode: Sendable {
         subscript(key: String) -> YAMLNode? { pairs.first { $0.key.scalar?.string == key }?.value }
     }
 
-    /// The position at which the node begins, or `nil` if it is in no file.
+    /// The position at which the node begins, or `nil` if it does not come from a file.
     var mark: SourceMark? {
         switch self {
         case .scalar(let scalar): scalar.mark
@@ -42,7 +42,7 @@ enum YAMLNode: Sendable {
     var sequence: Sequence? { if case .sequence(let sequence) = self { sequence } else { nil } }
     var mapping: Mapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
 
-    /// The node with all its parts at one place.
+    /// The node with all its parts moved to one position.
     func moved(to mark: SourceMark?) -> YAMLNode {
         switch self {
         case .scalar(let scalar):

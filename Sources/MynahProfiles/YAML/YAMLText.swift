@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Why a file is no YAML, and where.
+/// The reason that a file is not YAML, and the position.
 struct YAMLProblem: Error {
     var mark: SourceMark?
     var message: String
@@ -21,7 +21,7 @@ struct YAMLText {
 
     /// The lines of a text in UTF-8, without the line breaks (Unicode Standard, 5.8).
     ///
-    /// `String.split` finds the same, in thirty times as many instructions.
+    /// `String.split` does the same, but needs thirty times as many instructions.
     static func lines(of bytes: [UInt8]) -> [String] {
         var lines: [String] = []
         var start = 0
@@ -61,7 +61,7 @@ struct YAMLText {
             mark: mark(after: valid.utf8), message: "this is not UTF-8; save the file as UTF-8 text")
     }
 
-    /// The first character that YAML forbids everywhere (YAML 1.2, 5.1).
+    /// The first character that YAML does not allow anywhere (YAML 1.2, 5.1).
     var forbiddenCharacter: YAMLProblem? {
         guard text.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
         for (index, line) in lines.enumerated() {
@@ -80,9 +80,9 @@ struct YAMLText {
         return YAMLProblem(message: "a control character is not allowed in YAML; remove it")
     }
 
-    /// The reason for which the text is not JSON, or `nil` if it is JSON or empty.
+    /// The reason that the text is not JSON, or `nil` if it is JSON or empty.
     ///
-    /// A `.json` file is read as YAML, of which JSON is a subset, but other programs read it as JSON alone.
+    /// A `.json` file is parsed as YAML, of which JSON is a subset, but other programs accept only JSON.
     var jsonProblem: YAMLProblem? {
         guard text.contains(where: { !$0.isWhitespace }) else { return nil }
         let bytes = Array(text.utf8)
@@ -104,7 +104,7 @@ struct YAMLText {
         }
     }
 
-    /// The place after a number of bytes of a text.
+    /// The position after a number of bytes of a text.
     static func mark(after bytes: some Collection<UInt8>) -> SourceMark {
         var mark = SourceMark.start
         for character in String(decoding: bytes, as: UTF8.self) {
@@ -117,11 +117,11 @@ struct YAMLText {
         return mark
     }
 
-    /// The reason why its aliases are refused, or `nil` if they are not.
+    /// The reason to refuse the aliases of the text, or `nil` to allow them.
     ///
-    /// An alias costs nothing to read, but its expansion can be enormous: nine anchors of nine aliases
-    /// each make a billion values. Every sign with a name right after it is counted, in texts and
-    /// comments too, so this is an upper bound.
+    /// An alias is short, but its expansion can be enormous: nine anchors with nine aliases each result in a
+    /// billion values. Every `*` or `&` before a name is counted, even in texts and comments, so the result
+    /// is an upper bound.
     var aliasProblem: YAMLProblem? {
         var anchors = 0
         var aliases = 0
@@ -179,8 +179,8 @@ struct YAMLText {
         return nil
     }
 
-    /// The most bytes that a file may have after its aliases are replaced.
+    /// The largest size of a file after its aliases are expanded, in bytes.
     private static let maximumExpansion = 64 << 20
-    /// How deep a file with aliases may be nested: they put one depth on top of another.
+    /// The largest depth of a file with aliases, which add their depths to each other.
     private static let maximumDepthOfAliases = 100
 }

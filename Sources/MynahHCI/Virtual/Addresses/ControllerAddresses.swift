@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The addresses of a controller, and its knowledge of the addresses of other devices (Core Specification,
-/// Vol 6, Part B, 1.3 and 6).
+/// The addresses of a controller, and the known addresses of other devices (Core Specification, Vol 6, Part
+/// B, 1.3 and 6).
 struct ControllerAddresses: Sendable {
     let publicAddress: DeviceAddress
     /// The random address that legacy advertising, scanning and initiating use, or `nil` before the host sets
@@ -27,8 +27,8 @@ struct ControllerAddresses: Sendable {
     /// Returns the address for an own address type (Vol 4, Part E, 7.8.5), or `nil` if the controller has no
     /// such address.
     ///
-    /// `randomAddress` is the advertising set's, or the controller's. `peer` selects the entry of the
-    /// resolving list whose local key makes the address, for types 2 and 3.
+    /// `randomAddress` is that of the advertising set, or that of the controller. For types 2 and 3, `peer`
+    /// selects the entry of the resolving list whose local IRK generates the address.
     mutating func own(
         _ type: UInt8, peer: DeviceAddress?, randomAddress: DeviceAddress?, at now: AirTime,
         _ random: inout SeededRandom
@@ -39,7 +39,7 @@ struct ControllerAddresses: Sendable {
 }
 
 extension DeviceAddress {
-    /// The address with these 48 bits.
+    /// Makes an address of these 48 bits, or `nil` if there are more.
     init?(value: UInt64, kind: Kind) {
         self.init(
             littleEndian: (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }, kind: kind)

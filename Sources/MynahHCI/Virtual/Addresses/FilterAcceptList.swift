@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The devices that a controller accepts where a filter policy asks for it (Core Specification, Vol 6, Part
-/// B, 4.3.1).
+/// The devices that a controller accepts if a filter policy requires it (Core Specification, Vol 6, Part B,
+/// 4.3.1).
 struct FilterAcceptList: Sendable {
     private var devices: [DeviceAddress] = []
     private let capacity: Int
@@ -41,7 +41,7 @@ struct FilterAcceptList: Sendable {
 
     private enum Device {
         case address(DeviceAddress)
-        /// Devices that send anonymous advertisements, of which this air has none.
+        /// Devices that send anonymous advertisements; the virtual air has no such devices.
         case anonymous
     }
 

@@ -1,18 +1,18 @@
 import MynahCore
 import MynahSupport
 
-/// The resolving list: the devices whose resolvable private addresses a controller resolves and makes (Core
-/// Specification, Vol 6, Part B, 4.7 and 6).
+/// The resolving list: the devices whose resolvable private addresses a controller resolves and generates
+/// (Core Specification, Vol 6, Part B, 4.7 and 6).
 struct ResolvingList: Sendable {
     private struct Entry: Sendable {
         var peer: DeviceAddress
         var peerKey: [UInt8]
         var localKey: [UInt8]
-        /// Device privacy mode: the peer is also accepted by its identity address.
+        /// `true` in device privacy mode, in which the peer is also accepted under its identity address.
         var allowsIdentity = false
         /// The address that the controller uses toward this peer.
         var local: MadeAddress?
-        /// The address by which the controller advertises to this peer.
+        /// The peer's address in directed advertising.
         var target: MadeAddress?
         /// The last address of the peer that was resolved.
         var lastSeen: DeviceAddress?
@@ -24,16 +24,17 @@ struct ResolvingList: Sendable {
     }
 
     private static let noKey = [UInt8](repeating: 0, count: 16)
-    /// How many resolved addresses are remembered.
+    /// The largest number of addresses whose resolution is remembered.
     private static let knownLimit = 1024
 
     private let capacity: Int
     private let cipher: ControllerConfiguration.Cipher?
     private var entries: [Entry] = []
     private var isOn = false
-    /// How long an address is used, in microseconds.
+    /// The time for which a generated address is used, in microseconds.
     private var timeout: Int64 = 900_000_000
-    /// Addresses that were looked up, with their peers, so that an address costs its ciphers once.
+    /// The peers of addresses that were resolved before, so that each address is tried with all keys only
+    /// once.
     private var known: [DeviceAddress: DeviceAddress?] = [:]
 
     init(capacity: Int, cipher: ControllerConfiguration.Cipher?) {
@@ -41,12 +42,12 @@ struct ResolvingList: Sendable {
         self.cipher = cipher
     }
 
-    /// The peer of the first entry, whose local key makes a scanner's address.
+    /// The peer of the first entry, whose local IRK generates the address of a scanner.
     var firstPeer: DeviceAddress? { entries.first?.peer }
 
     // MARK: Commands (Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77)
 
-    /// LE Add Device To Resolving List; `isBusy` says whether the controller advertises, scans or initiates.
+    /// LE Add Device To Resolving List; `isBusy` is `true` if the controller advertises, scans or initiates.
     mutating func add(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
         guard let kind = reader.readUInt8(), kind <= 1, let peer = reader.readAddress(kind: kind),
             let peerKey = reader.readBytes(16), let localKey = reader.readBytes(16)
@@ -125,7 +126,7 @@ struct ResolvingList: Sendable {
 
     // MARK: Resolving
 
-    /// Returns the device that has an address on the air, as far as the list knows it.
+    /// Returns the device that uses an address on the air, as far as the list can resolve it.
     mutating func resolve(_ address: DeviceAddress) -> Identity {
         guard isOn, !entries.isEmpty else { return Identity(address: address) }
         if let entry = entries.first(where: { $0.peer == address }) {
@@ -151,14 +152,15 @@ struct ResolvingList: Sendable {
         return entries[index].peer
     }
 
-    /// Whether an address is this device: the one that it uses, or another that one of its local keys made.
+    /// Whether an address is this controller's: the one in use, or another that one of its local IRKs
+    /// generated.
     func isLocal(_ target: DeviceAddress, own: DeviceAddress) -> Bool {
         if target == own { return true }
         guard isOn, target.isResolvable else { return false }
         return entries.contains { matches(target, $0.localKey) }
     }
 
-    /// Whether an address is one that the controller made for itself and still uses.
+    /// Whether the controller generated an address for itself and still uses it.
     func hasMade(_ address: DeviceAddress) -> Bool {
         entries.contains { $0.local?.address == address }
     }
@@ -170,7 +172,7 @@ struct ResolvingList: Sendable {
     // MARK: Making addresses
 
     /// Returns the resolvable private address that the controller uses toward a peer, or `nil` without a
-    /// local key.
+    /// local IRK.
     mutating func localAddress(
         for peer: DeviceAddress, at now: AirTime, _ random: inout SeededRandom
     ) -> DeviceAddress? {
@@ -181,7 +183,7 @@ struct ResolvingList: Sendable {
         return made
     }
 
-    /// Returns a resolvable private address that the peer knows as its own, or `nil` without a peer key.
+    /// Returns a resolvable private address of a peer, generated with its IRK, or `nil` without one.
     mutating func targetAddress(
         of peer: DeviceAddress, at now: AirTime, _ random: inout SeededRandom
     ) -> DeviceAddress? {
@@ -199,8 +201,8 @@ struct ResolvingList: Sendable {
         return hash(key, prand).flatMap { DeviceAddress(value: prand << 24 | $0, kind: .random) }
     }
 
-    /// The random address hash function ah (Vol 3, Part H, 2.2.2), which makes an address's lower half from
-    /// its upper one.
+    /// The random address hash function ah (Vol 3, Part H, 2.2.2), which computes an address's lower half
+    /// from its upper half.
     private func hash(_ key: [UInt8], _ prand: UInt64) -> UInt64? {
         var block = [UInt8](repeating: 0, count: 16)
         for offset in 0..<3 { block[15 - offset] = UInt8(truncatingIfNeeded: prand >> (8 * UInt64(offset))) }
@@ -209,18 +211,18 @@ struct ResolvingList: Sendable {
     }
 }
 
-/// A device, by its identity address if the controller knows it.
+/// A device, identified by its identity address if the controller knows that.
 struct Identity: Hashable, Sendable {
     /// The identity address if the resolving list knows it, or else the address on the air.
     var address: DeviceAddress
     /// The address on the air if `address` was resolved from it, or `nil`.
     var onAir: DeviceAddress?
-    /// Whether the privacy mode accepts the device at all.
+    /// Whether the privacy mode allows the device to use this address.
     var isAllowed = true
 
-    /// Whether an address is the device's, of those that are known of it.
+    /// Whether an address is one of the known addresses of the device.
     func has(_ other: DeviceAddress) -> Bool { address == other || onAir == other }
 
-    /// The address type in events: 2 and 3 for an address that was resolved.
+    /// The address type in events, which is 2 or 3 for a resolved address.
     var kindCode: UInt8 { address.kindCode + (onAir == nil ? 0 : 2) }
 }

@@ -100,7 +100,7 @@ extension Advertiser {
         return sets[at: index].data.setData(operation, bytes, isLegacy: isLegacy)
     }
 
-    /// LE Set Extended Advertising Enable, which applies to all the sets that it names or to none (7.8.56).
+    /// LE Set Extended Advertising Enable, which applies to all of its sets or to none (7.8.56).
     mutating func enableSets(
         _ reader: inout ByteReader, hasRoom: Bool, at now: AirTime, _ addresses: inout ControllerAddresses,
         _ random: inout SeededRandom

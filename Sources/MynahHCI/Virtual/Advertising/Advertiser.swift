@@ -4,7 +4,7 @@ import MynahSupport
 /// The advertising state of a link layer: the advertising sets, their events, and their answers to requests
 /// (Core Specification, Vol 6, Part B, 4.4.2).
 struct Advertiser: Sendable {
-    /// A set that another station has connected to, and which therefore stopped.
+    /// A set that stopped because another station has connected to it.
     struct Connected: Hashable, Sendable {
         var set: UInt8
         var events: UInt8
@@ -19,10 +19,10 @@ struct Advertiser: Sendable {
         }
     }
 
-    /// The most bytes of data in a legacy PDU.
+    /// The largest number of data bytes in a legacy PDU.
     static let longestLegacyData = 31
 
-    /// How many sets the controller can have.
+    /// The largest number of sets.
     let capacity: Int
     var sets = SortedMap<UInt8, AdvertisingSet>()
 
@@ -38,7 +38,7 @@ struct Advertiser: Sendable {
         sets.indices.contains { sets[at: $0].isOn && sets[at: $0].parameters.policy != 0 }
     }
 
-    /// When the next event or the end of a set is due, or `nil` if no set is enabled.
+    /// The time of the next advertising event or of the end of a set, or `nil` if no set is enabled.
     var due: AirTime? {
         var earliest: AirTime?
         for index in sets.indices where sets[at: index].isOn {
@@ -48,7 +48,7 @@ struct Advertiser: Sendable {
         return earliest
     }
 
-    /// Sends the advertisements that are due, and ends sets whose duration is over.
+    /// Sends the advertisements that are due, and ends the sets whose duration is over.
     mutating func advance(
         to now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
@@ -123,10 +123,10 @@ struct Advertiser: Sendable {
         outbox.reportLE(HCIEvent.LESubevent.scanRequestReceived, writer.bytes)
     }
 
-    /// Takes a connection request, and stops the set that it is for (Vol 6, Part B, 4.5.4).
+    /// Accepts a connection request, and stops the set that it is for (Vol 6, Part B, 4.5.4).
     ///
-    /// `canConnect` says whether the controller can hold the connection. Returns `nil` if the request is not
-    /// for an enabled set, or its filter policy refuses the initiator.
+    /// `canConnect` is `true` if the controller has room for the connection. Returns `nil` if the request is
+    /// not for an enabled set, or if the set's filter policy refuses the initiator.
     mutating func accept(
         _ connect: AirConnect, canConnect: Bool, _ acceptList: FilterAcceptList,
         _ resolving: inout ResolvingList

@@ -7,7 +7,7 @@ extension AdvertisingSet {
         var properties: AirAdvertisement.Properties = [.connectable, .scannable, .legacy]
         /// The advertising interval, in microseconds.
         var interval: Int64 = 1_280_000
-        /// High duty cycle directed advertising: an event every 3.75 ms, for at most 1.28 s (Core
+        /// `true` for high duty cycle directed advertising: an event every 3.75 ms, for at most 1.28 s (Core
         /// Specification, Vol 6, Part B, 4.4.2.4.3).
         var isHighDuty = false
         var ownType: UInt8 = 0
@@ -29,7 +29,8 @@ extension AdvertisingSet.Parameters {
     private static let unit: Int64 = 625
     private static let highDutyInterval: Int64 = 3750
 
-    /// The parameters of LE Set Advertising Parameters, or `nil` if they are invalid (Vol 4, Part E, 7.8.5).
+    /// Parses the parameters of LE Set Advertising Parameters, or returns `nil` if they are invalid (Vol 4,
+    /// Part E, 7.8.5).
     init?(legacy reader: inout ByteReader) {
         guard let minimum = reader.readUInt16(), let maximum = reader.readUInt16(),
             let type = reader.readUInt8(), let own = reader.readUInt8(), own <= 3,
@@ -55,8 +56,8 @@ extension AdvertisingSet.Parameters {
         self.policy = policy
     }
 
-    /// The parameters of LE Set Extended Advertising Parameters after the handle, or `nil` if they are
-    /// invalid (7.8.53).
+    /// Parses the parameters of LE Set Extended Advertising Parameters after the handle, or returns `nil` if
+    /// they are invalid (7.8.53).
     init?(extended reader: inout ByteReader) {
         guard let bits = reader.readUInt16(), let minimum = reader.readUInt24(),
             let maximum = reader.readUInt24(), minimum >= 0x20, minimum <= maximum,

@@ -1,17 +1,16 @@
 import MynahCore
 import MynahSupport
 
-/// An advertising set (Core Specification, Vol 4, Part E, 7.8.53); the legacy commands use the one with
-/// handle 0.
+/// An advertising set (Core Specification, Vol 4, Part E, 7.8.53); legacy commands use the set with handle 0.
 struct AdvertisingSet: Sendable {
-    /// The data of a set or of its scan responses, which may come in fragments.
+    /// The advertising data or the scan response data of a set, which the host may send in fragments.
     struct Payload: Sendable {
         var bytes: [UInt8] = []
-        /// The fragments so far, or `nil` if none is missing.
+        /// The fragments so far, or `nil` if all were received.
         var fragments: [UInt8]?
     }
 
-    /// The transmit power that a set can have, in dBm.
+    /// The range of the transmit power of a set, in dBm.
     static let power: ClosedRange<Int8> = -20...8
 
     var parameters = Parameters()
@@ -20,35 +19,36 @@ struct AdvertisingSet: Sendable {
     var response = Payload()
 
     private(set) var isOn = false
-    /// The address on the air while the set is on.
+    /// The address on the air while the set is enabled.
     var onAir: DeviceAddress?
-    /// When the next advertising event is due.
+    /// The time of the next advertising event.
     private(set) var next: AirTime?
-    /// When the set stops by itself, or `nil` if it has no duration.
+    /// The time at which the set stops by itself, or `nil` if it has no duration.
     private(set) var end: AirTime?
     private var eventLimit: Int?
-    /// The advertising events since the set was enabled.
+    /// The number of advertising events since the set was enabled.
     private(set) var events = 0
 
-    /// Whether the set has had all the advertising events that the host asked for.
+    /// Whether the set has sent all the advertising events that the host requested.
     var isAtLimit: Bool { eventLimit.map { events >= $0 } ?? false }
 
-    /// The number of events as Advertising Set Terminated reports it.
+    /// The number of events in Advertising Set Terminated.
     var eventCode: UInt8 { UInt8(min(events, 255)) }
 
-    /// Whether an advertisement of the set carries its data.
+    /// Whether the advertising PDU of the set carries its data.
     ///
-    /// A directed legacy PDU has no data, and an extended scannable one has it in the scan response.
+    /// A directed legacy PDU has no data, and an extended scannable PDU has its data in the scan response.
     var hasData: Bool {
         let properties = parameters.properties
         return properties.contains(.legacy)
             ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
 
-    /// Enables the set, or returns why it cannot be enabled.
+    /// Enables the set, or returns the error.
     ///
-    /// `duration` is in units of 10 ms, and `limit` is a number of events; 0 means no limit. `hasRoom` says
-    /// whether the controller can hold another connection. A set that is on keeps its rhythm.
+    /// `duration` is in units of 10 ms, and `limit` is a number of events; 0 means no limit. `hasRoom` is
+    /// `true` if the controller has room for another connection. A set that is enabled already keeps the
+    /// times of its events.
     mutating func start(
         duration: UInt16, limit: UInt8, hasRoom: Bool, at now: AirTime,
         _ addresses: inout ControllerAddresses,
@@ -81,7 +81,7 @@ struct AdvertisingSet: Sendable {
 
     /// Counts an event that was due at `moment`, and schedules the next one.
     ///
-    /// A late event doesn't shift those after it; events that were missed are left out.
+    /// A late event does not delay the later events; missed events are left out.
     mutating func countEvent(dueAt moment: AirTime, at now: AirTime, _ random: inout SeededRandom) {
         events += 1
         let interval = parameters.isHighDuty ? parameters.interval : parameters.interval + Self.delay(&random)
@@ -89,7 +89,7 @@ struct AdvertisingSet: Sendable {
         next = following > now ? following : now + interval
     }
 
-    /// The address that the set would advertise with now, or `nil` if the controller has none of its type.
+    /// The address with which the set would advertise now, or `nil` if the controller has none of that type.
     func ownAddress(
         at now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom
     ) -> DeviceAddress? {
@@ -97,8 +97,8 @@ struct AdvertisingSet: Sendable {
             parameters.ownType, peer: parameters.peer, randomAddress: randomAddress, at: now, &random)
     }
 
-    /// The address of the device that the set is directed to: one that its own key made, if the resolving
-    /// list has the key.
+    /// The address of the target of directed advertising, which is a resolvable private address if the
+    /// resolving list has the target's IRK.
     func targetAddress(
         at now: AirTime, _ resolving: inout ResolvingList, _ random: inout SeededRandom
     ) -> DeviceAddress? {
@@ -117,7 +117,7 @@ struct AdvertisingSet: Sendable {
             power: parameters.power, data: isResponse ? response.bytes : hasData ? data.bytes : [])
     }
 
-    /// advDelay, in microseconds (Vol 6, Part B, 4.4.2.2.1).
+    /// A random advDelay, in microseconds (Vol 6, Part B, 4.4.2.2.1).
     private static func delay(_ random: inout SeededRandom) -> Int64 {
         Int64.random(in: 0...10_000, using: &random)
     }

@@ -1,10 +1,10 @@
 import MynahSupport
 
-/// How a controller answers a command (Core Specification, Vol 4, Part E, 4.4).
+/// A controller's answer to a command (Core Specification, Vol 4, Part E, 4.4).
 enum CommandAnswer: Hashable, Sendable {
-    /// The command is done, with these return parameters after the status.
+    /// Command Complete: the command is done, with these return parameters after the status.
     case complete(HCIStatus, [UInt8] = [])
-    /// Whether a command was begun whose outcome an event reports later.
+    /// Command Status: whether the command was begun; an event reports its result later.
     case status(HCIStatus)
 
     static let success = CommandAnswer.complete(.success)
@@ -21,10 +21,10 @@ enum CommandAnswer: Hashable, Sendable {
 
 /// The two generations of commands for advertising, scanning and initiating.
 ///
-/// A host keeps to one of them until it resets the controller (Core Specification, Vol 4, Part E, 3.1.1).
+/// A host must not mix them until it resets the controller (Core Specification, Vol 4, Part E, 3.1.1).
 enum CommandGeneration: Hashable, Sendable {
     /// The commands of Bluetooth 4.
     case legacy
-    /// The commands that came with Bluetooth 5.
+    /// The commands of Bluetooth 5.
     case extended
 }

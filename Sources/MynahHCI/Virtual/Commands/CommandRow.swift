@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A command that a virtual controller knows, and the part of the controller that performs it.
+/// A command that a virtual controller supports, and the function that performs it.
 struct CommandRow: Sendable {
     /// Performs the command, or returns `nil` if its parameters are invalid.
     typealias Handler = @Sendable (inout VirtualController, inout ByteReader) -> CommandAnswer?
@@ -9,13 +9,13 @@ struct CommandRow: Sendable {
     /// The octet of the command's bit among the supported commands (Core Specification, Vol 4, Part E, 6.27).
     var octet: Int
     var bit: Int
-    /// The length of its parameters in bytes, or `nil` if it varies.
+    /// The length of the parameters in bytes, or `nil` if it varies.
     var length: Int?
-    /// Whether Command Status answers it, and an event reports the outcome later.
+    /// Whether the command is answered by Command Status, and its result is reported later by an event.
     var isLong: Bool
-    /// The generation that it belongs to, or `nil` if both use it.
+    /// The generation that the command belongs to, or `nil` if it belongs to both.
     var generation: CommandGeneration?
-    /// Whether only a controller with a cipher knows it.
+    /// Whether only a controller with a cipher supports the command.
     var needsCipher: Bool
     var handler: Handler
 
@@ -33,7 +33,7 @@ struct CommandRow: Sendable {
         self.handler = handler
     }
 
-    /// Whether a controller made like this knows the command.
+    /// Whether a controller with this configuration supports the command.
     func isKnown(to configuration: ControllerConfiguration) -> Bool {
         if needsCipher { return configuration.cipher != nil }
         return generation != .extended || configuration.isExtended

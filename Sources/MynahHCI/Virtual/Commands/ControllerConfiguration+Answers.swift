@@ -5,7 +5,7 @@ extension ControllerConfiguration {
     /// The version that a controller reports to its host and its peers: Bluetooth 5.2, or 4.2 if it is not
     /// extended (Assigned Numbers, 2.1).
     ///
-    /// 0xFFFF is the company identifier that belongs to no company.
+    /// 0xFFFF is the company identifier for tests, which belongs to no company.
     var version: LinkVersion {
         LinkVersion(version: isExtended ? 0x0B : 0x08, company: 0xFFFF, subversion: 1)
     }
@@ -22,7 +22,7 @@ extension ControllerConfiguration {
         return bits
     }
 
-    /// The features that are reported to a peer: LL Privacy concerns only the host.
+    /// The features that are reported to a peer, without LL Privacy, which concerns only the host.
     var featuresForPeer: UInt64 { features & ~(1 << 6) }
 
     /// The supported commands, 64 bytes (6.27).

@@ -1,13 +1,13 @@
 import MynahCore
 import MynahSupport
 
-/// A connection: its PDUs, its procedures and its times (Core Specification, Vol 6, Part B, 4.5 and 5).
+/// A connection: its PDUs, its procedures and its timing (Core Specification, Vol 6, Part B, 4.5 and 5).
 struct Connection: Sendable {
     enum Stage: Hashable, Sendable {
         case open
-        /// The host has ended the connection, and the peer has not acknowledged that yet.
+        /// The host has ended the connection, and the peer has not acknowledged the end yet.
         case ending
-        /// The connection is over, and its handle is free.
+        /// The connection has ended, and its handle is free.
         case over
     }
 
@@ -35,7 +35,7 @@ struct Connection: Sendable {
             sentOctets: settings.suggestedLength.octets, sentTime: settings.suggestedLength.time)
     }
 
-    /// How many of the host's packets have not been delivered.
+    /// The number of the host's packets that have not been acknowledged.
     var packetsPending: Int { encryption.heldCount + window.packets }
 
     // MARK: Sending
@@ -50,13 +50,13 @@ struct Connection: Sendable {
         supervision.schedule(window.retransmission, encryption.deadline, at: now)
     }
 
-    /// Sends a packet of the host, or keeps it while encryption starts.
+    /// Sends a packet of the host, or holds it until encryption has started.
     mutating func send(_ packet: ACLPacket, at now: AirTime, _ outbox: inout ControllerOutbox) {
         let content = LinkPDU.data(isContinued: packet.boundary == .continuing, packet.data)
         if encryption.isUnderWay { encryption.hold(content) } else { send(content, at: now, &outbox) }
     }
 
-    /// Carries out the actions of a procedure, until the connection is over.
+    /// Carries out the actions of a procedure, until the connection has ended.
     mutating func perform(
         _ actions: [ConnectionAction], at now: AirTime, _ outbox: inout ControllerOutbox
     ) {
@@ -79,7 +79,7 @@ struct Connection: Sendable {
         }
     }
 
-    /// Sends a PDU, and again until it is acknowledged.
+    /// Sends a PDU, and repeats it until it is acknowledged.
     private mutating func send(_ content: LinkPDU, at now: AirTime, _ outbox: inout ControllerOutbox) {
         guard !window.isFull else { return end(.connectionTimeout, &outbox) }
         let isFirst = window.retransmission == nil
@@ -90,7 +90,7 @@ struct Connection: Sendable {
         outbox.transmit(.link(frame), to: endpoints.station)
     }
 
-    /// Sends an acknowledgement without data.
+    /// Sends an acknowledgement without a PDU.
     private mutating func acknowledge(at now: AirTime, _ outbox: inout ControllerOutbox) {
         supervision.sent(at: now)
         outbox.transmit(.link(window.acknowledgement(access: endpoints.access)), to: endpoints.station)
@@ -106,7 +106,7 @@ struct Connection: Sendable {
 
     // MARK: Ending
 
-    /// Begins to end the connection for the host, unless that is under way.
+    /// Begins to end the connection for the host, unless it is ending already.
     mutating func disconnect(_ reason: HCIStatus, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard stage == .open else { return .commandDisallowed }
         stage = .ending
@@ -114,7 +114,7 @@ struct Connection: Sendable {
         return .success
     }
 
-    /// Ends the connection at once, and reports why.
+    /// Ends the connection at once, and reports the reason.
     private mutating func end(_ reason: HCIStatus, _ outbox: inout ControllerOutbox) {
         guard stage != .over else { return }
         let reported = stage == .ending ? .connectionTerminatedByLocalHost : reason
@@ -143,7 +143,7 @@ struct Connection: Sendable {
 
     // MARK: Receiving
 
-    /// Handles a frame of the peer, and answers it.
+    /// Handles a frame of the peer, and sends the answers.
     mutating func receive(
         _ frame: LinkFrame, rssi: Int8, _ settings: ConnectionSettings, at now: AirTime,
         _ outbox: inout ControllerOutbox
@@ -181,7 +181,7 @@ struct Connection: Sendable {
         if found.hasTerminated { end(.connectionTerminatedByLocalHost, &outbox) }
     }
 
-    /// Gives the host data, in pieces as long as the data length and the host's buffers allow.
+    /// Passes data to the host, in packets as long as the data length and the host's buffers allow.
     private func deliver(
         _ bytes: [UInt8], isContinued: Bool, _ settings: ConnectionSettings, _ outbox: inout ControllerOutbox
     ) {
@@ -212,7 +212,7 @@ struct Connection: Sendable {
         if stage != .over, let next = procedures.end(with: content) { send(next, at: now, &outbox) }
     }
 
-    /// Gives a control PDU to the procedure that it belongs to (2.4.2).
+    /// Passes a control PDU to its procedure (2.4.2).
     private mutating func receiveProcedure(
         _ content: LinkPDU, _ settings: ConnectionSettings, at now: AirTime, _ outbox: ControllerOutbox,
         _ actions: inout [ConnectionAction]

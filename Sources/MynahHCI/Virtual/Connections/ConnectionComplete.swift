@@ -1,19 +1,19 @@
 import MynahCore
 import MynahSupport
 
-/// LE Connection Complete, or LE Enhanced Connection Complete if the host takes it (Core Specification, Vol
+/// LE Connection Complete, or LE Enhanced Connection Complete if the host enabled it (Core Specification, Vol
 /// 4, Part E, 7.7.65.1 and 7.7.65.10).
 struct ConnectionComplete: Hashable, Sendable {
     private let status: HCIStatus
     private let handle: ConnectionHandle
     private let role: LEConnection.Role
     private let peer: Identity
-    /// The resolvable private address that the controller made for itself, or `nil`.
+    /// The resolvable private address that the controller generated for itself, or `nil`.
     private let local: DeviceAddress?
     /// The parameters, or `nil` if there is no connection.
     private let parameters: LEConnection.Parameters?
 
-    /// The end of advertising or initiating without a connection.
+    /// Makes the event for the end of advertising or initiating without a connection.
     init(_ status: HCIStatus, role: LEConnection.Role, peer: DeviceAddress) {
         self.status = status
         handle = 0
@@ -23,7 +23,8 @@ struct ConnectionComplete: Hashable, Sendable {
         parameters = nil
     }
 
-    /// A new connection; `isLocalMade` says whether the controller made its own address.
+    /// Makes the event for a new connection; `isLocalMade` is `true` if the controller generated its own
+    /// address.
     init(_ endpoints: ConnectionEndpoints, _ parameters: LEConnection.Parameters, isLocalMade: Bool) {
         status = .success
         handle = endpoints.handle

@@ -14,6 +14,6 @@ struct ConnectionEndpoints: Sendable {
     /// This side's address on the air.
     let local: DeviceAddress
 
-    /// The handle as events carry it.
+    /// The bytes of the handle in events.
     var handleBytes: [UInt8] { handle.littleEndianBytes }
 }

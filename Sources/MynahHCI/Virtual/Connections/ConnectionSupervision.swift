@@ -1,16 +1,16 @@
 import MynahCore
 
-/// The times of a connection: how often its sides meet, and how long each may be silent (Core Specification,
-/// Vol 6, Part B, 4.5).
+/// The timing of a connection: its interval, its supervision timeout, and when each side last sent (Core
+/// Specification, Vol 6, Part B, 4.5).
 struct ConnectionSupervision: Sendable {
     private(set) var parameters: LEConnection.Parameters
     /// The signal strength of the last frame, in dBm.
     private(set) var rssi: Int8
-    /// Whether a frame of the peer has been received; a peripheral has the connection request.
+    /// Whether a frame of the peer has been received; at a peripheral, the connection request counts as one.
     private(set) var isEstablished: Bool
     private var lastHeard: AirTime
     private var lastSent: AirTime
-    /// When the connection is looked at next, which may be too early and is never too late.
+    /// The time of the next check of the connection, which may be too early but is never too late.
     private(set) var wake: AirTime
 
     init(_ parameters: LEConnection.Parameters, rssi: Int8, isEstablished: Bool, at now: AirTime) {
@@ -28,25 +28,25 @@ struct ConnectionSupervision: Sendable {
     /// The supervision timeout in microseconds: six intervals before the connection is established (4.5.2).
     private var timeout: Int64 { isEstablished ? Int64(parameters.timeout) * 10_000 : 6 * interval }
 
-    /// How long this side may be silent, in microseconds.
+    /// The longest time without a frame of this side, in microseconds.
     ///
-    /// A real one sends at each interval; a few times in a supervision timeout do as well.
+    /// A real controller sends at each interval; here a few frames within a supervision timeout are enough.
     private var longestSilence: Int64 { min(max(timeout / 6, interval), 2_000_000) }
 
-    /// Whether the peer has been silent for the supervision timeout.
+    /// Whether the supervision timeout has elapsed.
     func isLost(at now: AirTime) -> Bool { lastHeard + timeout <= now }
 
-    /// Whether this side has been silent for as long as it may.
+    /// Whether this side has to send a frame, because it has sent none for `longestSilence`.
     func mustSend(at now: AirTime) -> Bool { lastSent + longestSilence <= now }
 
-    /// A frame was received.
+    /// Notes that a frame was received.
     mutating func heard(rssi: Int8, at now: AirTime) {
         self.rssi = rssi
         isEstablished = true
         lastHeard = now
     }
 
-    /// A frame was sent.
+    /// Notes that a frame was sent.
     mutating func sent(at now: AirTime) {
         lastSent = now
     }
@@ -57,18 +57,18 @@ struct ConnectionSupervision: Sendable {
         wake = now
     }
 
-    /// Looks at the connection no later than at a time.
+    /// Schedules a check of the connection at a time, unless an earlier one is scheduled.
     mutating func wake(by time: AirTime) {
         wake = min(wake, time)
     }
 
-    /// Schedules the next look at the connection, for its earliest deadline.
+    /// Schedules a check of the connection for its earliest deadline, unless an earlier one is scheduled.
     mutating func schedule(_ retransmission: AirTime?, _ response: AirTime?, at now: AirTime) {
         let due = deadline(retransmission, response)
         wake = wake <= now ? due : min(wake, due)
     }
 
-    /// Schedules the next look at the connection after one, in time for the next deadline.
+    /// Schedules the next check after one was made, for the earliest deadline.
     mutating func reschedule(_ retransmission: AirTime?, _ response: AirTime?) {
         wake = deadline(retransmission, response)
     }

@@ -6,7 +6,8 @@ import MynahSupport
 //
 // Return parameters begin with the connection handle.
 extension Connections {
-    /// Answers a command that reads; `values` returns the return parameters after the handle.
+    /// Answers a command that reads a connection's state; `values` returns the return parameters after the
+    /// handle.
     func read(_ reader: inout ByteReader, _ values: (Connection) -> [UInt8]) -> CommandAnswer? {
         guard let handle = reader.readConnectionHandle() else { return nil }
         guard let connection = connection(handle) else {
@@ -170,13 +171,14 @@ extension Connections {
 }
 
 extension CommandAnswer {
-    /// Whether something was begun on a connection; `nil` if there is no such connection.
+    /// The answer to a command that begins a procedure on a connection; `nil` means that there is no such
+    /// connection.
     fileprivate static func begun(_ status: HCIStatus?) -> CommandAnswer {
         .status(status ?? .unknownConnectionIdentifier)
     }
 
-    /// The outcome for a connection, with the return parameters after its handle; a status of `nil` says that
-    /// there is no such connection.
+    /// The answer to a command on a connection, with the return parameters after the handle; a status of
+    /// `nil` means that there is no such connection.
     fileprivate static func connection(
         _ handle: ConnectionHandle, _ status: HCIStatus?, _ values: [UInt8] = []
     ) -> CommandAnswer {
@@ -186,7 +188,7 @@ extension CommandAnswer {
 }
 
 extension ByteReader {
-    /// The second of the next two integers, which stay.
+    /// The second of the next two integers, without removing them.
     fileprivate func peekSecond() -> UInt16? {
         var copy = self
         guard copy.readUInt16() != nil else { return nil }

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The connections of a controller, by handle, and the settings of all of them (Core Specification, Vol 6,
-/// Part B, 4.5).
+/// The connections of a controller, by handle, and their common settings (Core Specification, Vol 6, Part B,
+/// 4.5).
 struct Connections: Sendable {
     private(set) var settings: ConnectionSettings
     private var connections = SortedMap<ConnectionHandle, Connection>()
@@ -14,7 +14,7 @@ struct Connections: Sendable {
     var count: Int { connections.count }
     /// Whether the controller can hold another connection.
     var hasRoom: Bool { connections.count < settings.limit }
-    /// When a connection is looked at next, or `nil` if there is none.
+    /// The time of the next check of a connection, or `nil` if there is no connection.
     var due: AirTime? {
         var earliest: AirTime?
         for index in connections.indices {
@@ -30,7 +30,7 @@ struct Connections: Sendable {
 
     /// Whether an address of the controller has a connection with a device, in either role.
     ///
-    /// There is one at most: a device ignores requests for another (Vol 6, Part B, 4.5).
+    /// There is at most one: a device ignores requests for a second one (Vol 6, Part B, 4.5).
     func hasConnection(_ local: DeviceAddress, with peer: Identity) -> Bool {
         connections.indices.contains {
             let endpoints = connections[at: $0].endpoints
@@ -39,12 +39,12 @@ struct Connections: Sendable {
         }
     }
 
-    /// The station of a device that the controller has a connection with, or `nil` if it has none.
+    /// The station of a connected device, or `nil` if the controller has no connection with it.
     func station(of peer: DeviceAddress) -> Station? {
         connections.indices.lazy.map { connections[at: $0].endpoints }.first { $0.peer.has(peer) }?.station
     }
 
-    /// Whether the controller can accept a connection request of a station, whose device is known.
+    /// Whether the controller can accept a connection request of a station, with `peer` as its device.
     func canAccept(_ connect: AirConnect, from station: Station, _ peer: Identity) -> Bool {
         connect.parameters.isPossible && hasRoom && index(of: connect.access, with: station) == nil
             && !hasConnection(connect.advertiser, with: peer)
@@ -58,7 +58,7 @@ struct Connections: Sendable {
 
     // MARK: Opening
 
-    /// Draws an access address that no connection with a station has.
+    /// Returns a random access address that no connection with a station uses.
     func newAccess(with station: Station, _ random: inout SeededRandom) -> UInt32 {
         var access = UInt32.random(in: 1...UInt32.max, using: &random)
         while index(of: access, with: station) != nil { access = access == .max ? 1 : access + 1 }
@@ -67,7 +67,7 @@ struct Connections: Sendable {
 
     /// Adds a connection under a new handle, and returns its endpoints.
     ///
-    /// `start` follows, after the host has been told. Returns `nil` if no handle is free.
+    /// After the host was told, call `start`. Returns `nil` if no handle is free.
     mutating func open(
         as role: LEConnection.Role, with station: Station, access: UInt32, peer: Identity,
         local: DeviceAddress,
@@ -80,7 +80,7 @@ struct Connections: Sendable {
         return endpoints
     }
 
-    /// The lowest handle that no connection has, or `nil` if there is none.
+    /// The lowest free handle, or `nil` if there is none.
     private func freeHandle() -> ConnectionHandle? {
         (0x0040...ConnectionHandle.last.rawValue).lazy.map { ConnectionHandle(rawValue: $0) }
             .first { connections.index(of: $0) == nil }

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The data length update procedure of a connection (Core Specification, Vol 6, Part B, 5.1.9).
 struct DataLengthProcedure: Sendable {
-    /// The shortest length of a data PDU in bytes, and the time that it takes in microseconds.
+    /// The smallest data length: bytes in a PDU, and the time of a PDU in microseconds.
     static let shortest = (octets: UInt16(27), time: UInt16(328))
     /// The longest.
     static let longest = (octets: UInt16(251), time: UInt16(17040))
@@ -10,7 +10,7 @@ struct DataLengthProcedure: Sendable {
     /// The lengths that this side can receive and wants to send.
     private var own: DataLengths
     private var sentOctets = Self.shortest.octets
-    /// The most bytes in a data PDU of the peer.
+    /// The largest number of bytes in a PDU of the peer.
     private(set) var receivedOctets = Self.shortest.octets
 
     init(sentOctets: UInt16, sentTime: UInt16) {
@@ -19,12 +19,12 @@ struct DataLengthProcedure: Sendable {
             sentTime: sentTime)
     }
 
-    /// Whether a controller allows these lengths.
+    /// Whether the specification allows these lengths.
     static func isValid(octets: UInt16, time: UInt16) -> Bool {
         (shortest.octets...longest.octets).contains(octets) && (shortest.time...longest.time).contains(time)
     }
 
-    /// Begins the procedure for a new connection, if this side wants longer PDUs than the shortest.
+    /// Begins the procedure for a new connection, if this side wants longer PDUs than the smallest.
     func begin(_ actions: inout [ConnectionAction]) {
         if own.sentOctets > Self.shortest.octets { actions.append(.begin(.lengthRequest(own))) }
     }
@@ -36,7 +36,7 @@ struct DataLengthProcedure: Sendable {
         actions.append(.begin(.lengthRequest(own)))
     }
 
-    /// Receives the lengths that the peer can receive and wants to send.
+    /// Handles the lengths that the peer can receive and wants to send.
     ///
     /// A request is answered, and a change is reported.
     mutating func receive(

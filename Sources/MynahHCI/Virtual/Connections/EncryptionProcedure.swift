@@ -3,18 +3,18 @@ import MynahSupport
 
 /// The encryption start procedure of a connection (Core Specification, Vol 6, Part B, 5.1.3).
 ///
-/// The air enciphers nothing. The two sides prove to each other that they have the same key; if they don't,
-/// the connection ends as it does when the first enciphered PDU can't be deciphered.
+/// The virtual air encrypts nothing. The two sides prove to each other that they have the same key. If they
+/// do not, the connection ends as if the first encrypted PDU could not be decrypted.
 struct EncryptionProcedure: Sendable {
     private enum Stage: Sendable {
         case idle
-        /// Central: it has asked.
+        /// Central: has sent its request.
         case requested(key: [UInt8], nonce: UInt64)
-        /// The central has proved that it has the key.
+        /// Central: has proved that it has the key.
         case proved(key: [UInt8])
-        /// Peripheral: its host is asked for the key.
+        /// Peripheral: waits for its host to return the key.
         case awaitingKey(nonce: UInt64)
-        /// Peripheral: it waits for the proof.
+        /// Peripheral: waits for the central's proof.
         case awaitingProof(key: [UInt8], nonce: UInt64, own: UInt64)
     }
 
@@ -23,35 +23,35 @@ struct EncryptionProcedure: Sendable {
 
     private(set) var isEncrypted = false
     private var stage = Stage.idle
-    /// When the peer must have answered, or `nil` if nothing is under way.
+    /// The time by which the peer must answer, or `nil` if no procedure is running.
     private(set) var deadline: AirTime?
-    /// The host's packets that wait until the procedure is over.
+    /// The host's packets that are held until the procedure ends.
     private var held: [LinkPDU] = []
 
-    /// Whether data waits until the procedure is over.
+    /// Whether the procedure is running, so that data is held.
     var isUnderWay: Bool {
         if case .idle = stage { return false }
         return true
     }
 
-    /// Whether the host is asked for the key.
+    /// Whether the controller waits for its host to return the key.
     var awaitsKey: Bool {
         if case .awaitingKey = stage { return true }
         return false
     }
 
-    /// How many packets wait.
+    /// The number of held packets.
     var heldCount: Int { held.count }
 
-    /// Keeps a packet of the host until the procedure is over.
+    /// Holds a packet of the host until the procedure ends.
     mutating func hold(_ content: LinkPDU) {
         held.append(content)
     }
 
     // MARK: The host
 
-    /// Begins the procedure as central, with the parameters of LE Enable Encryption; `nonce` is a random
-    /// number for it.
+    /// Begins the procedure as the central, with the parameters of LE Enable Encryption; `nonce` is a new
+    /// random number.
     mutating func begin(
         _ key: [UInt8], random value: [UInt8], diversifier: UInt16, nonce: UInt64, at now: AirTime,
         _ actions: inout [ConnectionAction]
@@ -61,7 +61,7 @@ struct EncryptionProcedure: Sendable {
         actions.append(.begin(.encryptionRequest(random: value, diversifier: diversifier, nonce: nonce)))
     }
 
-    /// Goes on as peripheral with the key that the host gives; `own` has been drawn for it.
+    /// Continues as the peripheral with the host's key; `own` is a new random number.
     mutating func reply(_ key: [UInt8], own: UInt64, _ actions: inout [ConnectionAction]) {
         guard case .awaitingKey(let nonce) = stage else { return }
         stage = .awaitingProof(key: key, nonce: nonce, own: own)
@@ -70,7 +70,7 @@ struct EncryptionProcedure: Sendable {
 
     /// Rejects the procedure, because there is no key.
     ///
-    /// A connection that was encrypted ends, because it can't go back (5.1.3.2).
+    /// If the connection was encrypted before, it ends, because it cannot continue unencrypted (5.1.3.2).
     mutating func refuse(_ actions: inout [ConnectionAction]) {
         if isEncrypted { return actions.append(.terminate(.pinOrKeyMissing)) }
         finish(&actions)
@@ -79,11 +79,11 @@ struct EncryptionProcedure: Sendable {
 
     // MARK: The peer
 
-    /// Receives an encryption PDU of the peer.
+    /// Handles an encryption PDU of the peer.
     ///
-    /// A PDU that is out of order changes nothing.
+    /// A PDU that is out of order is ignored.
     ///
-    /// `takesRequest` is `true` if the host accepts LE Long Term Key Request.
+    /// `takesRequest` is `true` if the host enabled LE Long Term Key Request.
     mutating func receive(
         _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, at now: AirTime,
         _ actions: inout [ConnectionAction]
@@ -127,7 +127,7 @@ struct EncryptionProcedure: Sendable {
         finish(&actions)
     }
 
-    /// Ends the procedure, and sends the PDUs that waited for its end.
+    /// Ends the procedure, and sends the held packets.
     private mutating func finish(_ actions: inout [ConnectionAction]) {
         stage = .idle
         deadline = nil
@@ -135,7 +135,7 @@ struct EncryptionProcedure: Sendable {
         held = []
     }
 
-    /// A number that proves the possession of the key and both nonces.
+    /// A number that proves the knowledge of the key and both nonces.
     static func proof(_ key: [UInt8], _ nonce: UInt64, _ own: UInt64) -> UInt64 {
         key.reduce(SeededRandom.mix(nonce) ^ SeededRandom.mix(own &+ 1)) {
             SeededRandom.mix($0 &+ UInt64($1) &+ 1)

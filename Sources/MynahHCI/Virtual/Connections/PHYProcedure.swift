@@ -9,10 +9,10 @@ struct LinkPHYs: Hashable, Sendable {
         self.receiving = receiving
     }
 
-    /// The PHYs that a host prefers, or `nil` if they are invalid (Core Specification, Vol 4, Part E,
-    /// 7.8.48).
+    /// Parses the PHYs that a host prefers, or returns `nil` if they are invalid (Core Specification, Vol 4,
+    /// Part E, 7.8.48).
     ///
-    /// A bit of `all` says that the host has no preference for that direction.
+    /// A set bit of `all` means that the host has no preference for that direction.
     init?(all: UInt8, sending: UInt8, receiving: UInt8) {
         self.sending = all & 1 != 0 ? 7 : sending
         self.receiving = all & 2 != 0 ? 7 : receiving
@@ -26,7 +26,7 @@ struct PHYProcedure: Sendable {
     private(set) var current = LinkPHYs(sending: 1, receiving: 1)
     private var isRequested = false
 
-    /// Asks the peer for other PHYs, unless that is under way.
+    /// Requests PHYs from the peer, unless a request is waiting for its answer.
     mutating func request(_ wanted: LinkPHYs, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard !isRequested else { return .commandDisallowed }
         isRequested = true
@@ -48,7 +48,7 @@ struct PHYProcedure: Sendable {
         use(chosen, isRequested: false, endpoints, &actions)
     }
 
-    /// Sets the PHYs that the peer chose, as the peer sends and receives.
+    /// Applies the PHYs that the peer chose, named from the peer's point of view.
     mutating func receiveUpdate(
         _ chosen: LinkPHYs, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {

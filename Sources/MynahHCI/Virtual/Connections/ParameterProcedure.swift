@@ -3,14 +3,15 @@ import MynahSupport
 /// The connection update and connection parameters request procedures (Core Specification, Vol 6, Part B,
 /// 5.1.1 and 5.1.7).
 struct ParameterProcedure: Sendable {
-    /// Peripheral: the host waits for an answer of the central.
+    /// Peripheral: whether the host waits for the central's answer.
     private var isRequested = false
-    /// Central: the host has been asked for an answer.
+    /// Central: whether the host was asked, and has not answered yet.
     private var isAsked = false
 
-    /// Updates the connection as central, or asks the central to do so unless that is under way.
+    /// Updates the parameters as the central, or requests that from the central unless a request is waiting
+    /// for its answer.
     ///
-    /// `parameters` have the shortest interval that the host wants, and `maximum` is the longest one.
+    /// `parameters` has the shortest interval that the host wants, and `maximum` is the longest.
     mutating func update(
         _ parameters: LEConnection.Parameters, maximum: UInt16, as role: LEConnection.Role,
         _ actions: inout [ConnectionAction]
@@ -27,7 +28,7 @@ struct ParameterProcedure: Sendable {
         return .success
     }
 
-    /// Accepts the peripheral's request for the host.
+    /// Accepts the peripheral's request, as the host answered.
     mutating func accept(
         _ parameters: LEConnection.Parameters, _ actions: inout [ConnectionAction]
     ) -> HCIStatus {
@@ -37,7 +38,7 @@ struct ParameterProcedure: Sendable {
         return .success
     }
 
-    /// Refuses the peripheral's request for the host.
+    /// Refuses the peripheral's request, as the host answered.
     mutating func refuse(_ reason: HCIStatus, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard isAsked else { return .commandDisallowed }
         isAsked = false
@@ -61,8 +62,8 @@ struct ParameterProcedure: Sendable {
         actions.append(.use(parameters))
     }
 
-    /// Asks the host whether the peripheral may have other parameters; `takesRequest` says whether the host
-    /// takes that event (Vol 4, Part E, 7.7.65.6).
+    /// Asks the host to answer the peripheral's request; `takesRequest` tells whether the host enabled that
+    /// event (Vol 4, Part E, 7.7.65.6).
     mutating func receiveRequest(
         minimum: UInt16, _ parameters: LEConnection.Parameters, _ endpoints: ConnectionEndpoints,
         takesRequest: Bool, _ actions: inout [ConnectionAction]
@@ -81,7 +82,7 @@ struct ParameterProcedure: Sendable {
         actions.append(.reportLE(HCIEvent.LESubevent.remoteConnectionParameterRequest, writer.bytes))
     }
 
-    /// Reports that the central refused, with the parameters that the connection keeps.
+    /// Reports that the central refused, with the unchanged parameters.
     mutating func receiveRejection(
         _ reason: HCIStatus, _ kept: LEConnection.Parameters, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]
@@ -94,7 +95,7 @@ struct ParameterProcedure: Sendable {
                 Self.updateComplete(reason, kept, endpoints)))
     }
 
-    /// The parameters of LE Connection Update Complete (7.7.65.3).
+    /// The parameters of the event LE Connection Update Complete (7.7.65.3).
     static func updateComplete(
         _ status: HCIStatus, _ parameters: LEConnection.Parameters, _ endpoints: ConnectionEndpoints
     ) -> [UInt8] {

@@ -1,12 +1,12 @@
-/// The control procedures that one side of a connection begins: one at a time (Core Specification, Vol 6,
-/// Part B, 5.2).
+/// The control procedures that one side of a connection begins, one after the other (Core Specification, Vol
+/// 6, Part B, 5.2).
 struct ProcedureQueue: Sendable {
-    /// The outcome of a request to begin a procedure.
+    /// The result of a request to begin a procedure.
     enum Start: Hashable, Sendable {
         case now
         /// The procedure begins after the earlier ones.
         case later
-        /// Never: the peer has left too many without an answer.
+        /// The procedure never begins, because the peer has left too many unanswered.
         case never
     }
 
@@ -17,10 +17,10 @@ struct ProcedureQueue: Sendable {
     private static let limit = TransmitWindow.limit
 
     private var current: Procedure?
-    /// The first PDUs of the procedures after it.
+    /// The first PDUs of the procedures that wait.
     private var waiting: [LinkPDU] = []
 
-    /// Begins a procedure with its first PDU, or puts it at the end of the queue.
+    /// Begins a procedure with its first PDU, or queues it.
     mutating func begin(_ request: LinkPDU) -> Start {
         guard current != nil else {
             current = Self.procedure(begunBy: request)
@@ -31,8 +31,8 @@ struct ProcedureQueue: Sendable {
         return .later
     }
 
-    /// Ends the procedure if a PDU of the peer answers it, and returns the first PDU of the next one, which
-    /// has then begun.
+    /// Ends the procedure if a PDU of the peer answers it; returns the first PDU of the next procedure, which
+    /// is now running.
     mutating func end(with answer: LinkPDU) -> LinkPDU? {
         guard let ended = Self.procedure(endedBy: answer), current == ended else { return nil }
         current = nil

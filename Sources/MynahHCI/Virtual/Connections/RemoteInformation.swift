@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A link layer's version, company identifier and subversion (Core Specification, Vol 6, Part B, 2.4.2.13).
+/// A Link Layer's version, company identifier and subversion (Core Specification, Vol 6, Part B, 2.4.2.13).
 struct LinkVersion: Hashable, Sendable {
     var version: UInt8
     var company: UInt16
@@ -20,7 +20,7 @@ struct VersionExchange: Sendable {
     /// Whether the host waits for the peer's version.
     private var isRequested = false
 
-    /// Reads the peer's version for the host, and asks the peer first if need be.
+    /// Reports the peer's version to the host, after asking the peer if it is not known.
     mutating func read(
         _ own: LinkVersion, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {
@@ -31,7 +31,7 @@ struct VersionExchange: Sendable {
         actions.append(.begin(own.pdu(isAnswer: false)))
     }
 
-    /// Notes the peer's version, and answers with this side's unless it has been sent.
+    /// Notes the peer's version, and answers with this side's version unless that was sent before.
     mutating func receive(
         _ version: LinkVersion, isAnswer: Bool, own: LinkVersion, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]
@@ -61,7 +61,7 @@ struct VersionExchange: Sendable {
 struct FeatureExchange: Sendable {
     private var isRequested = false
 
-    /// Asks the peer for its features, unless that is under way.
+    /// Asks the peer for its features, unless a request is waiting for its answer.
     mutating func read(_ own: UInt64, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard !isRequested else { return .commandDisallowed }
         isRequested = true
@@ -74,7 +74,7 @@ struct FeatureExchange: Sendable {
         actions.append(.send(.featureResponse(features & own)))
     }
 
-    /// Reports the answer of the peer.
+    /// Reports the features in the peer's answer.
     mutating func receiveResponse(
         _ features: UInt64, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {

@@ -1,42 +1,41 @@
-/// The unacknowledged PDUs that one side of a connection has sent, and the sequence number that it
+/// The unacknowledged PDUs of one side of a connection, and the sequence number of the next frame that it
 /// expects.
 ///
-/// Frames are numbered, and sent again until they are acknowledged (Core Specification, Vol 6, Part B,
-/// 4.5.9).
+/// Frames are numbered, and repeated until they are acknowledged (Core Specification, Vol 6, Part B, 4.5.9).
 struct TransmitWindow: Sendable {
     private struct Unacknowledged: Sendable {
         var sequence: UInt16
         var content: LinkPDU
     }
 
-    /// The PDUs that an acknowledgement covered.
+    /// The PDUs that one acknowledgement covered.
     struct Acknowledged: Equatable, Sendable {
-        /// How many of the host's packets.
+        /// The number of the host's packets among them.
         var packets = 0
-        /// Whether LL_TERMINATE_IND was among it.
+        /// Whether LL_TERMINATE_IND was among them.
         var hasTerminated = false
     }
 
-    /// The most unacknowledged PDUs: more than a host and the procedures of two controllers can have under
-    /// way.
+    /// The largest number of unacknowledged PDUs, which is more than a host and the procedures of two
+    /// controllers can cause.
     ///
-    /// A peer that owes more acknowledgements does not answer.
+    /// Only a peer that does not acknowledge anything reaches it.
     static let limit = 300
 
     /// The number of the next frame with a PDU.
     private(set) var nextSequence: UInt16 = 0
-    /// The number that is expected of the peer.
+    /// The sequence number of the peer's next frame.
     private var expected: UInt16 = 0
     private var sent: [Unacknowledged] = []
-    /// How many unacknowledged PDUs are packets of the host.
+    /// The number of the host's packets among the unacknowledged PDUs.
     private(set) var packets = 0
-    /// When everything that is not acknowledged is sent again, or `nil` if nothing is.
+    /// The time at which all unacknowledged PDUs are repeated, or `nil` if there are none.
     private(set) var retransmission: AirTime?
 
-    /// Whether nothing more can be sent.
+    /// Whether no further PDU can be sent.
     var isFull: Bool { sent.count >= Self.limit }
 
-    /// Returns the frame that carries a PDU; `interval` is the time until it is sent again, in microseconds.
+    /// Makes the frame for a PDU; `interval` is the time until it is repeated, in microseconds.
     mutating func send(_ content: LinkPDU, access: UInt32, interval: Int64, at now: AirTime) -> LinkFrame {
         let frame = LinkFrame(access: access, sequence: nextSequence, expected: expected, content: content)
         sent.append(Unacknowledged(sequence: nextSequence, content: content))
@@ -46,12 +45,12 @@ struct TransmitWindow: Sendable {
         return frame
     }
 
-    /// Returns a frame that only acknowledges.
+    /// Makes a frame that is only an acknowledgement.
     func acknowledgement(access: UInt32) -> LinkFrame {
         LinkFrame(access: access, sequence: nextSequence, expected: expected, content: nil)
     }
 
-    /// Sends everything that is not acknowledged again.
+    /// Repeats all unacknowledged PDUs.
     mutating func sendAgain(
         access: UInt32, to station: Station, interval: Int64, at now: AirTime,
         _ outbox: inout ControllerOutbox
@@ -64,14 +63,14 @@ struct TransmitWindow: Sendable {
         }
     }
 
-    /// Returns whether a frame of the peer is the next one, and counts it if it is.
+    /// Returns whether a frame of the peer is the expected one, and counts it if it is.
     mutating func receive(_ sequence: UInt16) -> Bool {
         guard sequence == expected else { return false }
         expected &+= 1
         return true
     }
 
-    /// Removes the frames that the peer has received, which are those before `expected`.
+    /// Removes the frames that the peer has acknowledged, which are those before `expected`.
     mutating func acknowledge(_ expected: UInt16, interval: Int64, at now: AirTime) -> Acknowledged {
         guard let first = sent.first else { return Acknowledged() }
         let count = Int(expected &- first.sequence)

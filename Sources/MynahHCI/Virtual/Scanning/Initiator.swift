@@ -1,28 +1,28 @@
 import MynahCore
 import MynahSupport
 
-/// The initiating state of a link layer: the connection that the host waits for (Core Specification, Vol 6,
-/// Part B, 4.4.4).
+/// The initiating state of a Link Layer: the host's request for a connection (Core Specification, Vol 6, Part
+/// B, 4.4.4).
 struct Initiator: Sendable {
     private struct Request: Sendable {
-        /// The device to connect to, or `nil` for any on the filter accept list.
+        /// The device to connect to, or `nil` for any device on the filter accept list.
         var peer: DeviceAddress?
         var ownType: UInt8
         var parameters: LEConnection.Parameters
     }
 
-    /// An advertisement that the request was for.
+    /// The data for a connection request to the advertiser of a matching advertisement.
     struct Match: Hashable, Sendable {
         /// The controller's own address on the connection.
         var own: DeviceAddress
-        /// The address in the connection request.
+        /// The initiator's address in the connection request.
         var initiator: DeviceAddress
         var parameters: LEConnection.Parameters
     }
 
     private var request: Request?
 
-    /// Whether the host waits for a connection.
+    /// Whether the host has requested a connection.
     var isOn: Bool { request != nil }
     /// `true` if the initiator waits for any device on the filter accept list.
     var usesAcceptList: Bool { request.map { $0.peer == nil } ?? false }
@@ -43,8 +43,8 @@ struct Initiator: Sendable {
         return .status(begin(wanted, connections, addresses))
     }
 
-    /// LE Extended Create Connection; the parameters of the first PHY apply, because the air has one channel
-    /// for all.
+    /// LE Extended Create Connection; only the parameters of the first PHY are used, because the virtual air
+    /// has one channel for all PHYs.
     mutating func createExtended(
         _ reader: inout ByteReader, _ connections: Connections, _ addresses: ControllerAddresses
     ) -> CommandAnswer? {
@@ -76,7 +76,7 @@ struct Initiator: Sendable {
         return .success
     }
 
-    /// LE Create Connection Cancel, which LE Connection Complete follows.
+    /// LE Create Connection Cancel, after which LE Connection Complete follows.
     mutating func cancel(_ addresses: ControllerAddresses, _ outbox: inout ControllerOutbox) -> CommandAnswer
     {
         guard let wanted = request else { return .disallowed }
@@ -88,10 +88,10 @@ struct Initiator: Sendable {
 
     // MARK: Hearing
 
-    /// Returns how to connect to an advertiser, and ends the request, if the host waits for it; or else
-    /// returns `nil`.
+    /// Returns how to connect to an advertiser, and ends the host's request, if the advertisement matches it;
+    /// otherwise returns `nil`.
     ///
-    /// An advertiser that has a connection already is ignored.
+    /// An advertiser that is already connected does not match.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
         _ connections: Connections, _ addresses: inout ControllerAddresses, at now: AirTime,
@@ -117,8 +117,8 @@ struct Initiator: Sendable {
 }
 
 extension LEConnection.Parameters {
-    /// The parameters that a command leaves to the controller: the shortest interval, or `nil` if they are
-    /// invalid (Core Specification, Vol 4, Part E, 7.8.12).
+    /// Reads a range of connection parameters and chooses the shortest interval; `nil` if they are invalid
+    /// (Core Specification, Vol 4, Part E, 7.8.12).
     init?(range reader: inout ByteReader) {
         guard let minimum = reader.readUInt16(), let maximum = reader.readUInt16(),
             let latency = reader.readUInt16(), let timeout = reader.readUInt16(),

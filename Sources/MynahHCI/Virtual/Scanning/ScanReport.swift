@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// An advertisement or a scan response as a scanner reports it.
+/// A received advertisement or scan response, to be reported to the host.
 struct ScanReport: Sendable {
     var advertisement: AirAdvertisement
     var identity: Identity
@@ -14,7 +14,7 @@ struct ScanReport: Sendable {
         self.rssi = rssi
     }
 
-    /// The most bytes of data in an LE Extended Advertising Report with one report.
+    /// The largest number of data bytes in an LE Extended Advertising Report with one report.
     private static let longestPiece = 229
 
     /// LE Advertising Report (Core Specification, Vol 4, Part E, 7.7.65.2).
@@ -38,7 +38,7 @@ struct ScanReport: Sendable {
         return properties.contains(.scannable) ? .scannable : .nonConnectable
     }
 
-    /// LE Extended Advertising Report, in as many events as the data needs (7.7.65.13).
+    /// LE Extended Advertising Report, in as many events as the length of the data requires (7.7.65.13).
     func reportExtended(isResponse: Bool, to outbox: inout ControllerOutbox) {
         let isLegacy = advertisement.properties.contains(.legacy)
         var rest = advertisement.data[...]

@@ -83,7 +83,7 @@ extension Scanner {
 }
 
 extension Scanner.Parameters {
-    /// The type, interval and window of a scan in a command.
+    /// Reads the type, interval and window of a scan from a command.
     fileprivate init?(_ reader: inout ByteReader, shortest: UInt16, longest: UInt16) {
         guard let type = reader.readUInt8(), type <= 1, let interval = reader.readUInt16(),
             let window = reader.readUInt16(), (shortest...longest).contains(interval),

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The scanning state of a link layer: when it listens, the devices to which it sends scan requests, and its
+/// The scanning state of a Link Layer: when it listens, the devices to which it sends scan requests, and its
 /// reports (Core Specification, Vol 6, Part B, 4.4.3).
 struct Scanner: Sendable {
     struct Parameters: Sendable {
@@ -11,8 +11,8 @@ struct Scanner: Sendable {
         /// The scan window, in microseconds.
         var window: Int64 = 10_000
         var ownType: UInt8 = 0
-        /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 lets targets through that
-        /// can't be resolved.
+        /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 accepts directed
+        /// advertising to an unresolvable target.
         var policy: UInt8 = 0
     }
 
@@ -22,14 +22,14 @@ struct Scanner: Sendable {
         /// The address in scan requests.
         var onAir: DeviceAddress
         var filtersDuplicates: Bool
-        /// When the scan stops by itself, or its next period begins; `nil` if it has no duration.
+        /// The time at which the scan ends, or its next period begins; `nil` if it has no duration.
         var end: AirTime?
-        /// The time of listening in each period, and the length of a period, in microseconds, or `nil` if the
-        /// scanner listens all the time.
+        /// The duration of listening in each period, and the length of a period, in microseconds; `nil` if
+        /// the scan has no periods.
         var period: (duration: Int64, length: Int64)?
     }
 
-    /// The properties by which a report counts as a duplicate.
+    /// The properties by which duplicate reports are recognized.
     private struct Reported: Hashable {
         var address: DeviceAddress
         var identifier: UInt8?
@@ -44,7 +44,7 @@ struct Scanner: Sendable {
         }
     }
 
-    /// More devices than real controllers remember.
+    /// The largest number of remembered reports, which is more than real controllers remember.
     private static let reportedLimit = 8192
     private static let askedLimit = 1024
 
@@ -52,13 +52,13 @@ struct Scanner: Sendable {
     /// The scan, or `nil` if the scanner is off.
     private(set) var scan: Scan?
     private var reported: Set<Reported> = []
-    /// The devices that were sent a scan request and have not answered.
+    /// The devices that have not answered a scan request.
     private var asked: Set<DeviceAddress> = []
 
     var isOn: Bool { scan != nil }
     /// Whether the scanner is on and uses the filter accept list.
     var usesAcceptList: Bool { isOn && parameters.policy & 1 == 1 }
-    /// When the scan stops by itself or begins its next period, or `nil` for never.
+    /// The time at which the scan ends or begins its next period, or `nil` for never.
     var due: AirTime? { scan?.end }
 
     /// Begins a scan, or changes the settings of the current one.
@@ -88,7 +88,7 @@ struct Scanner: Sendable {
 
     // MARK: Hearing
 
-    /// Whether the scanner listens at this moment: only within its window.
+    /// Whether the scanner listens at this time: only within its window.
     func listens(at time: AirTime) -> Bool {
         guard let scan else { return false }
         let elapsed = time - scan.begun
@@ -96,7 +96,7 @@ struct Scanner: Sendable {
         return parameters.window >= parameters.interval || elapsed % parameters.interval < parameters.window
     }
 
-    /// Reports an advertisement that it hears, and asks for more if it scans actively.
+    /// Reports a received advertisement, and sends a scan request if the scan is active.
     mutating func hear(
         _ heard: ScanReport, from station: Station, _ acceptList: FilterAcceptList,
         _ resolving: ResolvingList, at now: AirTime, _ outbox: inout ControllerOutbox
@@ -121,7 +121,7 @@ struct Scanner: Sendable {
             .scanRequest(scanner: scan.onAir, advertiser: heard.advertisement.address), to: station)
     }
 
-    /// Reports the answer to a scan request.
+    /// Reports a scan response.
     mutating func hearResponse(
         _ response: AirAdvertisement, rssi: Int8, _ resolving: inout ResolvingList,
         _ outbox: inout ControllerOutbox

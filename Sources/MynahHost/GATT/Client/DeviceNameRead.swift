@@ -1,11 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// Reads the GAP device name, however long it is, by its type (Core Specification, Vol 3, Part C, 12.1; Part
-/// G, 4.8.2 and 4.8.3).
+/// Reads the GAP device name, of any length, by its type (Core Specification, Vol 3, Part C, 12.1; Part G,
+/// 4.8.2 and 4.8.3).
 struct DeviceNameRead: GATTProcedure {
     private var mtu = GATT.defaultMTU
-    /// The read of the whole name, when the first answer may have cut it.
+    /// The read of the whole name, if the first answer may have been cut.
     private var whole: ValueRead?
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<String> {
@@ -46,7 +46,7 @@ struct DeviceNameRead: GATTProcedure {
         }
     }
 
-    /// The text of a name; some peripherals end it with zeros.
+    /// The text of a name, without the zeros that some peripherals append.
     private static func text(_ value: [UInt8]) -> String {
         String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
     }

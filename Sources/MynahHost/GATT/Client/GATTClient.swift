@@ -2,27 +2,27 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to
+/// The clients of all links, without I/O: an `ATTClient` for each link, and the time by which its server must
 /// answer.
 struct GATTClient {
     /// The client of one link.
     ///
-    /// The functions change the entry in place: reading one of its values from outside would copy all of it.
+    /// The functions change the entry in place, because reading one of its values from outside would copy the
+    /// entry.
     private struct Entry {
         var client = ATTClient()
         /// The time by which the pending request must be answered; `nil` if there is no request.
         var deadline: Duration?
-        /// How much longer it may take on a link that pairs.
+        /// The additional time for an answer on a link that is pairing.
         var extra = Duration.zero
-        /// `true` if a call to `expire` is scheduled, and has not come yet.
+        /// `true` if a call to `expire` is scheduled, and has not been made yet.
         var isWatched = false
 
         /// Changes the state of the client.
         ///
-        /// A request that it sends has to be answered within these times.
+        /// A request that this sends has to be answered within `times`.
         ///
-        /// The clock is read only if a request was sent: most PDUs are notifications, which answer no
-        /// request.
+        /// The clock is read only if a request was sent: most PDUs are notifications, after which none is.
         mutating func change(
             _ times: Times, from now: () -> Duration, _ body: (inout ATTClient) -> Void
         ) {
@@ -55,25 +55,25 @@ struct GATTClient {
         }
     }
 
-    /// How long a server may take to answer a request.
+    /// The times in which a server must answer a request.
     private struct Times {
-        /// The time that the specification allows (Core Specification, Vol 3, Part F, 3.3.3).
+        /// The transaction timeout of the specification (Core Specification, Vol 3, Part F, 3.3.3).
         let longest: Duration
-        /// The time that is allowed now, except on a link that pairs: its user may be typing, and its server
-        /// waits.
+        /// The current limit, which does not apply to a link that is pairing: its user may be typing while
+        /// the server waits.
         var limit: Duration
     }
 
     private var times: Times
     private var entries = SortedMap<ConnectionHandle, Entry>()
-    /// Whether indications are confirmed on links that begin from now on.
+    /// Whether new links confirm indications.
     var confirmsIndications = true
 
     init(timeout: Duration) {
         times = Times(longest: timeout, limit: timeout)
     }
 
-    /// Sets the time that servers have for later requests, or with `nil` the time of the specification.
+    /// Sets the time limit for answers to later requests, or with `nil` the limit of the specification.
     mutating func limitAnswers(to limit: Duration?) {
         times.limit = min(limit ?? times.longest, times.longest)
     }
@@ -91,7 +91,7 @@ struct GATTClient {
         _ = entries.removeValue(forKey: link)
     }
 
-    /// Runs a procedure on a link, after those that were asked for before; `done` is called once.
+    /// Runs a procedure on a link, after the procedures that were requested before; `done` is called once.
     mutating func perform<Procedure: GATTProcedure>(
         _ procedure: Procedure, on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action],
@@ -103,7 +103,7 @@ struct GATTClient {
 
     // MARK: Commands
 
-    /// Writes by a command; returns `false` if there is no room for it, and `Outbound` reports when there is.
+    /// Writes with a command; returns `false` if the link has no room, and `Outbound` reports when it has.
     ///
     /// Throws `valueTooLong` if a command cannot carry the value.
     func write(
@@ -118,8 +118,8 @@ struct GATTClient {
         return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
     }
 
-    /// Writes by a command that `sign` signs; returns `false` if there is no room for it, and `Outbound`
-    /// reports when there is.
+    /// Writes with a command that `sign` signs; returns `false` if the link has no room, and `Outbound`
+    /// reports when it has.
     ///
     /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has
     /// no key and returns `nil`.
@@ -142,14 +142,14 @@ struct GATTClient {
         return isSent
     }
 
-    /// Whether a link has room for a command; if not, `Outbound` reports when it has.
+    /// Whether a link has room for a command; if not, `Outbound` reports when it has room.
     func hasRoom(on link: ConnectionHandle, _ outbound: inout Outbound) -> Bool {
         if outbound.takes(on: link) { return true }
         outbound.refuse(.write, on: link)
         return false
     }
 
-    /// Sends a command if there is room; returns whether there was, or `nil` if there is no command.
+    /// Sends a command if the link has room; returns whether it had, or `nil` if there is no command to send.
     private func send(
         on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?
     ) -> Bool? {
@@ -161,7 +161,7 @@ struct GATTClient {
 
     // MARK: Answers
 
-    /// Receives a PDU of a link's server.
+    /// Handles a PDU of a link's server.
     mutating func receive(
         _ bytes: [UInt8], on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
@@ -176,10 +176,10 @@ struct GATTClient {
         entries[at: index].expire(at: now, isPairing: isPairing)
     }
 
-    /// Returns the time at which to call `expire`, or `nil` if no request is under way, or if a call is
+    /// Returns the time at which to call `expire`, or `nil` if no request is waiting, or if a call is
     /// scheduled already.
     ///
-    /// A deadline that moves with each request is looked at again when the first one comes.
+    /// A deadline that a later request has moved is checked again when the scheduled call is made.
     mutating func takeWatch(of link: ConnectionHandle) -> Duration? {
         guard let index = entries.index(of: link) else { return nil }
         return entries[at: index].takeWatch()
@@ -195,13 +195,13 @@ struct GATTClient {
         entries.index(of: link).map { entries[at: $0].client.bearer.mtu } ?? GATT.defaultMTU
     }
 
-    /// The server's end of a link has agreed on an MTU.
+    /// Adopts the MTU that the server on this side of the bearer has agreed on.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         entries[link]?.client.bearer.mtu = mtu
     }
 
-    /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this
-    /// handle, or without.
+    /// Notes that a link is encrypted; `handle` is the value of Service Changed if the bond remembers a
+    /// subscription to it.
     mutating func secured(
         _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]

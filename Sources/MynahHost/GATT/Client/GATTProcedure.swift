@@ -3,15 +3,16 @@ import MynahSupport
 
 /// A GATT procedure of a client, in one or more requests.
 ///
-/// A machine without I/O: answers in, requests out.
+/// A state machine without I/O: answers in, requests out.
 ///
-/// An invalid answer ends it with an error, and each valid one makes progress, so a hostile server can
-/// make it neither trap nor run for ever.
+/// An invalid answer ends the procedure with an error, and each valid one makes progress. So a hostile server
+/// can neither crash it nor keep it running for ever.
 protocol GATTProcedure: Sendable {
     /// The result of the procedure.
     associatedtype Value: Sendable
 
-    /// Returns the first step on a bearer in its state now: a request, or the value if no request is needed.
+    /// Returns the first step for the current state of the bearer: a request, or the value if no request is
+    /// needed.
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
     /// Returns the next step after an answer, which is the response without its opcode, or the error.
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
@@ -20,7 +21,7 @@ protocol GATTProcedure: Sendable {
 }
 
 extension GATTProcedure {
-    /// The bearer as it was: few procedures change it.
+    /// Returns the bearer unchanged, because few procedures change it.
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer { bearer }
 }
 
@@ -30,17 +31,17 @@ enum GATTStep<Value: Sendable>: Sendable {
     case done(Value)
     case failed(RequestError)
 
-    /// The server broke a rule.
+    /// Ends the procedure because the server violated the protocol.
     static func violated(_ message: String) -> GATTStep {
         .failed(.failed(RadioError(.protocolViolation, message)))
     }
 }
 
-/// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any
-/// value.
+/// A procedure in a client's queue, with the function that receives its value: the queue holds procedures of
+/// any value type.
 ///
-/// The function is a closure and not an existential of a generic type: the compiler specialises a closure,
-/// and a request costs no look-up of metadata while the program runs.
+/// The function is a closure and not an existential of a generic type. The compiler specialises a closure, so
+/// a request needs no metadata look-up at run time.
 struct QueuedProcedure {
     /// An event for a procedure.
     enum Event {
@@ -53,7 +54,7 @@ struct QueuedProcedure {
 
     private let body: (Event, inout ATTClient.Bearer) -> [UInt8]?
 
-    /// A procedure that has not begun; `done` is called once, when it is over.
+    /// Wraps a procedure that has not begun; `done` is called once, when the procedure ends.
     init<Procedure: GATTProcedure>(
         _ procedure: Procedure, done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
@@ -76,14 +77,13 @@ struct QueuedProcedure {
         }
     }
 
-    /// Handles an event; returns the next request, or `nil` if the procedure is over and has reported its
-    /// value or its error.
+    /// Handles an event; returns the next request, or `nil` if the procedure has ended and called `done`.
     func handle(_ event: Event, _ bearer: inout ATTClient.Bearer) -> [UInt8]? { body(event, &bearer) }
 }
 
-/// Goes through a range of handles, request by request.
+/// Steps through a range of handles, request by request.
 struct HandleWalk: Hashable, Sendable {
-    /// The first handle of the next request, or `nil` if the range is done.
+    /// The first handle of the next request, or `nil` after the end of the range.
     private(set) var next: AttributeHandle?
     let end: AttributeHandle
 
@@ -92,15 +92,15 @@ struct HandleWalk: Hashable, Sendable {
         end = range.upperBound
     }
 
-    /// The rest of the range, or `nil` if it is done.
+    /// The rest of the range, or `nil` after its end.
     var rest: ClosedRange<AttributeHandle>? {
         guard let next, next <= end else { return nil }
         return next...end
     }
 
-    /// Advances beyond a range that was found.
+    /// Continues after a range that was found.
     ///
-    /// Returns `false` if it is not in the rest, or ends before it starts.
+    /// Returns `false` if the found range is not in the rest, or ends before it starts.
     mutating func advance(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
         // Groups may reach past the range that was asked for (Core Specification, Vol 3, Part F, 3.4.4.10).
@@ -110,7 +110,7 @@ struct HandleWalk: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Two handles as a range, or `nil` if they are not one.
+    /// Reads two handles as a range, or returns `nil` if the second is lower than the first.
     mutating func readHandles() -> ClosedRange<AttributeHandle>? {
         guard let start = readAttributeHandle(), let end = readAttributeHandle(), start > .none, start <= end
         else { return nil }

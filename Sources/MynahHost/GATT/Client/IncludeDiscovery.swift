@@ -3,12 +3,12 @@ import MynahSupport
 
 /// Finds the services that a service includes (Core Specification, Vol 3, Part G, 4.5.1).
 ///
-/// A UUID of 128 bits does not stand in the declaration: it is read where the included service declares
-/// itself.
+/// The include declaration has no room for a 128-bit UUID, which is read from the included service's own
+/// declaration.
 struct IncludeDiscovery: GATTProcedure {
     private var walk: HandleWalk
     private var found: [RemoteService] = []
-    /// Included services whose type is still to be read.
+    /// The included services whose type has not been read yet.
     private var unnamed: [ClosedRange<AttributeHandle>] = []
 
     init(in handles: ClosedRange<AttributeHandle>) {

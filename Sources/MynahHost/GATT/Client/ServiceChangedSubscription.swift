@@ -5,14 +5,14 @@ import MynahSupport
 enum ServiceChanged: Hashable, Sendable {
     /// The client has not looked for Service Changed yet.
     case unknown
-    /// The server has none, or the client is looking for it.
+    /// The server has no Service Changed characteristic, or the client is searching for it.
     case unavailable
-    /// The server did not let the client subscribe to the value with this handle.
+    /// The server refused the subscription to the value with this handle.
     case refused(AttributeHandle)
-    /// The server indicates the value with this handle.
+    /// The server indicates Service Changed through the value with this handle.
     case subscribed(AttributeHandle)
 
-    /// The handle of the value; `nil` if there is none.
+    /// The handle of the value, or `nil` if there is none.
     var handle: AttributeHandle? {
         switch self {
         case .unknown, .unavailable: nil
@@ -21,7 +21,8 @@ enum ServiceChanged: Hashable, Sendable {
     }
 }
 
-/// Finds the value of Service Changed and subscribes to its indications, unless the server does so already.
+/// Finds the value of Service Changed, and subscribes to its indications unless the client is subscribed
+/// already.
 struct ServiceChangedSubscription: GATTProcedure {
     private enum State {
         case service
@@ -44,7 +45,7 @@ struct ServiceChangedSubscription: GATTProcedure {
                 AttributeHandle.all, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
     }
 
-    /// After an error or an invalid answer the client continues without the subscription.
+    /// Continues without the subscription after an error or an invalid answer.
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
         guard case .success(let bytes) = answer else {
             if case .writing(let handle) = state { return .done(.refused(handle)) }

@@ -8,7 +8,7 @@ struct ServiceDiscovery: GATTProcedure {
     private var walk = HandleWalk(AttributeHandle.all)
     private var found: [RemoteService] = []
 
-    /// Primary services, all unless a type is named.
+    /// Finds primary services: those of one type, or all with `nil`.
     init(of uuid: BluetoothUUID? = nil) {
         isPrimary = true
         self.uuid = uuid

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// Agrees on an MTU (Core Specification, Vol 3, Part G, 4.3.1).
+/// Exchanges the MTU (Core Specification, Vol 3, Part G, 4.3.1).
 struct MTUExchange: GATTProcedure {
     let ownMTU: Int
 
@@ -33,7 +33,7 @@ struct MTUExchange: GATTProcedure {
     }
 }
 
-/// Reads a value, however long it is (4.8.1 and 4.8.3).
+/// Reads a value of any length (4.8.1 and 4.8.3).
 struct ValueRead: GATTProcedure {
     let handle: AttributeHandle
     private var mtu = GATT.defaultMTU
@@ -68,12 +68,12 @@ struct ValueRead: GATTProcedure {
     }
 }
 
-/// Reads several values at once, each with its length (4.8.5); `nil` for a value that was cut, or had no
-/// room.
+/// Reads several values at once, each with its length (4.8.5); the result is `nil` for a value that was cut
+/// or left out.
 struct MultipleRead: GATTProcedure {
     let handles: [AttributeHandle]
 
-    /// The number of handles that fit into one request.
+    /// The largest number of handles in one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
@@ -101,17 +101,17 @@ struct MultipleRead: GATTProcedure {
     }
 }
 
-/// Reads several values in as few requests as they fit into, each however long it is; of a server that does
-/// not read together, one by one.
+/// Reads several values of any length with as few requests as possible; one by one if the server does not
+/// support reading several.
 struct ValuesRead: GATTProcedure {
     private enum Read: Sendable {
         case together(MultipleRead)
         case single(ValueRead)
     }
 
-    /// The handles whose values are not read yet.
+    /// The handles whose values have not been read yet.
     private var rest: ArraySlice<AttributeHandle>
-    /// The first values that were read together; `nil` for a value that has to be read alone.
+    /// The values that were read together, in order; `nil` for a value that has to be read alone.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
@@ -172,7 +172,7 @@ struct ValuesRead: GATTProcedure {
         return forward(step)
     }
 
-    /// The first step of a procedure, which asks for something or fails.
+    /// Converts the first step of a procedure, which is a request or an error.
     private func forward<Value>(_ step: GATTStep<Value>) -> GATTStep<[[UInt8]]> {
         switch step {
         case .ask(let pdu): .ask(pdu)
@@ -182,7 +182,7 @@ struct ValuesRead: GATTProcedure {
     }
 }
 
-/// Reads several values at once whose lengths are known, one after the other (4.8.4).
+/// Reads several values of known lengths at once; the result is their bytes without separators (4.8.4).
 struct ConcatenatedRead: GATTProcedure {
     let handles: [AttributeHandle]
 
@@ -198,10 +198,10 @@ struct ConcatenatedRead: GATTProcedure {
     }
 }
 
-/// Writes a value and waits for the answer: in one request, or in prepared parts if the value is too long for
-/// one (4.9.3 to 4.9.5).
+/// Writes a value and waits for the response: with one request, or with prepared parts if the value is too
+/// long for one (4.9.3 to 4.9.5).
 ///
-/// The answer to each part repeats it. A difference cancels the whole write.
+/// The response to each part repeats the part. A difference cancels the whole write.
 struct ValueWrite: GATTProcedure {
     private enum State: Hashable, Sendable {
         case writing
