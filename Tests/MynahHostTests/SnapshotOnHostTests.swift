@@ -8,7 +8,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What a snapshot has of a device's advertising sets and links.
+/// Snapshots of a device with several advertising sets, and of one whose links are limited.
 @Suite(.timeLimit(.minutes(15))) struct SnapshotOnHostTests {
     private func snapshots(
         _ profile: String, _ changes: [(set: String?, isOn: Bool)] = []

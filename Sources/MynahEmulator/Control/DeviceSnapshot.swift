@@ -109,7 +109,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return .object(members)
     }
 
-    /// What is on the air, and the sets of the profile that are not.
+    /// The sets on the air, and those of the profile that are not.
     private var advertisingJSON: JSON {
         var all = advertising
         let known = Set(([all] + all.otherSets).lazy.filter(\.isOn).map(\.set))
