@@ -103,12 +103,11 @@ enum RoomLimits {
 
     /// The types with more lines of code than that, and how many each may have.
     ///
-    /// `AssignedNumberTables`, `KnownLayouts`, `PageFiles` and `ShippedProfiles` are tables or are generated.
+    /// `AssignedNumberTables`, `KnownLayouts` and `ShippedProfiles` are tables or are generated.
     /// `Route` is the table of the control API's routes. `Kind` is generic, and the number counts its
     /// extensions for all types of values, each of which is in the file of its section.
     static let longTypes: [String: Int] = [
         "Mynah.Peripheral": 448,
-        "MynahControl.PageFiles": 1197,
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahProfiles.Kind": 511,

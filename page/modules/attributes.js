@@ -2,9 +2,11 @@
 
 import { $, draw, keyed, make, setText, textBox } from './elements.js';
 import { act, perform } from './commands.js';
-import { createField } from './fields.js';
+import { createField, isNumber } from './fields.js';
+import { createPlot, drawSoon } from './plots.js';
 import { say } from './requests.js';
-import { attributeName, devicePath, eventPath, isOurs, state } from './state.js';
+import { hasValue } from './series.js';
+import { attributeName, devicePath, eventPath, state } from './state.js';
 import { printable, spaced } from './values.js';
 
 /** The layouts that the controls were made for. */
@@ -32,18 +34,27 @@ export function drawAttributes({ attributes }) {
 
 /** Shows the value of an event without asking for it. */
 export function showValue(event) {
-  const isValue = event.event === 'notified' || event.event === 'read';
-  if (!isValue || !isOurs(event) || event.offset || event.error || event.value === undefined) return;
+  if (!hasValue(event)) return;
   const name = eventPath(event);
   const attribute = state.snapshot?.attributes.find(({ path }) => path === name);
   if (!attribute) return;
   attribute.value = event.value;
   attribute.fields = event.fields;
   draw(drawValues);
+  drawSoon();
 }
 
 function drawValues() {
   if (state.snapshot) drawAttributes(state.snapshot);
+}
+
+/** What a phone notices of how the values are sent. */
+function sendingWords({ subscription, pieces }) {
+  return [
+    subscription === 'none' && 'There is no 2902: every connected phone gets its values.',
+    subscription === 'always' && 'Every connected phone gets its values, also one that has not written 2902.',
+    pieces && 'A value longer than ATT_MTU − 3 is sent in pieces.',
+  ].filter(Boolean).join(' ');
 }
 
 function createAttribute({ path: name }) {
@@ -54,6 +65,7 @@ function createAttribute({ path: name }) {
   const head = make('div.line',
     make('span.grow', make('b', title), ' ', make('code.dim', title === uuid ? '' : uuid)),
     make('span.chips'));
+  const rules = make('p.dim');
   const fields = make('div.fields');
   const hex = textBox(`${title}: value in hexadecimal`, { oninput: () => setDraft('hex') }, 'input.hex');
   const text = textBox(`${title}: value as text`, { placeholder: 'text', oninput: () => setDraft('text') },
@@ -107,6 +119,9 @@ function createAttribute({ path: name }) {
     const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
     if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
       editors = new Map(items.map((field) => [field.name, createField(field, title, edited)]));
+      for (const field of items.filter(isNumber)) {
+        editors.get(field.name).element.append(createPlot(name, field, title));
+      }
       fields.replaceChildren(...[...editors.values()].map((editor) => editor.element));
     }
     for (const [name, editor] of editors) {
@@ -123,7 +138,7 @@ function createAttribute({ path: name }) {
     }
   });
   const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
-  element.append(head, fields, make('div.line.raw', hex, text, acts));
+  element.append(head, rules, fields, make('div.line.raw', hex, text, acts));
 
   element.update = (next) => {
     if (!latest) {
@@ -135,6 +150,7 @@ function createAttribute({ path: name }) {
       }
     }
     latest = next;
+    setText(rules, sendingWords(next));
     element.classList.toggle('absent', next.value === undefined);
     if (draft === null && !isSending) fill(false);
   };

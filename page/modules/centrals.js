@@ -1,11 +1,25 @@
-// Centrals: the connected ones, with their links and subscriptions.
+// Centrals: the connected ones, with their links and subscriptions, and what limits them.
 
 import { $, keyed, make, setText } from './elements.js';
 import { command } from './commands.js';
 import { attributeName, devicePath, state } from './state.js';
 
-export function drawCentrals({ centrals }) {
-  setText($('centrals-aside'), centrals.length ? `${centrals.length} connected` : '');
+/** What a phone notices of the limits. */
+function limitWords({ centrals, mtu, keySize }) {
+  return [
+    centrals && `Takes ${centrals} central${centrals === 1 ? '' : 's'}: then no other phone finds it.`,
+    mtu && `Offers an ATT_MTU of at most ${mtu}, which sends ${mtu - 3} bytes at once.`,
+    keySize && `Encrypts with keys of at most ${keySize} octets.`,
+  ].filter(Boolean).join(' ');
+}
+
+const limitText = make('p.dim');
+
+export function drawCentrals({ centrals, limits = {} }) {
+  const count = limits.centrals ? `${centrals.length} of ${limits.centrals}` : centrals.length;
+  setText($('centrals-aside'), centrals.length || limits.centrals ? `${count} connected` : '');
+  setText(limitText, limitWords(limits));
+  if (!limitText.parentNode) $('centrals').before(limitText);
   keyed($('centrals'), centrals, ({ central }) => central, ({ central }) => {
     const button = (verb, label, what) =>
       command(label, what, [verb, state.device, central], 'POST', devicePath(verb), { central });

@@ -30,19 +30,24 @@ export function ctlLine([verb, ...words]) {
 /** Sends a request, and notes the line that does the same; returns the answer, or null if it failed. */
 export async function perform(words, ...what) {
   const text = ctlLine(words);
-  // A slider leaves one line and not a hundred.
-  const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
-  if (begin !== text && begin === last) done.pop();
-  done.push(text);
-  draw(drawDone);
   try {
-    return await request(...what);
+    const answer = await request(...what);
+    noteDone(text);
+    return answer;
   } catch (error) {
     say(error.message, 'trouble');
     return null;
   } finally {
     refresh();
   }
+}
+
+function noteDone(text) {
+  // A slider leaves one line and not a hundred.
+  const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
+  if (begin !== text && begin === last) done.pop();
+  done.push(text);
+  draw(drawDone);
 }
 
 function drawDone() {

@@ -6,6 +6,7 @@ import { drawApp } from './app.js';
 import { drawAttributes } from './attributes.js';
 import { drawCentrals } from './centrals.js';
 import { drawFaults } from './faults.js';
+import { plotSpan } from './plots.js';
 import { drawScenarios } from './scenarios.js';
 import { choose, state } from './state.js';
 import { drawVariables } from './variables.js';
@@ -21,6 +22,7 @@ for (const title in SECTIONS) {
     make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
       make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
 }
+$('attributes-aside').before(plotSpan);
 
 document.addEventListener('chosen', () => {
   for (const title in SECTIONS) $(title.toLowerCase()).replaceChildren();

@@ -17,6 +17,7 @@ const LEFT_OUT = new Set([
 ]);
 
 function inWords(value) {
+  if (value?.set) return `${value.set} ${value.data || value.scanResponse}`;
   if (Array.isArray(value)) return value.length ? value.map(inWords).join(', ') : 'none';
   if (value && typeof value === 'object') {
     return Object.entries(value).map(([key, item]) => `${key} ${inWords(item)}`).join(', ');
@@ -32,7 +33,11 @@ export function eventDetail(event) {
   else if (event.value !== undefined) parts.push(spaced(event.value) || 'empty');
   if (uuid) parts.push(event.path ?? uuidName(uuid));
   for (const [key, value] of Object.entries(event)) {
-    if (LEFT_OUT.has(key) || value === false || (key === 'withResponse' && value)) continue;
+    if (LEFT_OUT.has(key) || value === '' || value?.length === 0) continue;
+    if (typeof value === 'boolean') {
+      if (value ? key !== 'withResponse' : /able$/.test(key)) parts.push(value ? key : `not ${key}`);
+      continue;
+    }
     parts.push(key === 'central' ? `by ${value}` : key === 'message' ? inWords(value) : `${key} ${inWords(value)}`);
   }
   return parts.join(' · ');

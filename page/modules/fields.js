@@ -6,6 +6,13 @@ import { numberOf } from './values.js';
 /** The number of decimals of a step. */
 const decimals = (step) => step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
 
+/** Whether a field has one number, which may be drawn. */
+export const isNumber = ({ kind, list }) => kind === 'number' && !list;
+
+/** A number in as many decimals as the field has. */
+export const numberText = ({ step }, value) =>
+  step ? value.toFixed(decimals(step)) : String(Number(value.toPrecision(6)));
+
 /** Bounds for a slider: those of the field, or of the part of them that a hand can use. */
 function sliderBounds(field, value) {
   const { minimum, step, unit } = field;
@@ -36,7 +43,8 @@ export function createField(field, title, edited) {
   const number = (text) => text.trim() === '' ? undefined : numberOf(text);
   const editor = (input, get, set, ...before) => ({
     input, set, get value() { return get(); },
-    element: make('div.field', make('span.name', ...breakable(name)), ...before,
+    // The name of a check box is clicked like the box.
+    element: make(kind === 'boolean' ? 'label.field' : 'div.field', make('span.name', ...breakable(name)), ...before,
       input, make('span.unit', unit)),
   });
   const box = (more) => textBox(label, { oninput: () => edited(false), ...more });

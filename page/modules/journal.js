@@ -53,6 +53,12 @@ export function addRows(added) {
   draw(drawTimeline);
 }
 
+/** The events of this history that are kept, the oldest first. */
+export function keptEvents() {
+  const start = rows.findLastIndex(({ isStart }) => isStart);
+  return rows.slice(start + 1).flatMap(({ event }) => event ?? []);
+}
+
 /** Puts rows of marks between the events. */
 export function insertMarks(marks) {
   for (const row of marks) {
@@ -111,7 +117,7 @@ function drawTimeline() {
   else list.removeAttribute('aria-activedescendant');
   list.classList.toggle('many', state.devices.length > 1 && !$('only').checked);
   const part = shown.length === rows.length ? '' : `${shown.length} of `;
-  setText($('timeline-count'), `${part}${rows.length} events`);
+  setText($('timeline-count'), `${part}${rows.length} event${rows.length === 1 ? '' : 's'}`);
 }
 
 function setFollowing(isOn) {

@@ -11,6 +11,8 @@ export const state = {
   snapshot: null, layouts: new Map(), areLayoutsOld: true,
   /** The answer about the program, and the words for an app. */
   instance: null, words: null,
+  /** Whether the stream of events is open. */
+  isLive: false,
 };
 
 /** The path of the API for the chosen device. */

@@ -5,6 +5,7 @@ import { showValue } from './attributes.js';
 import { addRows, insertMarks, KEPT } from './journal.js';
 import { readAnswer, request } from './requests.js';
 import { noteScenarioEnd } from './scenarios.js';
+import { clearSeries, noteEvent } from './series.js';
 import { isOurs, refresh, state } from './state.js';
 import { parseJSON } from './values.js';
 
@@ -46,7 +47,8 @@ function showFrames(frames) {
     const [run, number] = id.split('-');
     if (lastID?.split('-')[0] !== run) {
       if (lastID !== null) {
-        added.push({ mark: 'a new history begins: mynah was started again or reset' });
+        added.push({ mark: 'a new history begins: mynah was started again or reset', isStart: true });
+        clearSeries();
         marks = [];
         lastMark = undefined;
       }
@@ -58,6 +60,7 @@ function showFrames(frames) {
     added.push(...passMarks(next - 1), { event });
     noteScenarioEnd(event);
     isChanged ||= CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device));
+    noteEvent(event);
     showValue(event);
   }
   addRows([...added, ...passMarks(next)]);
@@ -65,6 +68,7 @@ function showFrames(frames) {
 }
 
 function showLink(word, text) {
+  state.isLive = word === 'live';
   $('link').dataset.state = word;
   setText($('link-text'), text);
   $('lost').hidden = word !== 'lost';

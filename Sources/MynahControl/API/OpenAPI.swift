@@ -171,8 +171,9 @@ enum OpenAPI {
             .object([
                 .init("path", .string(), isRequired: true),
                 .init("handle", .integer(1...0xFFFF)),
-                .init("properties", .array(.string()), isRequired: true), .init("value", .named("Bytes")),
-                .init("fields", .named("Fields")),
+                .init("properties", .array(.string()), isRequired: true),
+                .init("subscription", .word(["none", "always"])), .init("pieces", .word(["mtu"])),
+                .init("value", .named("Bytes")), .init("fields", .named("Fields")),
             ])
         ),
         (
@@ -280,6 +281,12 @@ enum OpenAPI {
                         ]), .null,
                     ])),
                 .init("phone", .string()),
+                .init(
+                    "limits",
+                    .object([
+                        .init("centrals", .integer(1...255)), .init("mtu", .integer(23...517)),
+                        .init("keySize", .integer(7...16)),
+                    ])),
                 .init("advertising", .named("Advertising"), isRequired: true),
                 .init("centrals", .array(.named("Central")), isRequired: true),
                 .init("variables", .object([], others: .any), isRequired: true),

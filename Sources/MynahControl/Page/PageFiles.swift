@@ -127,6 +127,8 @@ main {
 }
 .column { min-height: 0; overflow-y: auto; display: flex; flex-direction: column; gap: 10px; scrollbar-width: thin; }
 .empty .column:not(#right), .empty #reset { display: none; }
+main:has(> #nothing:not([hidden])) { grid-template-rows: auto minmax(0, 1fr); }
+.empty #right { grid-column: 1 / -1; }
 #nothing { grid-column: 1 / -1; padding: 24px; text-align: center; color: var(--dim); }
 section {
   background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 9px 12px 11px;
@@ -176,6 +178,14 @@ summary { color: var(--dim); margin: 6px 0; }
 .ads { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 1px 10px; margin-top: 4px; }
 .ads dt { color: var(--c); }
 .ads dd { overflow-wrap: anywhere; }
+#air u { text-decoration-thickness: 2px; text-underline-offset: 2px; color: var(--c); }
+.chips:empty { display: none; }
+.set > .chips { margin: 3px 0 2px; }
+.set > .line:not([hidden]) { margin-top: 6px; }
+.set + .set { border-top: 1px solid var(--line); margin-top: 8px; }
+.set > .line .grow { font-weight: 600; }
+.set .count { color: var(--dim); font-family: var(--mono); font-size: 11px; }
+.packet > h3 { margin-top: 6px; }
 .omitted { padding-left: 16px; color: var(--dim); }
 .omitted b { color: var(--warn); font-weight: 600; }
 .central { display: grid; gap: 4px; padding: 6px 0 8px; }
@@ -190,16 +200,28 @@ summary { color: var(--dim); margin: 6px 0; }
 .descriptor { margin-left: 16px; }
 .attribute > .line { flex-wrap: wrap; }
 .attribute > .line > .grow { flex-basis: 180px; }
-.handle { min-width: 30px; text-align: right; }
+.handle { min-width: 30px; margin-left: auto; text-align: right; }
 .fields { display: grid; gap: 3px; margin: 2px 0 5px; }
-.field { display: grid; grid-template-columns: 132px minmax(60px, 1fr) 92px 44px; align-items: center; gap: 8px; }
+.field { display: grid; grid-template-columns: minmax(84px, 132px) minmax(56px, 1fr) 84px 42px; align-items: center; gap: 2px 8px; }
 .field > .name { overflow-wrap: anywhere; color: var(--dim); line-height: 1.2; }
 .field > input:not([type=range], [type=number], [type=checkbox]), .field > select { grid-column: 2 / 4; }
 .field > .unit { grid-column: 4; font-size: 12px; }
 .unit:empty { display: none; }
+label.field { grid-template-columns: 18px minmax(0, 1fr); cursor: pointer; }
+label.field > input { order: -1; }
 .field:has(.unit:empty) > :is(select, input:not([type])) { grid-column-end: -1 !important; }
 .field:has(.unit:empty) > [type=number] { grid-column: 3 / -1; }
 .field > [type=number] { text-align: right; font-variant-numeric: tabular-nums; padding-right: 2px; }
+.plot { grid-column: 1 / -1; display: grid; position: relative; grid-template-columns: subgrid; height: 44px; margin-bottom: 4px; }
+.bounds { display: flex; flex-direction: column; justify-content: space-between; text-align: right; color: var(--dim); font-size: 11px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.plot > svg { grid-column: 2 / -1; width: 100%; height: 44px; border-radius: 4px; background: var(--raised); border: 1px solid var(--line); cursor: crosshair; touch-action: pan-y; }
+.plot path { fill: none; stroke: var(--accent); stroke-width: 1.500; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+.plot .now { stroke-width: 5; stroke-linecap: round; }
+.plot .cursor { stroke: var(--dim); stroke-width: 1; }
+.reading { position: absolute; top: 3px; left: 146px; padding: 0 5px; border-radius: 3px; background: var(--panel); border: 1px solid var(--line); font-size: 11px; pointer-events: none; }
+.reading.left { left: auto; right: 6px; }
+h2 > select { min-height: 22px; padding: 0 4px; font-weight: 400; color: var(--dim); margin-left: auto; }
+h2 > select:not([hidden]) + .aside { margin-left: 0; }
 .raw .hex { flex: 1 1 110px; }
 .raw .text { flex: 1 1 90px; }
 
@@ -211,6 +233,7 @@ summary { color: var(--dim); margin: 6px 0; }
 .bar > #filter { flex: 1 1 150px; }
 .check { display: inline-flex; align-items: center; gap: 5px; color: var(--dim); white-space: nowrap; }
 #mark, #clock:not([hidden]) { display: inline-flex; align-items: center; gap: 6px; }
+#now { white-space: nowrap; }
 #by { width: 70px; }
 #mark-name { width: 100px; }
 #events { flex: 1; min-height: 160px; overflow-y: auto; position: relative; margin: 0 -12px; border-top: 1px solid var(--line); scrollbar-width: thin; contain: strict; }
@@ -257,8 +280,10 @@ summary { color: var(--dim); margin: 6px 0; }
   header { flex-wrap: wrap; }
   #devices { order: 1; flex-basis: 100%; }
   #link { margin-left: auto; }
+  #clock { flex-wrap: wrap; }
   main { grid-template-columns: minmax(0, 1fr); padding: 8px; }
-  .field { grid-template-columns: 104px minmax(50px, 1fr) 76px 34px; }
+  .field { grid-template-columns: minmax(70px, 104px) minmax(48px, 1fr) 76px 34px; }
+  .reading { left: 118px; }
   .row, .many .row { grid-template-columns: 64px 116px minmax(0, 1fr); gap: 8px; }
   .row time { direction: rtl; text-overflow: clip; }
   .many .row .who { display: none; }
@@ -266,7 +291,41 @@ summary { color: var(--dim); margin: 6px 0; }
   .switch { min-height: 18px; }
 }
 """## + "\n"
-    static let js = ##"""
+    static let icon = ##"""
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+  <rect width="32" height="32" rx="7" fill="#16324f"/>
+  <path d="M5 21c2-8 7-12 13-12 4 0 6 2 7 4l4 1-4 3c0 6-5 9-10 9-3 0-5-1-6-3l-4 1 2-4z" fill="#f4f7fb"/>
+  <path d="M25 13l4 1-4 3z" fill="#f5a524"/>
+  <circle cx="21.500" cy="13.500" r="1.500" fill="#16324f"/>
+</svg>
+"""## + "\n"
+    static let js = [
+        ElementsScript.code,
+        ValuesScript.code,
+        RequestsScript.code,
+        StateScript.code,
+        CommandsScript.code,
+        AdvertisingScript.code,
+        CentralsScript.code,
+        AppScript.code,
+        FaultsScript.code,
+        ScenariosScript.code,
+        VariablesScript.code,
+        FieldsScript.code,
+        EventsScript.code,
+        JournalScript.code,
+        SeriesScript.code,
+        PlotsScript.code,
+        AttributesScript.code,
+        DeviceScript.code,
+        StreamScript.code,
+        MainScript.code,
+    ].joined()
+}
+
+extension PageFiles {
+enum ElementsScript {
+    static let code = ##"""
 const $ = (id) => document.getElementById(id);
 function make(tag, ...children) {
   const [name, ...classes] = tag.split('.');
@@ -326,6 +385,13 @@ function draw(part) {
   }
   due.add(part);
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum ValuesScript {
+    static let code = ##"""
 const isRounded = (text) =>
   /^\s*([-+]?\d+|0x[\da-f]+)\s*$/i.test(text) && !Number.isSafeInteger(Number(text));
 const numberOf = (text) =>
@@ -339,6 +405,13 @@ function printable(hex) {
   return bytes.length > 1 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
     ? String.fromCharCode(...bytes) : '';
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum RequestsScript {
+    static let code = ##"""
 async function request(method, path, body) {
   const options = { method };
   if (body !== undefined) {
@@ -374,10 +447,18 @@ async function copyText(text) {
   }
   say(`Copied: ${text}`);
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum StateScript {
+    static let code = ##"""
 const state = {
   devices: [], device: null,
   snapshot: null, layouts: new Map(), areLayoutsOld: true,
   instance: null, words: null,
+  isLive: false,
 };
 const devicePath = (...rest) => '/v1/devices/' + [state.device, ...rest].map(encodeURIComponent).join('/');
 let isReading = false;
@@ -449,6 +530,13 @@ const isOurs = ({ device }) =>
   device === undefined || device === state.device || device.split(', ').includes(state.device);
 const eventPath = (event) =>
   event.path ?? [event.service, event.characteristic, event.descriptor].filter(Boolean).join('/');
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum CommandsScript {
+    static let code = ##"""
 const done = [];
 function quote(word) {
   return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
@@ -465,18 +553,22 @@ function ctlLine([verb, ...words]) {
 }
 async function perform(words, ...what) {
   const text = ctlLine(words);
-  const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
-  if (begin !== text && begin === last) done.pop();
-  done.push(text);
-  draw(drawDone);
   try {
-    return await request(...what);
+    const answer = await request(...what);
+    noteDone(text);
+    return answer;
   } catch (error) {
     say(error.message, 'trouble');
     return null;
   } finally {
     refresh();
   }
+}
+function noteDone(text) {
+  const [begin, last] = [text, done.at(-1)].map((text) => text?.replace(/'{[^']*}'$/, ''));
+  if (begin !== text && begin === last) done.pop();
+  done.push(text);
+  draw(drawDone);
 }
 function drawDone() {
   $('done').textContent = done.at(-1);
@@ -509,53 +601,116 @@ function switchLine(label, words, run) {
   };
   return element;
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum AdvertisingScript {
+    static let code = ##"""
 const AD_TYPES = {
   1: ['flags'], 2: ['uuids', 'Some services'], 3: ['uuids', 'Services'], 4: ['uuids'], 5: ['uuids'],
   6: ['uuids', 'Some services'], 7: ['uuids', 'Services'], 8: ['name', 'Short name'], 9: ['name', 'Name'],
-  10: ['other', 'TX power'], 22: ['service'], 32: ['service'], 33: ['service'], 255: ['company'],
+  10: ['other', 'TX power'], 22: ['service', 'Service data'], 32: ['service', 'Service data'],
+  33: ['service', 'Service data'], 255: ['company', 'Manufacturer'],
 };
-function packet(title, hex, structures) {
-  const bytes = make('p.bytes');
-  const table = make('dl.ads');
-  for (const { type, name, data, text } of structures) {
+function dataBytes(data, before) {
+  return (data.match(/../g) ?? []).flatMap((byte, index) =>
+    [' ', before && before.slice(2 * index, 2 * index + 2) !== byte ? make('u', byte) : byte]);
+}
+function drawPacket(element, hex, structures, capacity) {
+  const [head, bytes, table] = element.children;
+  element.hidden = !hex;
+  setText(head.children[0], `${hex.length / 2} of ${capacity} bytes`);
+  if (element.hex === hex) return;
+  const before = element.structures ?? [];
+  const rows = structures.map(({ type, name, data, text }, index) => {
     const [color, title = name] = AD_TYPES[type] ?? ['other'];
     const [length, code] = [data.length / 2 + 1, type].map((byte) =>
       byte.toString(16).toUpperCase().padStart(2, '0'));
-    bytes.append(tint(make('span.ad', { title }, make('i', length), ' ', make('b', code),
-      data && ' ' + spaced(data)), color), ' ');
-    table.append(tint(make('dt', title), color), make('dd', text));
-  }
-  return make('div.packet',
-    make('h3', title, make('span.aside', `${hex.length / 2}${hex.length > 62 ? '' : ' of 31'} bytes`)), bytes, table);
+    const old = before[index]?.type === type ? before[index].data : null;
+    return [tint(make('span.ad', { title }, make('i', length), ' ', make('b', code), ...dataBytes(data, old)), color),
+      tint(make('dt', title), color), make('dd', text)];
+  });
+  bytes.replaceChildren(...rows.flatMap(([span]) => [span, ' ']));
+  table.replaceChildren(...rows.flatMap(([, ...words]) => words));
+  Object.assign(element, { hex, structures });
 }
-function drawAir({ advertising, address, radio, state: radioState }) {
+function kindWords(set) {
+  const { intervalMilliseconds: low, intervalMaximumMilliseconds: high, connectable, scannable } = set;
+  const phy = (name) => `LE ${name === 'coded' ? 'Coded' : name}`;
+  return [
+    low && `every ${low}${high ? ` to ${high}` : ''} ms`,
+    connectable === false ? 'not connectable' : 'connectable', scannable === false ? 'not scannable' : 'scannable',
+    ...set.secondaryPHY ? ['extended', `primary ${phy(set.primaryPHY ?? '1M')}`, `data ${phy(set.secondaryPHY)}`] : [],
+  ].filter(Boolean);
+}
+const isOn = (name) => state.snapshot.advertising.all.find(({ set }) => set === name)?.on ?? false;
+function createSet({ set: name }) {
+  const words = () => ['advertise', state.device, ['--set', name, isOn(name) ? '--no-on' : '--on']];
+  const packet = (title) => make('div.packet', make('h3', title, make('span.aside')), make('p.bytes'), make('dl.ads'));
+  return make('div.set',
+    switchLine(`Advertising set ${name}`, words,
+      () => perform(words(), 'POST', devicePath('advertise'), { set: name, on: !isOn(name) })),
+    make('p.chips'), packet('Advertising data'), packet('Scan response'));
+}
+function updateSet(element, set, hasSwitch) {
+  const [toggle, chips, data, scanResponse] = element.children;
+  const { on, set: name, structures = {}, address } = set;
+  toggle.hidden = !hasSwitch;
+  toggle.state(on, name ?? '', on && hasSwitch ? address : '');
+  keyed(chips, on ? kindWords(set) : [], (text) => text, (text) => make('span.chip', text));
+  const capacity = !set.secondaryPHY ? 31 : set.connectable === false ? 1650 : 245;
+  drawPacket(data, on ? set.data ?? '' : '', structures.data ?? [], capacity);
+  drawPacket(scanResponse, on ? set.scanResponse ?? '' : '', structures.scanResponse ?? [], capacity);
+}
+function drawAir({ advertising, address, radio, state: radioState, limits, centrals }) {
   const air = $('air');
-  const text = JSON.stringify([advertising, address, radio, radioState]);
-  if (air.text === text && air.firstChild) return;
-  air.text = text;
   if (!air.firstChild) {
-    const words = () => ['advertise', state.device, [isOn() ? '--no-on' : '--on']];
-    const isOn = () => state.snapshot.advertising.on;
-    air.append(switchLine('Advertising', words,
-      () => perform(words(), 'POST', devicePath('advertise'), { on: !isOn() })), make('div'));
+    const words = () => ['advertise', state.device, [state.snapshot.advertising.on ? '--no-on' : '--on']];
+    air.append(switchLine('Advertising', words, () =>
+      perform(words(), 'POST', devicePath('advertise'), { on: !state.snapshot.advertising.on })),
+    make('p.dim'), make('div'), make('div'));
+    air.names = [];
     $('air-aside').replaceChildren(copyButton('show the device', () => ['show', state.device]));
   }
-  const [top, body] = air.children;
-  const { on, omitted, intervalMilliseconds: low, intervalMaximumMilliseconds: high } = advertising;
-  const interval = low ? ` every ${low}${high ? ` to ${high}` : ''} ms` : '';
-  top.state(on, radioState !== 'poweredOn' ? radioState : on ? 'On the air' + interval : 'Off the air');
-  const sets = [advertising, ...advertising.sets ?? []];
-  const parts = sets.flatMap(({ set = 1, data, scanResponse, structures, ...rest }) => [
-    make('p.dim', [sets[1] && `set ${set}`, rest.address ?? address, radio, rest.connectable === false &&
-      'not connectable', rest.secondaryPHY && `extended, LE ${rest.secondaryPHY}`].filter(Boolean).join(' · ')),
-    on && data && packet('Advertising data', data, structures.data),
-    on && scanResponse && packet('Scan response', scanResponse, structures.scanResponse)].filter(Boolean));
-  if (omitted?.length) parts.push(make('h3', 'Omitted'), make('ul.omitted',
-    ...omitted.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`))));
-  body.replaceChildren(...parts);
+  const [top, where, list, omitted] = air.children;
+  const isFull = centrals.length > 0 && centrals.length >= limits?.centrals;
+  top.state(advertising.on, radioState !== 'poweredOn' ? radioState : !advertising.on ? 'Off the air'
+    : isFull ? 'Off the air while it is connected' : 'On the air');
+  setText(where, [address, radio].filter(Boolean).join(' · '));
+  advertising.all = [advertising, ...advertising.sets ?? []].filter(({ set }, _, { length }) => length === 1 || set);
+  const known = (set) => air.names.indexOf(set);
+  for (const { set } of advertising.all) if (known(set) < 0) air.names.push(set);
+  const sets = [...advertising.all].sort((one, other) => known(one.set) - known(other.set));
+  keyed(list, sets, ({ set }) => set, createSet, (element, set) => updateSet(element, set, sets.length > 1));
+  const items = advertising.all.flatMap(({ omitted = [] }) => omitted);
+  const text = JSON.stringify(items);
+  if (omitted.text === text) return;
+  omitted.text = text;
+  omitted.replaceChildren(...items.length ? [make('h3', 'Omitted'), make('ul.omitted',
+    ...items.map(({ item, reason }) => make('li', make('b', item), ` ${reason}`)))] : []);
 }
-function drawCentrals({ centrals }) {
-  setText($('centrals-aside'), centrals.length ? `${centrals.length} connected` : '');
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum CentralsScript {
+    static let code = ##"""
+function limitWords({ centrals, mtu, keySize }) {
+  return [
+    centrals && `Takes ${centrals} central${centrals === 1 ? '' : 's'}: then no other phone finds it.`,
+    mtu && `Offers an ATT_MTU of at most ${mtu}, which sends ${mtu - 3} bytes at once.`,
+    keySize && `Encrypts with keys of at most ${keySize} octets.`,
+  ].filter(Boolean).join(' ');
+}
+const limitText = make('p.dim');
+function drawCentrals({ centrals, limits = {} }) {
+  const count = limits.centrals ? `${centrals.length} of ${limits.centrals}` : centrals.length;
+  setText($('centrals-aside'), centrals.length || limits.centrals ? `${count} connected` : '');
+  setText(limitText, limitWords(limits));
+  if (!limitText.parentNode) $('centrals').before(limitText);
   keyed($('centrals'), centrals, ({ central }) => central, ({ central }) => {
     const button = (verb, label, what) =>
       command(label, what, [verb, state.device, central], 'POST', devicePath(verb), { central });
@@ -577,6 +732,13 @@ function drawCentrals({ centrals }) {
     setText(element.children[2], names.length ? `subscribed to ${names.join(', ')}` : 'no subscription');
   });
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum AppScript {
+    static let code = ##"""
 function drawApp({ app }) {
   showSection('app', app !== null);
   if (!app) return;
@@ -598,6 +760,13 @@ function drawApp({ app }) {
     if (isOn || firstChild.ariaPressed) firstChild.ariaPressed = isOn;
   }
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum FaultsScript {
+    static let code = ##"""
 function drawFaults({ faults }) {
   showSection('faults', faults.length > 0);
   const on = faults.filter(({ off }) => !off).length;
@@ -609,6 +778,13 @@ function drawFaults({ faults }) {
       () => perform(words(), 'PATCH', devicePath('faults', name), { off: !isOff() }));
   }, (element, { name, off, applied }) => element.state(!off, name, applied ? `${applied} ×` : ''));
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum ScenariosScript {
+    static let code = ##"""
 const scenarioEnds = new Map();
 function noteScenarioEnd(event) {
   if (event.event === 'scenario.ended') scenarioEnds.set(`${event.device}/${event.scenario}`, event);
@@ -626,6 +802,13 @@ function drawScenarios({ scenarios }) {
     element.querySelector('.act button').disabled = playing;
   });
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum VariablesScript {
+    static let code = ##"""
 function drawVariables({ variables }) {
   const items = Object.entries(variables);
   showSection('variables', items.length > 0);
@@ -646,7 +829,17 @@ function drawVariables({ variables }) {
     if (input !== document.activeElement) input.value = value;
   });
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum FieldsScript {
+    static let code = ##"""
 const decimals = (step) => step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+const isNumber = ({ kind, list }) => kind === 'number' && !list;
+const numberText = ({ step }, value) =>
+  step ? value.toFixed(decimals(step)) : String(Number(value.toPrecision(6)));
 function sliderBounds(field, value) {
   const { minimum, step, unit } = field;
   let maximum = field.shortMaximum ?? field.maximum;
@@ -668,7 +861,7 @@ function createField(field, title, edited) {
   const number = (text) => text.trim() === '' ? undefined : numberOf(text);
   const editor = (input, get, set, ...before) => ({
     input, set, get value() { return get(); },
-    element: make('div.field', make('span.name', ...breakable(name)), ...before,
+    element: make(kind === 'boolean' ? 'label.field' : 'div.field', make('span.name', ...breakable(name)), ...before,
       input, make('span.unit', unit)),
   });
   const box = (more) => textBox(label, { oninput: () => edited(false), ...more });
@@ -721,173 +914,13 @@ function createField(field, title, edited) {
   return editor(input, () => kind === 'number' ? number(input.value) : input.value,
     (value = '') => { input.value = value; });
 }
-let madeFor;
-function drawAttributes({ attributes }) {
-  setText($('attributes-aside'), `${attributes.length}`);
-  if (madeFor !== state.layouts) $('attributes').replaceChildren();
-  madeFor = state.layouts;
-  const services = [];
-  for (const attribute of attributes) {
-    const service = attribute.path.split('/')[0];
-    if (services.at(-1)?.service !== service) services.push({ service, attributes: [] });
-    services.at(-1).attributes.push(attribute);
-  }
-  keyed($('attributes'), services, ({ service }) => service, ({ service, attributes }) => {
-    const name = state.layouts.get(attributes[0].path)?.names[0] ?? service;
-    return make('div.service',
-      make('h3', name, make('code.dim', name === service ? '' : service)), make('div'));
-  }, (element, { attributes }) => {
-    keyed(element.children[1], attributes, ({ path }) => path, createAttribute,
-      (child, attribute) => child.update(attribute));
-  });
+"""## + "\n"
 }
-function showValue(event) {
-  const isValue = event.event === 'notified' || event.event === 'read';
-  if (!isValue || !isOurs(event) || event.offset || event.error || event.value === undefined) return;
-  const name = eventPath(event);
-  const attribute = state.snapshot?.attributes.find(({ path }) => path === name);
-  if (!attribute) return;
-  attribute.value = event.value;
-  attribute.fields = event.fields;
-  draw(drawValues);
 }
-function drawValues() {
-  if (state.snapshot) drawAttributes(state.snapshot);
-}
-function createAttribute({ path: name }) {
-  const layout = state.layouts.get(name);
-  const title = attributeName(name);
-  const uuid = name.split('/').at(-1);
-  const element = make(name.split('/').length > 2 ? 'div.attribute.descriptor' : 'div.attribute');
-  const head = make('div.line',
-    make('span.grow', make('b', title), ' ', make('code.dim', title === uuid ? '' : uuid)),
-    make('span.chips'));
-  const fields = make('div.fields');
-  const hex = textBox(`${title}: value in hexadecimal`, { oninput: () => setDraft('hex') }, 'input.hex');
-  const text = textBox(`${title}: value as text`, { placeholder: 'text', oninput: () => setDraft('text') },
-    'input.text');
-  let latest;
-  let draft = null;
-  let editors = new Map();
-  let isSending = false;
-  let isWaiting = false;
-  const setDraft = (form) => {
-    draft = form;
-    element.classList.toggle('edited', form !== null);
-  };
-  const given = () => Object.fromEntries([...editors].map(([name, editor]) => [name, editor.value]));
-  const form = () => draft ?? (editors.size ? 'fields' : 'hex');
-  const value = () => ({ fields: given(), hex: hex.value.trim(), text: text.value })[form()];
-  const words = (notify) => {
-    const last = { fields: JSON.stringify, hex: (hex) => hex.replaceAll(' ', ''), text: String }[form()](value());
-    return ['set', state.device, name, last, form() === 'hex' ? [] : [`--${form()}`], notify ? ['--notify'] : []];
-  };
-  async function send(notify) {
-    const body = { [form()]: value() };
-    if (notify) body.notify = true;
-    const answer = await perform(words(notify), 'PUT', devicePath('values', ...name.split('/')), body);
-    if (!answer) return;
-    setDraft(null);
-    if (notify) say(`Sent to ${answer.sent ?? 'an unknown number of'} central${answer.sent === 1 ? '' : 's'}`);
-  }
-  async function sendLive() {
-    isWaiting = true;
-    if (isSending) return;
-    isSending = true;
-    while (isWaiting) {
-      isWaiting = false;
-      await send(false);
-    }
-    isSending = false;
-  }
-  const edited = (isAtOnce) => {
-    setDraft('fields');
-    if (isAtOnce) sendLive();
-  };
-  function drawFields(values, isForced) {
-    const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
-    if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
-      editors = new Map(items.map((field) => [field.name, createField(field, title, edited)]));
-      fields.replaceChildren(...[...editors.values()].map((editor) => editor.element));
-    }
-    for (const [name, editor] of editors) {
-      if (isForced || editor.input !== document.activeElement) editor.set(values[name]);
-    }
-  }
-  element.addEventListener('keydown', ({ key, target }) => {
-    if (key === 'Enter' && target.type === 'text') send(false);
-    if (key === 'Escape' && draft !== null) {
-      setDraft(null);
-      fill(true);
-    }
-  });
-  const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
-  element.append(head, fields, make('div.line.raw', hex, text, acts));
-  element.update = (next) => {
-    if (!latest) {
-      const { properties } = next;
-      head.children[1].append(...properties.map((word) => make('span.chip', word)));
-      if (next.handle) head.append(make('code.dim.handle', { title: 'Attribute handle' }, `@${next.handle}`));
-      if (properties.some((word) => word === 'notify' || word === 'indicate')) {
-        acts.append(act('Notify', `Notify ${title} now`, () => words(true), () => send(true)));
-      }
-    }
-    latest = next;
-    element.classList.toggle('absent', next.value === undefined);
-    if (draft === null && !isSending) fill(false);
-  };
-  function fill(isForced) {
-    const { value, fields } = latest;
-    if (isForced || hex !== document.activeElement) hex.value = spaced(value ?? '');
-    if (isForced || text !== document.activeElement) text.value = printable(value ?? '');
-    hex.placeholder = value === undefined ? 'no value while the app does not run' : 'empty';
-    drawFields(fields ?? (value ? null : {}), isForced);
-    text.hidden = editors.size > 0;
-  }
-  return element;
-}
-const SECTIONS = {
-  Air: drawAir, Centrals: drawCentrals, App: drawApp, Faults: drawFaults, Scenarios: drawScenarios,
-  Variables: drawVariables, Attributes: drawAttributes,
-};
-for (const title in SECTIONS) {
-  const id = title.toLowerCase();
-  $(id === 'attributes' ? 'middle' : 'left').append(
-    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
-      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
-}
-document.addEventListener('chosen', () => {
-  for (const title in SECTIONS) $(title.toLowerCase()).replaceChildren();
-});
-document.addEventListener('read', () => {
-  const { device, devices, instance, snapshot } = state;
-  drawDevices();
-  $('nothing').hidden = devices.length > 0 || !instance;
-  $('clock').hidden = instance?.clock !== 'manual';
-  setText($('now'), instance?.now ?? '');
-  document.body.classList.toggle('empty', devices.length === 0);
-  document.title = device === null ? 'Mynah' : `${device} – Mynah`;
-  if (snapshot) for (const part of Object.values(SECTIONS)) part(snapshot);
-});
-function drawDevices() {
-  const nav = $('devices');
-  if (state.devices.length > 6) {
-    let select = nav.querySelector('select');
-    if (!select) {
-      select = make('select', { ariaLabel: 'Device', onchange: () => choose(select.value) });
-      nav.replaceChildren(select);
-    }
-    keyed(select, state.devices, (name) => name, (name) => make('option', { value: name }, name));
-    select.value = state.device;
-    return;
-  }
-  if (nav.querySelector('select')) nav.replaceChildren();
-  keyed(nav, state.devices, (name) => name,
-    (name) => make('button', { onclick: () => choose(name) }, name),
-    (button, name) => {
-      button.ariaCurrent = name === state.device ? 'true' : null;
-    });
-}
+
+extension PageFiles {
+enum EventsScript {
+    static let code = ##"""
 const COLORS = [
   [/^(error|warning|fault\.|request\.(refused|unanswered)|radio\.lost)/, 'bad'],
   [/^(central|mtu|paired|pairing|link|peripheral)/, 'name'], [/^(read|value\.read)$/, 'uuids'],
@@ -899,6 +932,7 @@ const LEFT_OUT = new Set([
   'seq', 'time', 'event', 'device', 'service', 'characteristic', 'descriptor', 'path', 'value', 'fields', 'tick',
 ]);
 function inWords(value) {
+  if (value?.set) return `${value.set} ${value.data || value.scanResponse}`;
   if (Array.isArray(value)) return value.length ? value.map(inWords).join(', ') : 'none';
   if (value && typeof value === 'object') {
     return Object.entries(value).map(([key, item]) => `${key} ${inWords(item)}`).join(', ');
@@ -912,7 +946,11 @@ function eventDetail(event) {
   else if (event.value !== undefined) parts.push(spaced(event.value) || 'empty');
   if (uuid) parts.push(event.path ?? uuidName(uuid));
   for (const [key, value] of Object.entries(event)) {
-    if (LEFT_OUT.has(key) || value === false || (key === 'withResponse' && value)) continue;
+    if (LEFT_OUT.has(key) || value === '' || value?.length === 0) continue;
+    if (typeof value === 'boolean') {
+      if (value ? key !== 'withResponse' : /able$/.test(key)) parts.push(value ? key : `not ${key}`);
+      continue;
+    }
     parts.push(key === 'central' ? `by ${value}` : key === 'message' ? inWords(value) : `${key} ${inWords(value)}`);
   }
   return parts.join(' · ');
@@ -923,6 +961,13 @@ function eventTime({ time }) {
   if ((state.instance?.clock ?? 'real') !== 'real') return date.toISOString().slice(11, 23);
   return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum JournalScript {
+    static let code = ##"""
 const KEPT = 10000;
 const ROW = 22;
 let rows = [];
@@ -957,6 +1002,10 @@ function addRows(added) {
     if (!isFollowing) $('events').scrollTop -= (length - shown.length) * ROW;
   }
   draw(drawTimeline);
+}
+function keptEvents() {
+  const start = rows.findLastIndex(({ isStart }) => isStart);
+  return rows.slice(start + 1).flatMap(({ event }) => event ?? []);
 }
 function insertMarks(marks) {
   for (const row of marks) {
@@ -1009,7 +1058,7 @@ function drawTimeline() {
   else list.removeAttribute('aria-activedescendant');
   list.classList.toggle('many', state.devices.length > 1 && !$('only').checked);
   const part = shown.length === rows.length ? '' : `${shown.length} of `;
-  setText($('timeline-count'), `${part}${rows.length} events`);
+  setText($('timeline-count'), `${part}${rows.length} event${rows.length === 1 ? '' : 's'}`);
 }
 function setFollowing(isOn) {
   isFollowing = $('follow').checked = isOn;
@@ -1075,6 +1124,387 @@ $('events').addEventListener('keydown', (event) => {
   else if (moveSelection(event.key)) event.preventDefault();
 });
 new ResizeObserver(() => draw(drawTimeline)).observe($('events'));
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum SeriesScript {
+    static let code = ##"""
+const SPANS = [120, 600, 3600];
+const STEPS = 240;
+let series = new Map();
+let newest = -Infinity;
+let newestAt = 0;
+const isTimeMoving = () => state.isLive && state.instance?.clock === 'real';
+const runTime = () => newest + (isTimeMoving() ? (performance.now() - newestAt) / 1000 : 0);
+function noteTime(text) {
+  const time = Date.parse(text) / 1000;
+  if (!(time > runTime())) return;
+  newest = time;
+  newestAt = performance.now();
+}
+const keyOf = (path, field) => `${path} ${field}`;
+const stepsOf = (path, field, span) => series.get(keyOf(path, field))?.[span];
+function addValue(key, time, value) {
+  if (!series.has(key)) series.set(key, Object.fromEntries(SPANS.map((span) => [span, []])));
+  for (const [span, steps] of Object.entries(series.get(key))) {
+    const number = Math.floor(time / (span / STEPS));
+    const index = steps.findLastIndex((step) => step.number <= number);
+    const step = steps[index];
+    if (step?.number === number) {
+      Object.assign(step, { low: Math.min(step.low, value), high: Math.max(step.high, value), value });
+    } else {
+      steps.splice(index + 1, 0, { number, low: value, high: value, value });
+    }
+    while (steps[1]?.number <= steps.at(-1).number - STEPS) steps.shift();
+  }
+}
+function addFields(path, time, fields, isNewer = () => true) {
+  for (const [field, given] of Object.entries(fields ?? {})) {
+    const value = Number(given);
+    if (!/^(number|bigint)$/.test(typeof given) || !Number.isFinite(value)) continue;
+    const key = keyOf(path, field);
+    if (isNewer(series.get(key)?.[SPANS[0]].at(-1), value)) addValue(key, time, value);
+  }
+}
+const hasValue = (event) => (event.event === 'notified' || event.event === 'read') && isOurs(event)
+  && !event.offset && !event.error && event.value !== undefined;
+function noteEvent(event) {
+  if (event.time) noteTime(event.time);
+  if (event.time && hasValue(event)) addFields(eventPath(event), Date.parse(event.time) / 1000, event.fields);
+}
+function noteReading() {
+  if (!state.snapshot || !state.instance) return;
+  noteTime(state.instance.now);
+  const time = Date.parse(state.instance.now) / 1000;
+  const isNewer = (last, value) =>
+    !last || (last.value !== value && last.number <= Math.floor(time / (SPANS[0] / STEPS)));
+  for (const { path, fields } of state.snapshot.attributes) addFields(path, time, fields, isNewer);
+}
+function clearSeries() {
+  series = new Map();
+  newest = -Infinity;
+}
+document.addEventListener('read', noteReading);
+document.addEventListener('chosen', () => {
+  clearSeries();
+  for (const event of keptEvents()) noteEvent(event);
+});
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum PlotsScript {
+    static let code = ##"""
+const [WIDTH, HEIGHT, MARGIN] = [1000, 100, 6];
+const END = 985;
+const spanName = (span) => span < 3600 ? `${span / 60} min` : `${span / 3600} h`;
+const plotSpan =
+  make('select', { id: 'span', ariaLabel: 'Time of the plots', hidden: true, onchange: drawSoon });
+for (const span of SPANS) plotSpan.append(make('option', { value: span }, `last ${spanName(span)}`));
+function makeSVG(tag, properties, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [key, value] of Object.entries(properties)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+function stepsInSight(steps, last) {
+  const first = steps.findLastIndex(({ number }) => number <= last - STEPS);
+  const seen = steps.slice(Math.max(first, 0));
+  if (first >= 0) seen[0] = { ...seen[0], number: last - STEPS, low: seen[0].value, high: seen[0].value };
+  return seen;
+}
+function createPlot(path, field, title) {
+  const { name, unit = '' } = field;
+  const text = (low, high = low) =>
+    [...new Set([low, high].map((value) => numberText(field, value)))].join(' to ');
+  const [line, now, cursor] = ['line', 'now', 'cursor'].map((name) => makeSVG('path', { class: name }));
+  const image = makeSVG('svg', {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', tabindex: 0, role: 'slider',
+    'aria-label': `${title}: ${name} over time`, 'aria-valuemin': 1 - STEPS, 'aria-valuemax': 0,
+  }, line, now, cursor);
+  const bounds = make('span.bounds', { 'aria-hidden': 'true' }, make('span'), make('span'));
+  const words = make('output.reading', { 'aria-hidden': 'true', hidden: true });
+  const element = make('div.plot', { hidden: true }, bounds, image, words);
+  let [seen, last, read] = [[], 0, null];
+  let span;
+  element.update = (wanted, end) => {
+    const steps = stepsOf(path, name, wanted);
+    if (!steps) {
+      element.hidden = true;
+      return;
+    }
+    if (span !== wanted) read = null;
+    span = wanted;
+    last = Math.floor(end / (span / STEPS));
+    seen = stepsInSight(steps, last);
+    const low = Math.min(...seen.map((step) => step.low));
+    const high = Math.max(...seen.map((step) => step.high));
+    if (low < high) element.hidden = false;
+    if (element.hidden) return;
+    const y = (value) => (low < high
+      ? MARGIN + (high - value) / (high - low) * (HEIGHT - 2 * MARGIN) : HEIGHT / 2).toFixed(1);
+    const parts = seen.map(({ number, low, high, value }, index) =>
+      `${index ? 'H' : 'M'}${x(number)} ${index ? 'V' : ''}${[low, high, value].map(y).join('V')}`);
+    line.setAttribute('d', `${parts.join('')}H${END}`);
+    now.setAttribute('d', `M${END} ${y(seen.at(-1).value)}h0`);
+    setText(bounds.children[0], text(high));
+    setText(bounds.children[1], low < high ? text(low) : '');
+    drawReading(`last ${spanName(span)}: ${text(low, high)}, now ${text(seen.at(-1).value)}${unit && ` ${unit}`}`);
+  };
+  const x = (number) => (((number - last - 1) / STEPS + 1) * END).toFixed(1);
+  function drawReading(summary) {
+    if (read !== null && read < seen[0].number) read = null;
+    words.hidden = read === null;
+    cursor.setAttribute('d', read === null ? '' : `M${x(read)} 0V${HEIGHT}`);
+    image.setAttribute('aria-valuenow', read === null ? 0 : read - last);
+    if (read !== null) {
+      const { low, high } = seen.findLast(({ number }) => number <= read);
+      const time = eventTime({ time: read * span / STEPS * 1000 }).slice(0, 8);
+      setText(words, `${text(low, high)}${unit && ` ${unit}`} at ${time}`);
+      words.classList.toggle('left', x(read) < WIDTH / 2);
+    }
+    image.setAttribute('aria-valuetext', read === null ? summary : words.textContent);
+  }
+  function move(to) {
+    read = to === null ? null : Math.min(Math.max(to, seen[0].number), last);
+    drawPlots();
+  }
+  for (const type of ['pointerdown', 'pointermove']) {
+    image.addEventListener(type, ({ offsetX }) =>
+      move(last + Math.floor((offsetX / image.clientWidth * WIDTH / END - 1) * STEPS) + 1));
+  }
+  for (const type of ['pointerleave', 'blur']) image.addEventListener(type, () => move(null));
+  image.addEventListener('keydown', (event) => {
+    const { key } = event;
+    const numbers = seen.map(({ number }) => number);
+    const index = read === null ? numbers.length - 1 : numbers.findLastIndex((number) => number <= read);
+    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: numbers.length - 1 }[key];
+    if (key === 'Escape') move(null);
+    if (to === undefined) return;
+    event.preventDefault();
+    move(numbers[Math.min(Math.max(to, 0), numbers.length - 1)]);
+  });
+  return element;
+}
+let [soon, later] = [null, null];
+function drawSoon() {
+  soon ??= setTimeout(() => draw(drawPlots), 100);
+}
+function drawPlots() {
+  clearTimeout(soon);
+  clearTimeout(later);
+  soon = null;
+  const plots = document.querySelectorAll('.plot');
+  const [span, end] = [Number(plotSpan.value), runTime()];
+  for (const plot of plots) plot.update(span, end);
+  plotSpan.hidden = ![...plots].some((plot) => !plot.hidden);
+  if (isTimeMoving() && !plotSpan.hidden) later = setTimeout(() => draw(drawPlots), 1000);
+}
+document.addEventListener('read', drawSoon);
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum AttributesScript {
+    static let code = ##"""
+let madeFor;
+function drawAttributes({ attributes }) {
+  setText($('attributes-aside'), `${attributes.length}`);
+  if (madeFor !== state.layouts) $('attributes').replaceChildren();
+  madeFor = state.layouts;
+  const services = [];
+  for (const attribute of attributes) {
+    const service = attribute.path.split('/')[0];
+    if (services.at(-1)?.service !== service) services.push({ service, attributes: [] });
+    services.at(-1).attributes.push(attribute);
+  }
+  keyed($('attributes'), services, ({ service }) => service, ({ service, attributes }) => {
+    const name = state.layouts.get(attributes[0].path)?.names[0] ?? service;
+    return make('div.service',
+      make('h3', name, make('code.dim', name === service ? '' : service)), make('div'));
+  }, (element, { attributes }) => {
+    keyed(element.children[1], attributes, ({ path }) => path, createAttribute,
+      (child, attribute) => child.update(attribute));
+  });
+}
+function showValue(event) {
+  if (!hasValue(event)) return;
+  const name = eventPath(event);
+  const attribute = state.snapshot?.attributes.find(({ path }) => path === name);
+  if (!attribute) return;
+  attribute.value = event.value;
+  attribute.fields = event.fields;
+  draw(drawValues);
+  drawSoon();
+}
+function drawValues() {
+  if (state.snapshot) drawAttributes(state.snapshot);
+}
+function sendingWords({ subscription, pieces }) {
+  return [
+    subscription === 'none' && 'There is no 2902: every connected phone gets its values.',
+    subscription === 'always' && 'Every connected phone gets its values, also one that has not written 2902.',
+    pieces && 'A value longer than ATT_MTU − 3 is sent in pieces.',
+  ].filter(Boolean).join(' ');
+}
+function createAttribute({ path: name }) {
+  const layout = state.layouts.get(name);
+  const title = attributeName(name);
+  const uuid = name.split('/').at(-1);
+  const element = make(name.split('/').length > 2 ? 'div.attribute.descriptor' : 'div.attribute');
+  const head = make('div.line',
+    make('span.grow', make('b', title), ' ', make('code.dim', title === uuid ? '' : uuid)),
+    make('span.chips'));
+  const rules = make('p.dim');
+  const fields = make('div.fields');
+  const hex = textBox(`${title}: value in hexadecimal`, { oninput: () => setDraft('hex') }, 'input.hex');
+  const text = textBox(`${title}: value as text`, { placeholder: 'text', oninput: () => setDraft('text') },
+    'input.text');
+  let latest;
+  let draft = null;
+  let editors = new Map();
+  let isSending = false;
+  let isWaiting = false;
+  const setDraft = (form) => {
+    draft = form;
+    element.classList.toggle('edited', form !== null);
+  };
+  const given = () => Object.fromEntries([...editors].map(([name, editor]) => [name, editor.value]));
+  const form = () => draft ?? (editors.size ? 'fields' : 'hex');
+  const value = () => ({ fields: given(), hex: hex.value.trim(), text: text.value })[form()];
+  const words = (notify) => {
+    const last = { fields: JSON.stringify, hex: (hex) => hex.replaceAll(' ', ''), text: String }[form()](value());
+    return ['set', state.device, name, last, form() === 'hex' ? [] : [`--${form()}`], notify ? ['--notify'] : []];
+  };
+  async function send(notify) {
+    const body = { [form()]: value() };
+    if (notify) body.notify = true;
+    const answer = await perform(words(notify), 'PUT', devicePath('values', ...name.split('/')), body);
+    if (!answer) return;
+    setDraft(null);
+    if (notify) say(`Sent to ${answer.sent ?? 'an unknown number of'} central${answer.sent === 1 ? '' : 's'}`);
+  }
+  async function sendLive() {
+    isWaiting = true;
+    if (isSending) return;
+    isSending = true;
+    while (isWaiting) {
+      isWaiting = false;
+      await send(false);
+    }
+    isSending = false;
+  }
+  const edited = (isAtOnce) => {
+    setDraft('fields');
+    if (isAtOnce) sendLive();
+  };
+  function drawFields(values, isForced) {
+    const items = (layout?.fields ?? []).filter((field) => values && (field.name in values || !field.optional));
+    if (items.map((field) => field.name).join() !== [...editors.keys()].join()) {
+      editors = new Map(items.map((field) => [field.name, createField(field, title, edited)]));
+      for (const field of items.filter(isNumber)) {
+        editors.get(field.name).element.append(createPlot(name, field, title));
+      }
+      fields.replaceChildren(...[...editors.values()].map((editor) => editor.element));
+    }
+    for (const [name, editor] of editors) {
+      if (isForced || editor.input !== document.activeElement) editor.set(values[name]);
+    }
+  }
+  element.addEventListener('keydown', ({ key, target }) => {
+    if (key === 'Enter' && target.type === 'text') send(false);
+    if (key === 'Escape' && draft !== null) {
+      setDraft(null);
+      fill(true);
+    }
+  });
+  const acts = make('span.acts', act('Set', `Set ${title}`, () => words(false), () => send(false)));
+  element.append(head, rules, fields, make('div.line.raw', hex, text, acts));
+  element.update = (next) => {
+    if (!latest) {
+      const { properties } = next;
+      head.children[1].append(...properties.map((word) => make('span.chip', word)));
+      if (next.handle) head.append(make('code.dim.handle', { title: 'Attribute handle' }, `@${next.handle}`));
+      if (properties.some((word) => word === 'notify' || word === 'indicate')) {
+        acts.append(act('Notify', `Notify ${title} now`, () => words(true), () => send(true)));
+      }
+    }
+    latest = next;
+    setText(rules, sendingWords(next));
+    element.classList.toggle('absent', next.value === undefined);
+    if (draft === null && !isSending) fill(false);
+  };
+  function fill(isForced) {
+    const { value, fields } = latest;
+    if (isForced || hex !== document.activeElement) hex.value = spaced(value ?? '');
+    if (isForced || text !== document.activeElement) text.value = printable(value ?? '');
+    hex.placeholder = value === undefined ? 'no value while the app does not run' : 'empty';
+    drawFields(fields ?? (value ? null : {}), isForced);
+    text.hidden = editors.size > 0;
+  }
+  return element;
+}
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum DeviceScript {
+    static let code = ##"""
+const SECTIONS = {
+  Air: drawAir, Centrals: drawCentrals, App: drawApp, Faults: drawFaults, Scenarios: drawScenarios,
+  Variables: drawVariables, Attributes: drawAttributes,
+};
+for (const title in SECTIONS) {
+  const id = title.toLowerCase();
+  $(id === 'attributes' ? 'middle' : 'left').append(
+    make('section', { ariaLabel: title, hidden: /^(App|[FSV])/.test(title) },
+      make('h2', title, make('span.aside', { id: `${id}-aside` })), make('div', { id })));
+}
+$('attributes-aside').before(plotSpan);
+document.addEventListener('chosen', () => {
+  for (const title in SECTIONS) $(title.toLowerCase()).replaceChildren();
+});
+document.addEventListener('read', () => {
+  const { device, devices, instance, snapshot } = state;
+  drawDevices();
+  $('nothing').hidden = devices.length > 0 || !instance;
+  $('clock').hidden = instance?.clock !== 'manual';
+  setText($('now'), instance?.now ?? '');
+  document.body.classList.toggle('empty', devices.length === 0);
+  document.title = device === null ? 'Mynah' : `${device} – Mynah`;
+  if (snapshot) for (const part of Object.values(SECTIONS)) part(snapshot);
+});
+function drawDevices() {
+  const nav = $('devices');
+  if (state.devices.length > 6) {
+    let select = nav.querySelector('select');
+    if (!select) {
+      select = make('select', { ariaLabel: 'Device', onchange: () => choose(select.value) });
+      nav.replaceChildren(select);
+    }
+    keyed(select, state.devices, (name) => name, (name) => make('option', { value: name }, name));
+    select.value = state.device;
+    return;
+  }
+  if (nav.querySelector('select')) nav.replaceChildren();
+  keyed(nav, state.devices, (name) => name,
+    (name) => make('button', { onclick: () => choose(name) }, name),
+    (button, name) => {
+      button.ariaCurrent = name === state.device ? 'true' : null;
+    });
+}
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum StreamScript {
+    static let code = ##"""
 const CHANGES =
   /^(central|mtu|advertising|app|fault|scenario|state|radio|link|services)\.|^(paired|ready|write)$|ubscribed$/;
 let lastID = null;
@@ -1102,7 +1532,8 @@ function showFrames(frames) {
     const [run, number] = id.split('-');
     if (lastID?.split('-')[0] !== run) {
       if (lastID !== null) {
-        added.push({ mark: 'a new history begins: mynah was started again or reset' });
+        added.push({ mark: 'a new history begins: mynah was started again or reset', isStart: true });
+        clearSeries();
         marks = [];
         lastMark = undefined;
       }
@@ -1114,12 +1545,14 @@ function showFrames(frames) {
     added.push(...passMarks(next - 1), { event });
     noteScenarioEnd(event);
     isChanged ||= CHANGES.test(event.event) && (isOurs(event) || !state.devices.includes(event.device));
+    noteEvent(event);
     showValue(event);
   }
   addRows([...added, ...passMarks(next)]);
   if (isChanged) refresh();
 }
 function showLink(word, text) {
+  state.isLive = word === 'live';
   $('link').dataset.state = word;
   setText($('link-text'), text);
   $('lost').hidden = word !== 'lost';
@@ -1174,6 +1607,13 @@ async function stayConnected() {
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
+"""## + "\n"
+}
+}
+
+extension PageFiles {
+enum MainScript {
+    static let code = ##"""
 function addAct(place, form, label, what, words, run) {
   $(place).append(act(label, what, words, run));
   $(form).addEventListener('submit', (event) => {
@@ -1200,12 +1640,5 @@ if (location.hash.length > 1) {
 }
 stayConnected();
 """## + "\n"
-    static let icon = ##"""
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-  <rect width="32" height="32" rx="7" fill="#16324f"/>
-  <path d="M5 21c2-8 7-12 13-12 4 0 6 2 7 4l4 1-4 3c0 6-5 9-10 9-3 0-5-1-6-3l-4 1 2-4z" fill="#f4f7fb"/>
-  <path d="M25 13l4 1-4 3z" fill="#f5a524"/>
-  <circle cx="21.500" cy="13.500" r="1.500" fill="#16324f"/>
-</svg>
-"""## + "\n"
+}
 }

@@ -10,6 +10,8 @@ struct DeviceAttributes {
         var path: String
         var handle: AttributeHandle?
         var properties: CharacteristicProperties
+        /// How its values are sent; those of a descriptor are not.
+        var updates = UpdateRules()
     }
 
     let tree: AttributeTree
@@ -58,7 +60,7 @@ struct DeviceAttributes {
         guard let number = position.descriptor else {
             return Attribute(
                 key: characteristic.key, path: path, handle: handles[characteristic.key],
-                properties: characteristic.properties)
+                properties: characteristic.properties, updates: characteristic.updates)
         }
         let descriptor = characteristic.descriptors[number]
         return Attribute(

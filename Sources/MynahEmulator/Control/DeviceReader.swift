@@ -28,7 +28,8 @@ struct DeviceReader {
                 player.appSide.app?.access.authorization ?? $0.description.authorization
             },
             phone: player.device.app?.phone,
-            advertising: status.advertising, advertisedServices: player.device.advertisedServices,
+            advertising: status.advertising, setNames: player.device.advertisement?.sets.map(\.name) ?? [],
+            advertisedServices: player.device.advertisedServices, limits: limits(of: player.device.identity),
             centrals: phone.links.map { link in
                 let subscribed = status.subscriptions[link.central.id] ?? []
                 return .init(
@@ -42,9 +43,19 @@ struct DeviceReader {
             attributes: attributes.all.map { attribute in
                 .init(
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,
+                    updates: attribute.updates,
                     value: value(of: attribute.key, of: player),
                     layout: player.table.layout(of: attribute.key))
             })
+    }
+
+    /// The limits that a device has beyond those of Mynah's host, by the keys of its profile.
+    private func limits(of identity: DeviceIdentity) -> [DeviceSnapshot.Limit] {
+        let usual = DeviceIdentity(name: "")
+        let (mtu, keySize) = (identity.largestMTU, identity.largestKeySize)
+        return (identity.largestCentralCount.map { [.init(key: "centrals", number: $0)] } ?? [])
+            + (mtu < usual.largestMTU ? [.init(key: "mtu", number: mtu)] : [])
+            + (keySize < usual.largestKeySize ? [.init(key: "keySize", number: keySize)] : [])
     }
 
     /// The value that a device's attribute has now.

@@ -21,6 +21,13 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var subscriptions: [String]?
     }
 
+    /// A limit of the device's links.
+    package struct Limit: Hashable, Sendable {
+        /// The key of a profile that sets it.
+        package var key: String
+        package var number: Int
+    }
+
     /// A scenario.
     package struct Scenario: Hashable, Sendable {
         /// The scenario's name.
@@ -37,7 +44,9 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var handle: AttributeHandle?
         /// The names of the attribute's properties.
         package var properties: [String]
-        /// The current value, or `nil` if the device's app has no process, and so no memory.
+        /// How its values are sent.
+        package var updates: UpdateRules
+        /// The value now, or `nil` if the device's app has no process, and so no memory.
         package var value: [UInt8]?
         /// The layout of the attribute's value, or `nil` if it is not known.
         package var layout: ValueLayout?
@@ -59,8 +68,12 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var phone: String?
     /// The data that the device advertises.
     package var advertising: AdvertisingReport
-    /// The requested service UUIDs, which give names to the bits of an overflow area.
+    /// The names of the sets in its profile.
+    package var setNames: [String]
+    /// The services that it was asked to advertise, whose bits are named in an overflow area.
     package var advertisedServices: [BluetoothUUID]
+    /// The limits of its links.
+    package var limits: [Limit]
     /// The connected centrals.
     package var centrals: [Central]
     /// The device's variables.
@@ -83,8 +96,11 @@ package struct DeviceSnapshot: Hashable, Sendable {
             .init("app", appJSON),
         ]
         if let phone { members.append(.init("phone", .string(phone))) }
+        if !limits.isEmpty {
+            members.append(.init("limits", .object(limits.map { .init($0.key, .integer($0.number)) })))
+        }
         members += [
-            .init("advertising", json(of: advertising)),
+            .init("advertising", advertisingJSON),
             .init("centrals", .array(centrals.map(\.json))),
             .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
             .init("scenarios", .array(scenarios.map(\.json))),
@@ -93,7 +109,20 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The JSON members of an event about advertising, and the AD structures of each set.
+    /// The sets on the air, and those of the profile that are not.
+    private var advertisingJSON: JSON {
+        var all = advertising
+        let known = Set(([all] + all.otherSets).lazy.filter(\.isOn).map(\.set))
+        guard setNames.count > 1 else { return json(of: all) }
+        for name in setNames where !known.contains(name) {
+            var silent = AdvertisingReport.silent
+            silent.set = name
+            all.otherSets.append(silent)
+        }
+        return json(of: all)
+    }
+
+    /// The members of an event about advertising, and the AD structures of each set.
     private func json(of set: AdvertisingReport) -> JSON {
         var alone = set
         alone.otherSets = []
@@ -155,6 +184,12 @@ extension DeviceSnapshot.Attribute {
         var members: [JSON.Member] = [.init("path", .string(path))]
         if let handle { members.append(.init("handle", .handle(handle))) }
         members.append(.init("properties", .array(properties.map { .string($0) })))
+        switch updates.subscription {
+        case .asked: break
+        case .none: members.append(.init("subscription", "none"))
+        case .always: members.append(.init("subscription", "always"))
+        }
+        if updates.isInPieces { members.append(.init("pieces", "mtu")) }
         if let value { members += JSON.members(of: value, layout) }
         return .object(members)
     }
