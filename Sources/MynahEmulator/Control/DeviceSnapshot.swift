@@ -44,9 +44,9 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var handle: AttributeHandle?
         /// The names of the attribute's properties.
         package var properties: [String]
-        /// How its values are sent.
+        /// How the values of the attribute are sent.
         package var updates: UpdateRules
-        /// The value now, or `nil` if the device's app has no process, and so no memory.
+        /// The current value, or `nil` if the device's app has no process, and so no memory.
         package var value: [UInt8]?
         /// The layout of the attribute's value, or `nil` if it is not known.
         package var layout: ValueLayout?
@@ -68,11 +68,11 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var phone: String?
     /// The data that the device advertises.
     package var advertising: AdvertisingReport
-    /// The names of the sets in its profile.
+    /// The names of the advertising sets of the profile.
     package var setNames: [String]
-    /// The services that it was asked to advertise, whose bits are named in an overflow area.
+    /// The requested service UUIDs, which give names to the bits of an overflow area.
     package var advertisedServices: [BluetoothUUID]
-    /// The limits of its links.
+    /// The limits of the device's links.
     package var limits: [Limit]
     /// The connected centrals.
     package var centrals: [Central]
@@ -122,7 +122,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return json(of: all)
     }
 
-    /// The members of an event about advertising, and the AD structures of each set.
+    /// The JSON members of an event about advertising, and the AD structures of each set.
     private func json(of set: AdvertisingReport) -> JSON {
         var alone = set
         alone.otherSets = []
