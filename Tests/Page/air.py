@@ -1,4 +1,4 @@
-"""What the page shows of advertising sets, and of what a phone notices of a device."""
+"""The page's view of advertising sets, and of the limits that a phone notices."""
 
 from __future__ import annotations
 

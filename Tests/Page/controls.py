@@ -1,4 +1,4 @@
-"""What a person finds out by using the controls."""
+"""The controls, as a person uses them."""
 
 from __future__ import annotations
 

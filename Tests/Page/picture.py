@@ -60,7 +60,7 @@ def the_picture_of_the_readme_is_taken(page: Any) -> None:
         words = "return document.querySelector('.plot svg')?.ariaValueText ?? ''"
         browser.until("the plots are there", lambda: browser.run(words).startswith("last 2 min: 6"))
         browser.until("the events are there", lambda: "notified" in browser.text("#events"))
-        # Most runs have no such clock. What is drawn later is drawn by then.
+        # Most runs have no such clock. Later drawings are done by then.
         browser.run(
             """
             document.getElementById('clock').style.display = 'none';

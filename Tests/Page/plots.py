@@ -78,7 +78,7 @@ class Plots:
         return bool(self.browser.run("return Boolean(document.querySelector(arguments[0])?.checkVisibility())", css(name)))
 
     def words(self, name: str) -> str:
-        """What a screen reader says."""
+        """The words of a screen reader."""
         script = "return document.querySelector(arguments[0])?.getAttribute('aria-valuetext') ?? ''"
         return str(self.browser.run(script, css(name)))
 
