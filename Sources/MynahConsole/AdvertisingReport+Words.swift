@@ -1,8 +1,8 @@
 package import MynahCore
 
 extension AdvertisingReport {
-    /// What centrals and scanners can do with the set, and its PHYs; `nil` if it is usual: legacy advertising
-    /// that centrals can connect to.
+    /// The uses of the set by centrals and scanners, and its PHYs, or `nil` for the default: connectable
+    /// legacy advertising.
     package var kindInWords: String? {
         var words: [String] = []
         if let extended {
