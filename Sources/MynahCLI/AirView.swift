@@ -7,16 +7,17 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The advertising data that `show` prints: of an accessory, or of a phone in one or more states of its app.
+/// The advertising data that `show` prints: of an accessory, or of a phone whose app is in one or more
+/// states.
 struct AirView {
-    /// The app's states in which this is on the air; empty for an accessory.
+    /// The app's states with this advertising; empty for an accessory.
     var states: [Profile.App.StartState]
     var report: AdvertisingReport
     /// The scans of the phone, one for each central manager that scans.
     private(set) var scans: [ScanStatus] = []
     private let profile: Profile
 
-    /// The air in each state; states with the same air share one view.
+    /// The advertising in each state; states with the same advertising share one view.
     static func of(
         _ profile: Profile, in states: [Profile.App.StartState], on radio: KnownRadio
     ) throws(AdvertisementError) -> [AirView] {
@@ -46,7 +47,7 @@ struct AirView {
         return airs
     }
 
-    /// The source of the figure for the interval, or `nil` if it is the profile or the radio.
+    /// The source of the advertising interval if it is neither the profile nor the radio, or `nil`.
     private var intervalSource: String? {
         guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
         let usual = PhoneAdvertising()
@@ -121,13 +122,13 @@ struct AirView {
         }
     }
 
-    /// The duration in milliseconds, so that it compares with others: `181.25 ms`.
+    /// The duration in milliseconds, so that it can be compared with others: `181.25 ms`.
     private static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return JSON.number(Double(seconds) * 1000 + Double(attoseconds) / 1e15).text + " ms"
     }
 
-    /// One line for each reason.
+    /// The lines about omitted parts, one for each reason.
     private var omitted: [String] {
         var groups: [(reason: String, items: [String])] = []
         for omission in report.omitted {
@@ -141,7 +142,7 @@ struct AirView {
         return groups.map { "omitted: \($0.items.joined(separator: ", ")): \($0.reason)" }
     }
 
-    /// A UUID has its place in the list beside it.
+    /// The name of an item; a UUID in a list is named by its position.
     private func name(of item: String) -> String {
         for (index, uuid) in (profile.advertising?.advertisement.serviceUUIDs ?? []).enumerated()
         where item == "serviceUUIDs[\(index)]" {

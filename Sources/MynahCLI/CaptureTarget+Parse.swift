@@ -20,7 +20,7 @@ extension CaptureTarget {
         return .file(text)
     }
 
-    /// The error if standard output cannot take the capture with these events, else `nil`.
+    /// The error if standard output cannot be used for the capture together with these events, or `nil`.
     func problem(with events: EventFormat?) -> String? {
         guard self == .standardOutput else { return nil }
         if let events, events != .off {

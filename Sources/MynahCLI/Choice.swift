@@ -2,7 +2,7 @@ import ArgumentParser
 import MynahConsole
 import MynahSupport
 
-/// An option that takes one of a few words; the error for another word proposes the nearest one.
+/// An option with one of several words; the error for another word suggests the nearest one.
 enum Choice {
     static func parse<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {
@@ -12,7 +12,7 @@ enum Choice {
         throw ValidationError("expected one of \(words.joined(separator: ", "))\(near)")
     }
 
-    /// A whole number, as an option takes it.
+    /// Parses a whole number for an option.
     static func number<Number: FixedWidthInteger & Sendable>(
         _ text: String, in range: ClosedRange<Number>
     ) throws -> Number {
@@ -28,7 +28,7 @@ enum Choice {
         type.allCases.map(\.rawValue)
     }
 
-    /// The words, as a shell completes them.
+    /// The words, for the completion in a shell.
     static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
     where Value.RawValue == String {
         .list(words(of: type))

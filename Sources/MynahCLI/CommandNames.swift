@@ -1,11 +1,11 @@
 import ArgumentParser
 import MynahSupport
 
-/// The names of commands and of the verbs of `ctl`, as a command line has them.
+/// Checks the names of commands and of the verbs of `ctl` on a command line.
 ///
-/// The parser would call an unknown one an unexpected argument, and pass it over after `help`.
+/// The parser would report an unknown name as an unexpected argument, and ignore it after `help`.
 enum CommandNames {
-    /// The options of `ctl` that may stand before its verb, each with a value.
+    /// The options of `ctl` that may come before its verb, each with a value.
     private static let options = ["--control", "--control-token-file", "--format"]
 
     /// Throws if the words after the program's name begin with a command or a verb that does not exist.
@@ -30,7 +30,7 @@ enum CommandNames {
         command.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// The error for an unknown word, or `nil` if it is known.
+    /// The error for an unknown word, or `nil` if the word is known.
     private static func problem(_ kind: String, _ word: String, among known: [String]) -> String? {
         guard !known.contains(word) else { return nil }
         let near = NearestName.of(word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""

@@ -3,13 +3,14 @@ import MynahSupport
 
 import Glibc
 
-/// Descriptors as the program writes to them.
+/// The file descriptors of the program's output.
 enum Descriptor {
     private static let outputWasClosed = Lock(false)
 
-    /// Puts /dev/null where standard input, output or error is closed.
+    /// Opens /dev/null for each of standard input, output and error that is closed.
     ///
-    /// The next file to be opened would get its number, and events would be written into the bus's socket.
+    /// Otherwise the next opened file would get its number, and events would be written to the socket of the
+    /// bus.
     static func openStandardOnes() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             if descriptor == 1 { outputWasClosed.withLock { $0 = true } }
@@ -17,15 +18,15 @@ enum Descriptor {
         }
     }
 
-    /// Whether the program was started without a standard output.
+    /// Whether standard output was closed when the program was started.
     static var isOutputClosed: Bool { outputWasClosed.withLock { $0 } }
 
-    /// Whether standard output is a terminal that moves its cursor and has an alternate screen.
+    /// Whether standard output is a terminal that can move its cursor and has an alternate screen.
     static var isScreen: Bool {
         isatty(1) == 1 && TerminalType.takesEscapes(getenv("TERM").map { String(cString: $0) })
     }
 
-    /// Writes everything, and returns the error number if it cannot.
+    /// Writes all bytes; returns the error number if that fails.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
@@ -45,14 +46,14 @@ enum Descriptor {
     }
 }
 
-/// Standard output of the commands that end by themselves.
+/// The standard output of commands that end by themselves.
 enum StandardOutput {
     private static let failure = Lock<Int32?>(nil)
 
-    /// Whether something could not be written, or the reader has left: nothing more is written.
+    /// Whether a write has failed, or the reader has closed the output, so that nothing more is written.
     static var isOver: Bool { failure.withLock { $0 } != nil }
 
-    /// Returns when the reader leaves, or if the task is cancelled.
+    /// Returns when the reader has closed the output, or if the task is cancelled.
     static func waitUntilClosed() async {
         let (closing, closed) = AsyncStream.makeStream(of: Void.self)
         // Without a thread, the next text that cannot be written has to end it.
@@ -68,7 +69,7 @@ enum StandardOutput {
         for await _ in closing {}
     }
 
-    /// Writes a text; after a failure nothing more is written.
+    /// Writes a text; after a failure, nothing more is written.
     static func print(_ text: String, terminator: String = "\n") {
         failure.withLock { failure in
             guard failure == nil else { return }
@@ -77,8 +78,8 @@ enum StandardOutput {
         }
     }
 
-    /// Why something could not be written; `nil` if everything was, or the reader has left because it had
-    /// seen enough.
+    /// The reason that a write failed, or `nil` if none did, or if the reader has closed the output because
+    /// it had read enough.
     static var problem: String? {
         guard let code = failure.withLock({ $0 }), code != EPIPE else { return nil }
         return String(cString: strerror(code))

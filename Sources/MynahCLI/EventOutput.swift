@@ -4,28 +4,28 @@ import MynahSupport
 
 import Glibc
 
-/// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that
-/// reads nothing must not stop the radio.
+/// Standard output for events, or standard error for log lines, written on a separate queue, so that a reader
+/// that does not read cannot stop the radio.
 ///
-/// The buffer is bounded. Beyond that, writes are dropped, and their number is reported when there is
-/// room again.
+/// The buffer is limited. If it is full, writes are dropped, and their number is reported when there is room
+/// again.
 final class EventOutput: Sendable {
     private struct State {
         var backlog: OutputBacklog
         var isGone = false
         var problem: String?
-        /// Whether a write no longer waits for room, or `nil` if it never does.
+        /// Whether a write should stop waiting for room, or `nil` if writes never wait.
         var hasLeft: (@Sendable () -> Bool)?
     }
 
-    /// Where the bytes go; returns the error number if that fails.
+    /// Writes bytes to their target; returns the error number if that fails.
     private let target: @Sendable ([UInt8]) -> Int32?
-    /// The queue for writes, or `nil` if a write is done in its call.
+    /// The queue for writes, or `nil` if a write is made during its call.
     private let queue: DispatchQueue?
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
 
-    /// `whenGone` is called once, when no reader is left.
+    /// Makes an output; `whenGone` is called once, when the reader has closed it.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
         target = { Descriptor.write($0, to: descriptor) }
         queue = DispatchQueue(label: "mynah.events")
@@ -33,7 +33,7 @@ final class EventOutput: Sendable {
         state = Lock(State(backlog: OutputBacklog(limit: limit)))
     }
 
-    /// Hands each write to `take`, in the same call.
+    /// Makes an output that passes each write to `take`, during the same call.
     init(to take: @escaping @Sendable (String) -> Void) {
         target = { bytes in
             take(String(decoding: bytes, as: UTF8.self))
@@ -44,13 +44,13 @@ final class EventOutput: Sendable {
         state = Lock(State(backlog: OutputBacklog(limit: .max)))
     }
 
-    /// How many writes were dropped since the last call; 0 while there is no room to report it.
+    /// The number of writes that were dropped since the last call; 0 while there is no room to report it.
     func takeDropped() -> Int { state.withLock { $0.backlog.takeDropped() } }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
     var problem: String? { state.withLock { $0.problem } }
 
-    /// Has writes wait for room from now on, until `isOver` returns `true`.
+    /// Makes writes wait for room from now on, until `isOver` returns `true`.
     func waitForReader(until isOver: @escaping @Sendable () -> Bool) {
         state.withLock { $0.hasLeft = isOver }
     }
@@ -61,7 +61,7 @@ final class EventOutput: Sendable {
         while state.withLock({ !$0.isGone && !$0.backlog.hasRoom(count) }), !isOver() { flush() }
     }
 
-    /// Writes soon; an urgent write has room when others have none.
+    /// Writes soon; an urgent write has room even if other writes have none.
     func write(_ bytes: [UInt8], isUrgent: Bool = false) {
         waitForRoom(bytes.count)
         let isTaken = state.withLock { state in
@@ -85,7 +85,7 @@ final class EventOutput: Sendable {
         if isNews { whenGone() }
     }
 
-    /// Returns when everything is written, or when none of it was read for a second.
+    /// Returns when everything is written, or when nothing was read for a second.
     func flush() {
         guard let queue else { return }
         let isWritten = DispatchSemaphore(value: 0)

@@ -4,24 +4,26 @@ import MynahSupport
 
 import Glibc
 
-/// Where an imported profile goes: `import` and `record` share it.
+/// Writes an imported profile, for `import` and `record`.
 struct ImportOutput: Sendable {
-    /// The folder for its files, or `nil` for standard output.
+    /// The folder for the files, or `nil` for standard output.
     let folder: String?
-    /// The file or the device that messages are about.
+    /// The file or the device that messages name.
     let subject: String
     let surroundings: Surroundings
-    /// Whether a name in use gets a number, as in `polar-h10-2`: a recording cannot be made again.
+    /// Whether a number is appended to a name in use, as in `polar-h10-2`, because a recording cannot be made
+    /// again.
     var numbersNames = false
 
     private static let recordingSuffix = ".jsonl"
 
-    /// Makes the name of the recording from that of the device; `nil` if there is no file for it.
+    /// Returns the name of the recording for the name of the device, or `nil` if no recording file is
+    /// written.
     var recordingFile: ((String) -> String)? {
         folder == nil ? nil : { newStem(of: $0) + Self.recordingSuffix }
     }
 
-    /// Makes the folder if it is missing; throws if no file can be written to it.
+    /// Creates the folder if it is missing; throws if no file can be written to it.
     func prepare() throws(ImportProblem) {
         guard let folder else { return }
         try makeFolder(folder)
@@ -33,7 +35,7 @@ struct ImportOutput: Sendable {
         }
     }
 
-    /// Writes the profile, and warnings about it to standard error.
+    /// Writes the profile, and prints its warnings to standard error.
     func write(_ result: CaptureImport.Result) throws(ImportProblem) {
         for warning in result.warnings { warn(warning) }
         if let folder { return try write(result, to: folder) }
@@ -55,14 +57,15 @@ struct ImportOutput: Sendable {
         surroundings.say("\(PrintableText.of(subject)): \(kind): \(lines.joined(separator: "\n"))")
     }
 
-    /// The name of a device as the name of a file: `polar-h10`.
+    /// The name of a file for the name of a device: `polar-h10`.
     private static func stem(of name: String) -> String {
         let words = name.lowercased().split { !($0.isLetter || $0.isNumber) || !$0.isASCII }
         let stem = words.joined(separator: "-").prefix(60)
         return stem.isEmpty ? "device" : String(stem)
     }
 
-    /// The name of a device as the name of its files, with a number if it is taken and numbers are wanted.
+    /// The name of the files for the name of a device, with a number if the name is in use and numbers are
+    /// allowed.
     private func newStem(of name: String) -> String {
         let stem = Self.stem(of: name)
         guard numbersNames, folder != nil else { return stem }
@@ -119,7 +122,7 @@ struct ImportOutput: Sendable {
         }
     }
 
-    /// Writes a file that is not there yet: a profile that somebody has edited is not replaced.
+    /// Writes a file that does not exist yet, so that a profile edited by the user is not replaced.
     private func write(
         toNew path: String, _ body: (NewFile) throws(ImportProblem) -> Void
     ) throws(ImportProblem) {
@@ -135,7 +138,7 @@ struct ImportOutput: Sendable {
     }
 }
 
-/// A file that was not there before.
+/// A file that did not exist before.
 private struct NewFile {
     let path: String
     let descriptor: Int32

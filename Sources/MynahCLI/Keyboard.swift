@@ -5,7 +5,7 @@ import MynahSupport
 
 import Glibc
 
-/// The keys of the terminal that a run was started on, wherever its output goes.
+/// The keyboard of the terminal on which a run was started, independent of the run's output.
 final class Keyboard: Sendable {
     private struct State {
         var typed = TypedKeys()
@@ -16,13 +16,13 @@ final class Keyboard: Sendable {
         var onEnd: (@Sendable () -> Void)?
     }
 
-    /// The use of the keys.
+    /// The use of the keyboard.
     enum Use {
-        /// Each key does something at once.
+        /// Each key has an effect at once.
         case keys
-        /// Lines that the program edits, key by key.
+        /// The program edits lines, key by key.
         case editedLines
-        /// Lines that the terminal edits, as it does by itself.
+        /// The terminal edits lines itself.
         case plainLines
     }
 
@@ -40,9 +40,9 @@ final class Keyboard: Sendable {
     private let use: Use
     private let reading = Lock(Reading.notYet)
 
-    /// Fails if standard input is not a terminal, or another job has the terminal now.
+    /// Fails if standard input is not a terminal, or if another job has the terminal now.
     ///
-    /// For lines, nothing is read before `onInput` is called, so that nothing that was typed early is lost.
+    /// For lines, nothing is read before `onInput` is called, so that early input is not lost.
     init?(for use: Use = .keys) {
         guard isatty(0) == 1 else { return nil }
         guard Self.isInForeground else { return nil }
@@ -64,10 +64,11 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// The digits that were typed and not yet entered.
+    /// The digits of a passkey that was not entered yet.
     var digits: String { state.withLock { $0.typed.digits } }
 
-    /// Digits are a number's while it is asked for; `entered` is called with one that was typed and entered.
+    /// Adds a device that may ask for a passkey: while it does, digits belong to the passkey, and `entered`
+    /// is called with it.
     func onPasskey(
         of device: ObjectIdentifier, isAsked: @escaping @Sendable () -> Bool,
         entered: @escaping @Sendable (UInt32) -> Void
@@ -75,23 +76,22 @@ final class Keyboard: Sendable {
         state.withLock { $0.passkeys.add(device, isAsked: isAsked, entered: entered) }
     }
 
-    /// A device asks for no number any more.
+    /// Removes a device that no longer asks for passkeys.
     func forgetPasskey(of device: ObjectIdentifier) {
         state.withLock { $0.passkeys.remove(device) }
     }
 
-    /// Hears the keys that are about apps, digits among them unless a number is asked for.
+    /// Sets a handler for keys about apps, including digits unless a passkey is asked for.
     func onAppKey(_ handler: @escaping @Sendable (AppKey) -> Void) {
         state.withLock { $0.onAppKey = handler }
     }
 
-    /// Hears that something was typed.
+    /// Sets a handler that is called for each typed key.
     func onKey(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { $0.onKey = handler }
     }
 
-    /// Hears everything that is typed, as it is, instead of keys; `onEnd` is called when nothing more can be
-    /// typed.
+    /// Sets a handler for all typed bytes instead of keys; `onEnd` is called when nothing more can be typed.
     func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.onInput = handler
@@ -106,7 +106,7 @@ final class Keyboard: Sendable {
         return owner == -1 || owner == getpgrp()
     }
 
-    /// Keys come one by one and unseen; Ctrl-C stays a signal.
+    /// Sets the terminal so that each key is received at once and not shown; Ctrl-C stays a signal.
     private func takeKeys() {
         guard use != .plainLines else { return }
         var settings = saved
@@ -114,9 +114,9 @@ final class Keyboard: Sendable {
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// Has the keys again after the process was stopped, and returns whether it does.
+    /// Sets the terminal again after the process was stopped; returns whether the process has the terminal.
     ///
-    /// Returns `false` if another job has the terminal, or after the end.
+    /// Returns `false` if another job has the terminal, or after `end`.
     func takeAgain() -> Bool {
         reading.withLock { reading in
             guard reading != .ended, Self.isInForeground else { return false }
@@ -149,9 +149,9 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// Gives the terminal its settings back; from any thread.
+    /// Restores the settings of the terminal, on any thread.
     ///
-    /// A job in the background has given them back already.
+    /// A job in the background has restored them already.
     func giveBack() {
         guard use != .plainLines, Self.isInForeground else { return }
         var settings = saved
@@ -194,7 +194,7 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// The typed keys without escape sequences, such as those of arrows and function keys: they contain
+    /// The typed keys without escape sequences, such as those of arrow and function keys, which contain
     /// letters and digits.
     private static func plainKeys(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var rest = bytes

@@ -5,16 +5,15 @@ import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 
-/// The radios of `check` and `show`, which use none: they only know what it can do.
+/// The radios for `check` and `show`, which use no radio, but know the capabilities of each.
 enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 
-    /// The version that BlueZ checks assume: with the installed one, a profile would be right on one machine
-    /// only.
+    /// The version of BlueZ that checks assume, so that a result does not depend on the machine.
     static let bluezVersion = BlueZVersion.oldest
 
-    /// The radio's capabilities, as far as they are known without it.
+    /// The capabilities, as far as they are known without the radio.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
@@ -22,7 +21,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// The faults that it can carry out.
+    /// The faults that the radio can carry out.
     private var faults: FaultSupport {
         switch self {
         case .virtual: .ownHost
@@ -30,7 +29,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// The advertising report for a phone and its apps.
+    /// The report of the radio's advertising for a phone and its apps.
     func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
         let omitted = phone.omitted.flatMap { $0 }
         guard let advertisement = phone.advertisement else {
@@ -44,7 +43,7 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// The advertising report for an advertisement, with these capabilities.
+    /// The report of the radio's advertising, with these capabilities.
     func report(
         _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
     ) throws(AdvertisementError) -> AdvertisingReport {
@@ -71,7 +70,8 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// Errors for parts of a profile that it cannot play, and warnings for parts that it plays differently.
+    /// Errors for parts of a profile that the radio cannot play, and warnings for parts that it plays
+    /// differently.
     ///
     /// `known` are the capabilities of the installed version, or `nil` to assume the oldest.
     func issues(with profile: Profile, _ known: RadioCapabilities? = nil) -> [ProfileIssue] {
@@ -88,7 +88,7 @@ enum KnownRadio: String, CaseIterable {
         return issues
     }
 
-    /// The parts of an app's advertising that an iPhone would send and this radio does not, each once.
+    /// The parts of an app's advertising that an iPhone would send, but not this radio, each once.
     private func losses(of profile: Profile) -> [ProfileIssue] {
         guard self == .bluez else { return [] }
         var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []

@@ -6,7 +6,7 @@ import MynahSupport
 
 import Glibc
 
-/// A screen on a terminal, which is redrawn a moment after a change, and never without one.
+/// A screen on a terminal, which is redrawn shortly after each change.
 final class LiveScreen<Model: LiveModel>: Sendable {
     private struct State {
         var model: Model
@@ -15,7 +15,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     }
 
     private let state: Lock<State>
-    /// Everything that is written goes through it, in order.
+    /// The queue for all output, which keeps it in order.
     private let queue = DispatchQueue(label: "mynah.screen")
     private let keyboard: Keyboard
     private let resizes: any DispatchSourceSignal
@@ -31,7 +31,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         enterScreen()
     }
 
-    /// Changes the model, and draws it soon.
+    /// Changes the model, and redraws it soon.
     func change(_ change: @Sendable (inout Model) -> Void) {
         plan(
             state.withLock { state in
@@ -40,7 +40,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
             })
     }
 
-    /// Shows a message at the bottom, and leaves it on the terminal at the end.
+    /// Shows a message at the bottom, which also stays on the terminal at the end.
     private func note(_ text: String) {
         plan(
             state.withLock { state in
@@ -51,7 +51,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
 
     private func hurry() { plan(state.withLock { $0.turns.hurry() }) }
 
-    /// Gives the terminal back and leaves the last lines on it.
+    /// Restores the terminal, and prints the last lines.
     func end() {
         StandardError.divert(to: nil)
         keyboard.end()
@@ -63,7 +63,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         for note in notes { StandardError.print(note) }
     }
 
-    /// How the terminal is used, for the signals that end, stop and continue the process.
+    /// The use of the terminal, for signals that end, stop and continue the process.
     var use: Signals.TerminalUse {
         .init(giveBack: { self.giveBack() }, takeAgain: { self.takeAgain() })
     }
@@ -84,7 +84,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         }
     }
 
-    /// Puts the terminal back as it was found.
+    /// Restores the terminal.
     private func giveBack() {
         if state.withLock({ $0.turns.giveBack() }) { write(Self.leaving, waits: true) }
         keyboard.giveBack()

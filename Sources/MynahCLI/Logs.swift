@@ -1,13 +1,13 @@
 import Logging
 import MynahEmulator
 
-/// Log lines on standard error, with the times that events have.
+/// Writes log lines to standard error, with times as in events.
 struct Logs: LogHandler {
     let label: String
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    /// Has loggers write lines of this level and above, and standard error is queued.
+    /// Makes loggers write lines of at least this level, and queues standard error.
     static func begin(_ level: LogLevel) {
         StandardError.beginQueue()
         let level = level.level

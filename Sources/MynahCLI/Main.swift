@@ -63,7 +63,7 @@ struct MynahCommand: AsyncParsableCommand {
         return end.status
     }
 
-    /// Plays a command by its words; returns its exit status, and the text that the caller has to print.
+    /// Runs a command given by its words; returns its exit status, and the text that the caller has to print.
     static func play(
         _ words: [String], in surroundings: Surroundings
     ) async -> (status: Int32, text: String) {
@@ -84,14 +84,14 @@ struct MynahCommand: AsyncParsableCommand {
     }
 }
 
-/// An error that ends a command, with the text that is printed.
+/// An error that ends a command, with the text to print.
 struct CommandFailure: Error {
     var text: String
     var code: ExitCode
 }
 
-/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage; `doctor` has 2 for
-/// a loss.
+/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage; `doctor` uses 2
+/// for a partial problem.
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
@@ -101,21 +101,21 @@ enum Exit {
         CommandFailure(text: "error: \(message)", code: problems)
     }
 
-    /// The error if results could not be written.
+    /// The error of results that could not be written.
     static func unwritable(_ problem: String) -> CommandFailure {
         failure("standard output cannot be written: \(problem)")
     }
 
-    /// Ends a command with status 1 if its capture does not have everything, so that nobody takes the file
-    /// for a whole one.
+    /// Ends a command with status 1 if its capture is incomplete, so that nobody takes the file for a
+    /// complete one.
     ///
-    /// `isSaid` says whether the error is on standard error already.
+    /// `isSaid` is `true` if the error was already printed to standard error.
     static func check(capture error: RadioError?, isSaid: Bool) throws {
         guard let error else { return }
         throw isSaid ? problems : failure("\(error)")
     }
 
-    /// Returns the result of `body`; an error that it throws ends the command.
+    /// Returns the result of `body`; an error of it ends the command.
     static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()
@@ -124,7 +124,7 @@ enum Exit {
         }
     }
 
-    /// Wrong usage as the parser reports it, which has finished when a command runs.
+    /// The error of wrong usage, in the form of the parser, which has finished when a command runs.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> CommandFailure {
         let name = command.configuration.commandName ?? ""
         // Words of the command line may have characters that a terminal acts on.

@@ -5,12 +5,12 @@ import MynahSupport
 
 import Glibc
 
-/// The options of a command that another program has started for itself.
+/// The options for a command that another program starts for its own use.
 struct ParentOptions {
     var withParent: Bool
     var withPipe: Int32?
 
-    /// Reads the number of a descriptor.
+    /// Parses the number of a file descriptor.
     @Sendable static func pipe(_ text: String) throws -> Int32 {
         let descriptor = try Choice.number(text, in: 0...Int32.max)
         var status = stat()
@@ -23,7 +23,7 @@ struct ParentOptions {
         return descriptor
     }
 
-    /// Interrupts a command when what its options name has ended.
+    /// Interrupts a command when the process or pipe named by the options has ended.
     func follow(in surroundings: Surroundings) {
         // A command on a stage has no process of its own.
         guard surroundings.texts == nil else { return }
@@ -53,17 +53,17 @@ struct ParentOptions {
         }
     }
 
-    /// A directory that a run has made for the socket of its control API.
+    /// A directory that a run has created for the socket of its control API.
     struct MadeDirectory {
         fileprivate var path: String
 
-        /// Removes it, unless something is in it.
+        /// Removes the directory, if it is empty.
         func remove() { rmdir(path) }
     }
 
-    /// Makes the directory of the control API's socket; returns `nil` if it was there.
+    /// Creates the directory for the control API's socket; returns `nil` if it existed.
     ///
-    /// If it cannot be made, the socket cannot either, and that is the error.
+    /// If the directory cannot be created, the error is reported when the socket is created.
     func makeDirectory(for control: ControlPlan?) -> MadeDirectory? {
         guard withParent || withPipe != nil, case .unix(let path)? = control?.address else { return nil }
         let directory = Directory.parent(of: path)
@@ -71,18 +71,18 @@ struct ParentOptions {
     }
 }
 
-/// A descriptor that reports an end, and the sentence that says so.
+/// A descriptor that shows the end of a process or pipe, with a sentence for it.
 private struct WatchedEnd: Sendable {
     private var descriptor: Int32
     private var events: Int16
     private var reason: String
 
-    /// Hangups and errors are reported beside the events.
+    /// Makes a watch for events; hangups and errors are always included.
     init(_ descriptor: Int32, _ events: Int16, _ reason: String) {
         (self.descriptor, self.events, self.reason) = (descriptor, events, reason)
     }
 
-    /// Calls `body` once, with the reason of the first that ends; `false` if no thread can be started.
+    /// Calls `body` once, with the reason of the first end; returns `false` if no thread can be started.
     static func wait(for ends: [WatchedEnd], _ body: @escaping @Sendable (String) -> Void) -> Bool {
         SystemThread.attempt {
             SystemThread.blockSignals()
@@ -103,9 +103,11 @@ private enum ParentProcess {
     case ended(String)
     case unknown(String)
 
-    /// Looks for it, and opens a process descriptor, which becomes readable when the process has ended.
+    /// Finds the parent process, and opens a descriptor of it, which becomes readable when the process has
+    /// ended.
     ///
-    /// The kernel's signal for this, PR_SET_PDEATHSIG, comes when the thread that started this process ends.
+    /// The kernel's signal for this, PR_SET_PDEATHSIG, is sent when the thread that started this process
+    /// ends, which may be earlier.
     static func find() -> ParentProcess {
         let parent = getppid()
         guard parent != 0 else {
@@ -128,11 +130,11 @@ private enum ParentProcess {
         return .running(descriptor: descriptor)
     }
 
-    /// Whether the parent got this process from one that has ended before.
+    /// Whether the parent is not the process that started this one, but adopted it after that one had ended.
     ///
-    /// Process 1 gets it, or the nearest ancestor that asked for such processes, as a user's systemd does. A
-    /// process is in the session of the one that started it, which may be process 1, as in a container. The
-    /// leader of a session cannot tell.
+    /// Process 1 adopts such a process, or the nearest ancestor that asked for that, as a user's systemd
+    /// does. A process is in the session of the one that started it, which may be process 1, for example in a
+    /// container. For the leader of a session, this cannot be found out.
     private static func isAdopter(_ parent: pid_t) -> Bool {
         let own = getsid(0)
         guard own != getpid() else { return false }
@@ -140,7 +142,8 @@ private enum ParentProcess {
         return session < 0 ? errno == ESRCH : session != own
     }
 
-    /// A descriptor of a process, or -1 and `errno`: pidfd_open(2), which C libraries have since glibc 2.36.
+    /// Opens a descriptor of a process, or returns -1 and sets `errno`: pidfd_open(2), which C libraries have
+    /// only since glibc 2.36.
     private static func open(_ process: pid_t) -> Int32 {
         guard let address = dlsym(nil, "syscall") else {
             errno = ENOSYS

@@ -1,9 +1,10 @@
 import ArgumentParser
 import MynahProfiles
 
-/// Loads the profiles of a command, and prints their problems.
+/// Loads the profiles for a command, and prints their problems.
 enum ProfileLoading {
-    /// The profiles of files and folders, or the exit code for problems once `print` has all of them.
+    /// Loads the profiles of files and folders; throws the exit code if there are errors, after `print` got
+    /// all of them.
     static func load(_ paths: [String], _ print: (String) -> Void) throws -> [Profile] {
         var profiles: [Profile] = []
         var hasErrors = false
@@ -23,9 +24,9 @@ enum ProfileLoading {
         return profiles
     }
 
-    /// The profile files that an argument names: those of a folder, or the file itself.
+    /// The profile files for an argument: those of a folder, or the file itself.
     ///
-    /// Returns none after an error, which it prints.
+    /// Returns none after an error, which is printed.
     static func files(of path: String, _ hasErrors: inout Bool, _ print: (String) -> Void) -> [String] {
         do throws(ProfileIssues) {
             return try ProfileFiles.expanding(path)

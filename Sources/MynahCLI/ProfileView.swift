@@ -6,7 +6,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// A profile as `show` prints it.
+/// A profile in the form in which `show` prints it.
 enum ProfileView {
     static func json(of profile: Profile, _ airs: [AirView]) -> JSON {
         let air = airs.first
@@ -35,7 +35,7 @@ enum ProfileView {
         return .object(fields)
     }
 
-    /// The connection parameters that an accessory requests, with the names of events.
+    /// The connection parameters that an accessory requests, with names as in events.
     private static func json(of request: Profile.ParameterRequest) -> JSON {
         let wanted = request.wanted
         return .object([
@@ -98,7 +98,7 @@ enum ProfileView {
         return .object(members)
     }
 
-    /// How its values are sent, by the names of the keys, if they are not sent as usual.
+    /// The rules for sending the values, by the names of the keys, if they are not the default.
     private static func updates(of characteristic: Profile.Characteristic) -> [(name: String, word: String)] {
         let subscription: [(String, String)] =
             switch characteristic.updates.subscription {
@@ -114,7 +114,7 @@ enum ProfileView {
         characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid)
     }
 
-    /// The name that leads to the attribute alone.
+    /// The unambiguous name of an attribute.
     private static func path(of position: AttributeTree.Position, _ tree: AttributeTree) -> JSON.Member {
         .init("path", .string(tree.path(of: position)))
     }
@@ -146,7 +146,7 @@ enum ProfileView {
         return lines
     }
 
-    /// The limits of its links, by the names of the keys.
+    /// The limits for links, by the names of the keys.
     static func limits(of profile: Profile) -> [(name: String, number: Int)] {
         let device = profile.device
         let (mtu, keySize) = (profile.marks["mtu"], profile.marks["security.keySize"])

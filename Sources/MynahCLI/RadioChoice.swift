@@ -9,27 +9,28 @@ extension RadioChoice {
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
 
-    /// The transports that `hci:` takes, for a help text.
+    /// The transports that `hci:` supports, for a help text.
     static var transports: String { HCITransportAddress.forms.joined(separator: ", ") }
 
-    /// The choices for a device, as a shell completes them.
+    /// The choices for a device, for the completion in a shell.
     static let completion = completion(deviceWords)
-    /// The choices for a phone, as a shell completes them.
+    /// The choices for a phone, for the completion in a shell.
     static let phoneCompletion = completion(phoneWords)
 
     private static func completion(_ words: [String]) -> CompletionKind {
         .list(words + ["netsim:instance=N"] + HCITransportAddress.forms.map { "hci:\($0)" })
     }
 
-    /// The choice in a time: virtual time has an air of its own, which `auto` takes.
+    /// The choice with a clock: with virtual time, which has an air of its own, `auto` selects the virtual
+    /// radio.
     func chosen(in time: RunTime) -> RadioChoice {
         self == .auto && time.clock.virtual != nil ? .virtual : self
     }
 
-    /// Reads a choice for a device.
+    /// Parses a choice for a device.
     static func parse(_ text: String) throws -> RadioChoice { try parse(text, deviceWords) }
 
-    /// Reads a choice for a phone, which BlueZ does not serve.
+    /// Parses a choice for a phone, which BlueZ does not support.
     static func parseForPhone(_ text: String) throws -> RadioChoice {
         if text == "bluez" {
             throw ValidationError(

@@ -1,10 +1,10 @@
 import MynahRun
 import ArgumentParser
 
-/// The options of every command that uses a radio, and of its end.
+/// The options of every command that uses a radio, and those for its end.
 ///
-/// Debug builds check options at each parse: those of a group 25 times, and those of a group inside it 125
-/// times. So no group is inside another.
+/// Debug builds check options at each parse: those in a group 25 times, and those in a nested group 125
+/// times. So groups are not nested.
 struct RadioOptions<Side: RadioSide>: ParsableArguments {
     @Option(
         help: ArgumentHelp("\(Side.radioHelp)", valueName: "radio"), completion: Side.completion,
@@ -39,7 +39,7 @@ struct RadioOptions<Side: RadioSide>: ParsableArguments {
     var parent: ParentOptions { ParentOptions(withParent: withParent, withPipe: withPipe) }
 }
 
-/// The side of a connection that a command plays, which decides what `--radio` and `--capture` take.
+/// The role of a command, which determines the possible values of `--radio` and `--capture`.
 protocol RadioSide {
     static var radioHelp: String { get }
     static var captureHelp: String { get }
@@ -47,7 +47,7 @@ protocol RadioSide {
     static var parse: @Sendable (String) throws -> RadioChoice { get }
 }
 
-/// A device, or the phone that apps run on.
+/// A command that plays a device, or the phone of apps.
 enum DeviceSide: RadioSide {
     static let radioHelp = """
         auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes BlueZ if \
@@ -64,7 +64,7 @@ enum DeviceSide: RadioSide {
     static let parse: @Sendable (String) throws -> RadioChoice = { try RadioChoice.parse($0) }
 }
 
-/// A phone that scans and connects, which BlueZ does not serve.
+/// A command that plays a phone that scans and connects, which BlueZ does not support.
 enum PhoneSide: RadioSide {
     static let radioHelp = """
         auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a \

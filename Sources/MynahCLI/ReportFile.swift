@@ -2,9 +2,9 @@ import MynahSupport
 
 import Glibc
 
-/// The file of `--report`.
+/// Writes the file of `--report`.
 enum ReportFile {
-    /// Why a report cannot be written to a file, as far as that is known before, or `nil`.
+    /// The reason that a report cannot be written to a file, as far as it can be found in advance, or `nil`.
     private static func problem(with path: String) -> String? {
         var status = stat()
         if path.isEmpty { return "the path is empty; name a file for --report" }
@@ -18,7 +18,7 @@ enum ReportFile {
         return "\(path) cannot be written: \(String(cString: strerror(errno)))"
     }
 
-    /// Writes it in one step; throws if that fails.
+    /// Writes the report in one step; throws if that fails.
     static func write(_ text: String, to path: String) throws(KeptFile.Problem) {
         if let problem = problem(with: path) { throw KeptFile.Problem(description: problem) }
         try KeptFile(path: path).replace(Array(text.utf8))

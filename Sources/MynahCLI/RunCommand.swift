@@ -16,7 +16,7 @@ enum EventFormat: String, CaseIterable {
     case off
 }
 
-/// The lowest level of log lines that are written.
+/// The lowest level of log lines to write.
 enum LogLevel: String, CaseIterable {
     case trace, debug, info, notice, warning, error
 
@@ -166,7 +166,7 @@ struct RunCommand: StagedCommand {
 
     private var clock: ClockChoice { timeOptions.clock }
 
-    /// The radios that the options ask for.
+    /// The radios for these options.
     private func radios(in time: RunTime) -> RadioPlan {
         var radios = RadioPlan(options.radio.chosen(in: time))
         radios.adapters = adapter
@@ -177,7 +177,7 @@ struct RunCommand: StagedCommand {
         return radios
     }
 
-    /// The wishes of the options, before it is known which devices they are for.
+    /// The options before their devices are known.
     private struct Wishes {
         var actions: [PlannedAction]
         var matches: [EventMatch]
@@ -219,7 +219,7 @@ struct RunCommand: StagedCommand {
         }
     }
 
-    /// The run of the profiles that the options ask for.
+    /// The plan for the profiles and the options.
     private func plan(_ wishes: Wishes, in surroundings: Surroundings, _ time: RunTime) throws -> RunPlan {
         let profiles = try ProfileLoading.load(profiles) { surroundings.say($0) }
         var plan = RunPlan(try played(profiles), version: MynahCommand.configuration.version)
@@ -240,7 +240,7 @@ struct RunCommand: StagedCommand {
         return plan
     }
 
-    /// The profiles that are played: those of the files, or the copies of one.
+    /// The profiles to play: those of the files, or copies of the only one.
     private func played(_ profiles: [Profile]) throws -> [Profile] {
         guard let count else { return profiles }
         guard let profile = profiles.first, profiles.count == 1 else {
@@ -295,7 +295,7 @@ struct RunCommand: StagedCommand {
         if unwritten != nil { throw Exit.problems }
     }
 
-    /// The hint for an error of BlueZ, or `nil` if nothing more is known.
+    /// The advice for an error of BlueZ, or `nil` if there is none.
     private static func hint(for code: RadioError.Code) -> String? {
         switch code {
         case .noAdapter, .unreachable, .timedOut:

@@ -14,31 +14,32 @@ final class RunOutput: RunObserver, RunKeys {
         case off
     }
 
-    /// The call that reports that no reader is left.
+    /// The function to call when the last reader has closed the output.
     private struct Closing: Sendable {
         var call: @Sendable () -> Void
     }
 
-    /// The phones that the keys are for.
+    /// The phones to which keys apply.
     private struct Keys {
         var apps: AppKeys
-        /// Receives what is typed for each emulator.
+        /// The streams of input for each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
     private let kind: Kind
     private let namesDevices: Bool
-    /// The keys for apps, and numbers for pairing; `nil` if there is no terminal to type them on.
+    /// The keyboard for apps and passkeys, or `nil` if there is no terminal.
     private let keyboard: Keyboard?
     private let keys: Lock<Keys>
-    /// The clock of the run that is played.
+    /// The clock of the current run.
     private let clock = Lock(RunClock.real)
     private let closed: Lock<Closing>
     private let surroundings: Surroundings
 
-    /// With `isPatient` a slow reader holds up the run, and no event is dropped.
+    /// Makes an output; with `isPatient`, a slow reader delays the run, and no event is dropped.
     ///
-    /// `signals` are those of the process, or `nil` if it is not the command's own, whose terminal it uses.
+    /// `signals` are those of the command's own process, whose terminal is used, or `nil` if the command has
+    /// no process of its own.
     init(
         format: EventFormat, for plan: RunPlan, in surroundings: Surroundings, hasScreen: Bool = true,
         isPatient: Bool = false, signals: Signals?
@@ -178,7 +179,7 @@ final class RunOutput: RunObserver, RunKeys {
         asked?.finish()
     }
 
-    /// Plays a run whose events go here; returns how it ended.
+    /// Plays a run that reports its events here; returns the result.
     func play(_ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real) async -> RunEnd {
         clock.withLock { $0 = time.clock }
         // Time that jumps does not wait for a key.
@@ -189,7 +190,7 @@ final class RunOutput: RunObserver, RunKeys {
         ).play()
     }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
     var problem: String? {
         switch kind {
         case .text(let output), .json(let output): output.problem
@@ -197,7 +198,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
     }
 
-    /// Leaves the terminal as it was, or returns when everything is written.
+    /// Restores the terminal, or returns when all output is written.
     func end() {
         switch kind {
         case .screen(let screen): screen.end()

@@ -4,7 +4,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The options of a run that plays a scenario.
+/// The options for playing a scenario in a run.
 struct ScenarioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,7 +30,7 @@ struct ScenarioOptions: ParsableArguments {
         return nil
     }
 
-    /// Writes a report to the file of `--report`, if both are there; returns why that failed, or `nil`.
+    /// Writes a report to the file of `--report`, if both exist; returns the error, or `nil`.
     func write(_ text: String?) -> CommandFailure? {
         guard let report, let text else { return nil }
         do throws(KeptFile.Problem) {
@@ -42,7 +42,7 @@ struct ScenarioOptions: ParsableArguments {
     }
 }
 
-/// The names of the scenarios of the profiles on a command line.
+/// The names of the scenarios in the profiles of a command line.
 private func scenarioNames(_ words: [String]) -> [String] {
     let files = words.map(CompletionWords.unquoted).filter { word in
         [".yaml", ".yml", ".json"].contains { word.hasSuffix($0) }

@@ -24,9 +24,9 @@ private func nextArrival() -> Int32 {
     return Int32(byte)
 }
 
-/// The signals that end a run and that stop the process.
+/// Handles the signals that end a run and that stop the process.
 final class Signals: Sendable {
-    /// The interruption that a signal causes.
+    /// The interruption that follows a signal.
     let interruption: Interruption
     private let terminal = Lock<TerminalUse?>(nil)
 
@@ -56,20 +56,22 @@ final class Signals: Sendable {
         pthread_detach(thread)
     }
 
-    /// How a terminal is given back before a second signal ends the process and before Ctrl-Z stops it, and
-    /// how it is taken again when the process continues, because a shell changes its settings meanwhile.
+    /// Functions that restore a terminal before the process ends or stops, and set it again when the process
+    /// continues.
+    ///
+    /// The terminal must be set again because a shell changes its settings in the meantime.
     struct TerminalUse: Sendable {
         var giveBack: @Sendable () -> Void
         var takeAgain: @Sendable () -> Void
     }
 
-    /// Calls these functions, on a separate thread, when the process stops and when it continues.
+    /// Sets the functions to call, on a separate thread, when the process stops and when it continues.
     func looksAfter(_ use: TerminalUse) {
         terminal.withLock { $0 = use }
         for number in [SIGTSTP, SIGCONT] { Self.hearUnlessIgnored(number) }
     }
 
-    /// Hears a signal, unless the process was started with it ignored, as `nohup` does with SIGHUP.
+    /// Handles a signal, unless the process was started with it ignored, as `nohup` does with SIGHUP.
     private static func hearUnlessIgnored(_ number: Int32) {
         let before = signal(number, SIG_IGN)
         // Functions cannot be compared.
@@ -78,7 +80,7 @@ final class Signals: Sendable {
         }
     }
 
-    /// Lets signals reach this thread, even if the process was started with them blocked.
+    /// Unblocks signals on this thread, even if the process was started with them blocked.
     private static func unblock(_ numbers: [Int32]) {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -86,7 +88,7 @@ final class Signals: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// The next signal that ends the run; the others are handled meanwhile.
+    /// Waits for the next signal that ends the run, and handles other signals until then.
     private func nextEnd() -> Int32 {
         while true {
             let number = nextArrival()
@@ -103,7 +105,7 @@ final class Signals: Sendable {
         }
     }
 
-    /// Stops the process by SIGTSTP, which the kernel ignores if no shell could continue it.
+    /// Stops the process with SIGTSTP, which the kernel ignores if no shell could continue it.
     private func stop() {
         Self.unblock([SIGTSTP])
         signal(SIGTSTP, SIG_DFL)

@@ -3,10 +3,10 @@ import MynahSupport
 
 import Glibc
 
-/// Messages and log lines on standard error.
+/// Writes messages and log lines to standard error.
 ///
-/// A command that ends by itself writes them at once. One that has a radio queues them: a reader that reads
-/// nothing must not stop the radio.
+/// A command that ends by itself writes them at once. A command with a radio queues them, so that a reader
+/// that does not read cannot stop the radio.
 enum StandardError {
     private struct State {
         var queue: EventOutput?
@@ -15,17 +15,17 @@ enum StandardError {
 
     private static let state = Lock(State())
 
-    /// Has text queued from now on, and written later.
+    /// Queues all later text, which is then written on another thread.
     static func beginQueue() {
         state.withLock { state in
             if state.queue == nil { state.queue = EventOutput(to: 2, limit: 1 << 20) {} }
         }
     }
 
-    /// Hands messages and log lines to a live screen or a prompt, which they would be written over; `nil`
-    /// ends that.
+    /// Passes messages and log lines to a live screen or a prompt, which would otherwise be overwritten;
+    /// `nil` ends that.
     ///
-    /// If standard error is not a terminal, nothing is written over anything.
+    /// If standard error is not a terminal, nothing can be overwritten, and nothing changes.
     static func divert(to screen: (@Sendable (String) -> Void)?) {
         let isTerminal = isatty(2) == 1
         state.withLock { $0.screen = isTerminal ? screen : nil }
@@ -34,7 +34,7 @@ enum StandardError {
     /// Writes a message for the user.
     static func print(_ text: String) { write(text, isUrgent: true) }
 
-    /// Writes a log line, which is dropped if too many wait.
+    /// Writes a log line, or drops it if too many wait.
     static func log(_ line: String) { write(line, isUrgent: false) }
 
     private static func write(_ text: String, isUrgent: Bool) {
@@ -56,7 +56,7 @@ enum StandardError {
         queue.write(Array(text.utf8), isUrgent: true)
     }
 
-    /// Returns when everything is written, or when none of it was read for a second.
+    /// Returns when everything is written, or when nothing was read for a second.
     static func flush() {
         guard let queue = state.withLock({ $0.queue }) else { return }
         queue.flush()

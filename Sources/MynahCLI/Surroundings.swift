@@ -4,29 +4,29 @@ import MynahCore
 import MynahRun
 import MynahSupport
 
-/// The things around a command: its output and input, its end from outside, and its time.
+/// The environment of a command: its output and input, its interruption, and its time.
 struct Surroundings: Sendable {
-    /// Where the texts of a command go that has no process of its own.
+    /// The output and input of a command without a process of its own.
     struct Texts: Sendable {
-        /// Receives what a process writes to standard output.
+        /// Receives the text for standard output.
         var output: @Sendable (String) -> Void
-        /// Receives a message, which a process writes to standard error as lines.
+        /// Receives a message, which would be lines on standard error.
         var error: @Sendable (String) -> Void
-        /// Has what a process reads from standard input.
+        /// The lines for standard input.
         var input = LineFeed()
     }
 
     /// Ends the command from outside.
     let interruption = Interruption()
-    /// The texts of a command that has no process of its own, or `nil` if it has one.
+    /// The output and input of a command without a process of its own, or `nil` if it has one.
     let texts: Texts?
-    /// The time that it shares with other commands, or `nil` if it has one of its own.
+    /// The time that the command shares with others, or `nil` if it has its own.
     private let time: RunTime?
 
-    /// A process of the command's own.
+    /// The surroundings of a command with a process of its own.
     static var process: Surroundings { Surroundings(texts: nil, time: nil) }
 
-    /// The surroundings of a command that shares time and air with others, such as a test stage.
+    /// The surroundings of a command that shares its time and air with others, for example in a test.
     static func stage(_ time: RunTime, _ texts: Texts) -> Surroundings {
         Surroundings(texts: texts, time: time)
     }
@@ -36,23 +36,22 @@ struct Surroundings: Sendable {
         self.time = time
     }
 
-    /// Begins to hear the signals of the process; returns `nil` if it is not the command's own.
+    /// Begins to handle the signals of the process; returns `nil` if the command has no process of its own.
     func hearSignals() -> Signals? { texts == nil ? Signals(interruption) : nil }
 
-    /// Writes log lines of this level and above from now on.
+    /// Begins to write log lines of at least this level.
     ///
-    /// In a process of the command's own it also queues messages, so that their reader does not stop the
-    /// radio.
+    /// In a process of its own, the command also queues messages, so that their reader cannot stop the radio.
     func beginLogs(_ level: LogLevel) {
         if texts == nil { Logs.begin(level) }
     }
 
-    /// The time of a command whose user chooses this one, with a seed or a random one.
+    /// The time for the user's choice of a clock, with a seed or a random one.
     func time(_ choice: ClockChoice, seed: UInt64? = nil) -> RunTime {
         time ?? RunTime(choice, seed: seed ?? .random(in: 0...UInt64.max))
     }
 
-    /// The command is over, and so is a time that only it has.
+    /// Ends the time of a command that has its own, because the command has ended.
     func end(_ time: RunTime) {
         if self.time == nil { time.end() }
     }
@@ -71,23 +70,23 @@ struct Surroundings: Sendable {
         texts.error(message)
     }
 
-    /// Prints what the user should know of a radio to standard error.
+    /// Prints a warning of a radio to standard error.
     func say(_ warning: RadioWarning) {
         // Later runs miss the socket of a process that is there for long; a phone's command is over soon.
         guard warning.code != "airNotWatched" else { return }
         say(warning.isWait ? warning.message : "warning: \(warning.message)")
     }
 
-    /// Standard output for events; `whenGone` is called once, when no reader is left.
+    /// Makes the output for events; `whenGone` is called once, when the reader has closed it.
     func eventOutput(whenGone: @escaping @Sendable () -> Void) -> EventOutput {
         texts.map { EventOutput(to: $0.output) } ?? EventOutput(whenGone: whenGone)
     }
 
-    /// Standard output for events; the command is interrupted when no reader is left.
+    /// Makes the output for events; the command is interrupted when the reader has closed it.
     func eventOutput() -> EventOutput { eventOutput { [interruption] in interruption.interrupt() } }
 }
 
-/// A command that plays in any surroundings.
+/// A command that can run in any surroundings.
 protocol StagedCommand: AsyncParsableCommand {
     func play(in surroundings: Surroundings) async throws
 }
@@ -97,6 +96,6 @@ extension StagedCommand {
 }
 
 extension RadioWarning {
-    /// Whether a warning only reports what a radio waits for.
+    /// Whether the warning only reports that a radio waits.
     var isWait: Bool { code.hasPrefix("waitingFor") }
 }

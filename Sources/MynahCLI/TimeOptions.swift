@@ -6,7 +6,7 @@ import MynahHCI
 import MynahRun
 import MynahSupport
 
-/// The options about the time of a run, and about what repeats in it.
+/// The options for the time of a run, and for repeating it.
 struct TimeOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -34,11 +34,11 @@ struct TimeOptions: ParsableArguments {
     /// The time of a run with these options.
     func time(in surroundings: Surroundings) -> RunTime { surroundings.time(clock, seed: seed) }
 
-    /// The seed of a run in this time: with virtual time everything follows from one, if only from a random
-    /// one.
+    /// The seed of a run; with virtual time there always is one, which is random if the user gives none.
     func seed(in time: RunTime) -> UInt64? { seed ?? time.seed }
 
-    /// Leaves a note about a run whose air no other process can join; `nil` if it has no such air.
+    /// Returns a function that writes a note about a run with an air of its own, which no other process can
+    /// join; `nil` if it has no such air.
     private func note(about plan: RunPlan) -> (@Sendable () -> AirNote?)? {
         guard clock.isVirtual else { return nil }
         let devices = plan.isServer ? "mynah serve" : NameList.text(plan.names)
@@ -46,7 +46,8 @@ struct TimeOptions: ParsableArguments {
         return { AirNote.leave(content) }
     }
 
-    /// Adds what a run has besides devices and radios: its state directory, its control API and its note.
+    /// Adds to a plan everything besides devices and radios: the state directory, the control API and the
+    /// note.
     func complete(
         _ plan: inout RunPlan, in time: RunTime, stateDir: String?, _ control: ControlOptions
     ) throws {

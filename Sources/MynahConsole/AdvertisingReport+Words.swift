@@ -1,7 +1,7 @@
 package import MynahCore
 
 extension AdvertisingReport {
-    /// The kind of advertising: whether it is connectable and scannable, and its PHYs; `nil` for connectable
+    /// The uses of the set by centrals and scanners, and its PHYs, or `nil` for the default: connectable
     /// legacy advertising.
     package var kindInWords: String? {
         var words: [String] = []

@@ -2,9 +2,9 @@ package import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Advertising data in words, which a screen shows beside the bytes.
+/// Describes advertising data in words, which a screen shows next to the bytes.
 package enum AirWords {
-    /// The words, in the order of their use to a reader: a narrow terminal cuts the end.
+    /// The words, the most useful first, because a narrow terminal cuts the end.
     ///
     /// The bits of the services in `known` are looked for in an overflow area.
     package static func of(
@@ -29,13 +29,13 @@ package enum AirWords {
         return words.map { PrintableText.of($0) }
     }
 
-    /// Returns whether a structure is described as a whole: flags, service UUIDs, names and the TX power have
+    /// Whether the description covers a whole structure: flags, service UUIDs, names and the TX power have
     /// words of their own.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
         !(0x01...0x0A).contains(structure.type.rawValue)
     }
 
-    /// Words as one text.
+    /// Joins words to one text.
     package static func joined(_ words: [String]) -> String { words.joined(separator: separator) }
 
     static let separator = " · "

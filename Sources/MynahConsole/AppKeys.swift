@@ -1,15 +1,16 @@
 package import MynahEmulator
 package import MynahLifecycle
 
-/// A key of the terminal that is about a run's apps.
+/// A key of the terminal that concerns a run's apps.
 package enum AppKey: Hashable, Sendable {
-    /// The following keys are for this app, counted from 1: phone by phone, in the order of the command line.
+    /// Later keys are for the app with this number; apps are counted from 1, phone by phone, in the order of
+    /// the command line.
     case choose(Int)
     case transition(AppTransition)
-    /// Opens the alert that was shown last.
+    /// Open the last alert.
     case openAlert
 
-    /// The meaning of a key, or `nil` if it has none.
+    /// The meaning of a key, or `nil` if it has no meaning.
     package init?(_ key: UInt8) {
         switch key {
         case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .choose(Int(key - UInt8(ascii: "0")))
@@ -24,16 +25,17 @@ package enum AppKey: Hashable, Sendable {
     }
 }
 
-/// Keys that were typed on a terminal: digits of a number while one is asked for, and keys for apps.
+/// Interprets keys that were typed on a terminal: digits of a passkey while one is asked for, and keys for
+/// apps.
 package struct TypedKeys: Sendable {
-    /// The result of a key.
+    /// The result of a typed key.
     package enum Typed: Hashable, Sendable {
-        /// A number was entered.
+        /// A passkey was entered.
         case number(UInt32)
         case app(AppKey)
     }
 
-    /// The digits that were typed and not yet entered.
+    /// The digits of a passkey that was not entered yet.
     package private(set) var digits = ""
 
     // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
@@ -41,9 +43,10 @@ package struct TypedKeys: Sendable {
 
     package init() {}
 
-    /// Notes a typed key; returns its result, or `nil` if it has none.
+    /// Handles a typed key; returns its result, or `nil` if there is none.
     ///
-    /// Digits belong to a number while it is asked for. Those of a pairing that is over are forgotten.
+    /// Digits belong to a passkey while one is asked for. When the pairing has ended, its digits are
+    /// forgotten.
     package mutating func type(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
         if !isNumberAsked { digits = "" }
         switch key {
@@ -61,8 +64,8 @@ package struct TypedKeys: Sendable {
     }
 }
 
-/// The app that keys act on: the one that was chosen, or else the one that was on the screen last if there is
-/// one phone.
+/// The app that keys act on: the chosen one, or else, if there is only one phone, the app that was last in
+/// the foreground.
 package struct AppKeys: Sendable {
     /// A phone with its apps.
     private struct KeyedPhone {
@@ -70,29 +73,29 @@ package struct AppKeys: Sendable {
         var apps: [String]
     }
 
-    /// The meaning of a key.
+    /// The result of a key.
     package enum Outcome: Hashable, Sendable {
         case nothing
-        /// The action of a user on a phone.
+        /// An action of the user on an app or its phone.
         case action(UserAction, AppTarget, ObjectIdentifier)
-        /// No app was chosen, and there are several phones.
+        /// The app is not known, because none was chosen and there are several phones.
         case ambiguous(phones: Int)
     }
 
     private var apps: [String]
     private var phones: [KeyedPhone] = []
-    /// The name of the chosen app, as in events, or `nil` if none was chosen.
+    /// The name in events of the chosen app, or `nil` if none was chosen.
     package private(set) var chosen: String?
 
-    /// Whether one of several apps can be chosen.
+    /// Whether there are several apps to choose from.
     package var canChoose: Bool { phones.reduce(0) { $0 + $1.apps.count } > 1 }
 
-    /// The keys for apps, by their names in events, in the order in which a screen numbers them.
+    /// Begins with apps, by their names in events, in the order in which a screen numbers them.
     package init(apps: [String]) {
         self.apps = apps
     }
 
-    /// A phone plays these apps from now on, and the keys are for them.
+    /// Sets the apps of a phone, for which keys are from now on.
     ///
     /// The number of an app never changes.
     package mutating func set(_ apps: [String], of phone: ObjectIdentifier) {
@@ -105,7 +108,7 @@ package struct AppKeys: Sendable {
         if chosen.map({ self.phone(of: $0) == nil }) == true { chosen = nil }
     }
 
-    /// Removes a phone that does not play any more.
+    /// Removes a phone that is no longer played.
     package mutating func remove(_ phone: ObjectIdentifier) {
         if chosen.map({ self.phone(of: $0)?.id == phone }) == true { chosen = nil }
         phones.removeAll { $0.id == phone }
@@ -113,7 +116,7 @@ package struct AppKeys: Sendable {
 
     private func phone(of app: String) -> KeyedPhone? { phones.first { $0.apps.contains(app) } }
 
-    /// Returns what a pressed key does.
+    /// Returns the result of a pressed key.
     package mutating func press(_ key: AppKey) -> Outcome {
         if case .choose(let number) = key {
             if apps.indices.contains(number - 1), phone(of: apps[number - 1]) != nil {

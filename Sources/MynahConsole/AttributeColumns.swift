@@ -1,13 +1,13 @@
 import MynahEmulator
 import MynahSupport
 
-/// The attributes of a run's screen in columns: a narrow terminal has fewer.
+/// The table of attributes on a run's screen; a narrow terminal gets fewer columns.
 struct AttributeColumns {
     private let now: WallTime
     private let nameWidth: Int
     private let isNarrow: Bool
 
-    /// The columns of the four counters, with the gaps before them.
+    /// The width of the four counters, with the gaps before them.
     private static let counters = 4 * 7
     private static let widestName = 36
 
@@ -18,7 +18,7 @@ struct AttributeColumns {
         nameWidth = min(Self.widestName, max(8, room))
     }
 
-    /// A device's attributes; its heading belongs to the first of them.
+    /// The items for a device's attributes; the heading of the device is part of the first item.
     func items(_ group: (device: String, rows: [ScreenModel.Row])) -> [[String]] {
         var items = group.rows.map { [line($0)] }
         let device = PrintableText.of(group.device)

@@ -7,16 +7,16 @@ import MynahSupport
 struct CentralScreen: Sendable {
     /// A device that an app uses.
     struct Link: Sendable {
-        /// The name of the app, as in events; empty if it is alone.
+        /// The name of the app, as in events; empty if there is only one app.
         var app: String
-        /// The UUID by which the app knows the device.
+        /// The UUID by which the app identifies the device.
         var peripheral: BluetoothUUID?
         var name: String
         var state: String
-        /// The event with the value that was sent or read last.
+        /// The last event with a value that the device sent or the app read.
         var last: DeviceEvent?
 
-        /// The value first: a narrow terminal cuts the end.
+        /// The description of the value, which comes first because a narrow terminal cuts the end.
         var value: String? {
             last.flatMap { event in
                 ValueText(event).map { "\($0.text)  \(event.payload.attribute?.name ?? "")" }
@@ -24,7 +24,7 @@ struct CentralScreen: Sendable {
         }
     }
 
-    /// An alert that its user has neither opened nor dismissed.
+    /// An alert that the user has neither opened nor dismissed.
     struct Alert: Hashable, Sendable {
         var app: String
         var cause: String
@@ -36,13 +36,13 @@ struct CentralScreen: Sendable {
             device = PrintableText.of(link.peripheral.title ?? link.central?.description ?? "")
         }
 
-        /// The cause, the device and the app, in one line.
+        /// The cause, the device and the app, on one line.
         var text: String { cause + (device.isEmpty ? "" : " of \(device)") + ", for \(app)" }
     }
 
     private var scans = ScreenScans()
     private(set) var links: [Link] = []
-    /// The last one is on top.
+    /// The alerts, the last of which is on top.
     private(set) var alerts: [Alert] = []
     /// Whether an app plays a central.
     private(set) var isUsed = false
@@ -94,7 +94,7 @@ struct CentralScreen: Sendable {
 
     /// The alerts, the scans and the devices; empty if no app plays a central.
     ///
-    /// If no device is connected, `hint` says how there could be one.
+    /// If no device is connected, `hint` tells how to connect one.
     func sections(severalApps: Bool, hint: [String]) -> [ScreenSection] {
         guard isUsed else { return [] }
         func owner(_ app: String) -> String {

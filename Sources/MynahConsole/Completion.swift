@@ -1,13 +1,13 @@
-/// The effect of the Tab key on a line.
+/// The result of the Tab key on a line.
 package enum Completion: Hashable, Sendable {
     /// No candidate fits.
     case none
     /// A text to insert at the cursor.
     case insert(String)
-    /// Several candidates fit, and have nothing further in common: they are listed.
+    /// Several candidates have no further text in common, and are listed.
     case list([String])
 
-    /// The completion of the text before the cursor by candidates for its last word.
+    /// Completes the last word of the text before the cursor with one of the candidates.
     package static func of(_ before: String, by candidates: [String]) -> Completion {
         guard let first = candidates.first, let typed = typed(before, candidates) else { return .none }
         var common = first[...]
@@ -19,8 +19,8 @@ package enum Completion: Hashable, Sendable {
         return candidates.count > 1 ? .list(candidates) : .none
     }
 
-    /// As much of the text as every candidate begins with, from the start of a word; a candidate may have
-    /// spaces.
+    /// The end of the text with which every candidate begins, from the start of a word; a candidate may
+    /// contain spaces.
     private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
         let starts =
             [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
@@ -29,8 +29,8 @@ package enum Completion: Hashable, Sendable {
         }
     }
 
-    /// Candidates in columns, each read downwards; none is cut, and one that is wider than the terminal has
-    /// its own line.
+    /// The candidates in columns, ordered downwards; none is cut, and one that is wider than the terminal has
+    /// a line of its own.
     package static func columns(_ candidates: [String], width: Int) -> [String] {
         let widest = candidates.map { DisplayWidth.of($0) }.max() ?? 0
         // The last column of the terminal stays free: some terminals wrap after it.

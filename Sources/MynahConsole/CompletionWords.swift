@@ -1,11 +1,11 @@
-/// The words of a command line as a shell gives them to a completion.
+/// Parses the words of a command line in the form in which a shell passes them to a completion.
 ///
-/// zsh and fish give the words themselves. bash also cuts them at `=` and `:`, which become words of their
-/// own, and leaves quotes and backslashes as they are typed.
+/// zsh and fish pass the words themselves. bash also splits them at `=` and `:`, which become words of their
+/// own, and keeps quotes and backslashes.
 package enum CompletionWords {
     /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none.
     ///
-    /// If there are several, the last one counts.
+    /// If the option occurs several times, the last value is used.
     package static func value(of option: String, in words: [String]) -> String? {
         guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else {
             return nil
@@ -27,7 +27,7 @@ package enum CompletionWords {
         return text.isEmpty ? nil : text
     }
 
-    /// A word without the quotes around it and the backslashes in it.
+    /// A word without its quotes and backslashes.
     package static func unquoted(_ word: String) -> String {
         if let quote = word.first, quote == "\"" || quote == "'", word.count > 1, word.last == quote {
             return String(word.dropFirst().dropLast())

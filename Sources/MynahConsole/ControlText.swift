@@ -4,7 +4,7 @@ import MynahProfiles
 package import MynahSupport
 import MynahValues
 
-/// The answers of the control API as text for people.
+/// Formats the answers of the control API for people.
 package enum ControlText {
     /// A line for each device: its name, its state, its address and its app's state.
     package static func devices(_ answer: JSON) -> [String] {
@@ -30,7 +30,7 @@ package enum ControlText {
         return PrintableText.of(parts.compactMap { $0 }.joined(separator: "  "))
     }
 
-    /// A clock and its time.
+    /// The name of a clock and its time.
     package static func clock(_ answer: JSON) -> String {
         [answer["clock"], answer["now"]].compactMap { $0?.stringValue }.joined(separator: "  ")
     }
@@ -74,13 +74,13 @@ package enum ControlText {
         return ValueText(bytes, of: uuid.flatMap { BluetoothUUID($0) }, attribute["fields"]).text
     }
 
-    /// A line for each event of an answer, after one for those that are not kept any more.
+    /// A line for each event of an answer, after a line with the number of lost events.
     package static func events(_ answer: JSON) -> [String] {
         (answer["lost"]?.integerValue.map { [lost($0)] } ?? [])
             + (answer["events"]?.arrayValue ?? []).map { event($0, isVirtual: isVirtual(answer)) }
     }
 
-    /// Whether the times of an answer are virtual, by the `clock` that was added to it.
+    /// Whether the times of an answer are virtual, as told by the `clock` that was added to it.
     package static func isVirtual(_ answer: JSON) -> Bool {
         answer["clock"].map { $0 != "real" } ?? false
     }
@@ -89,9 +89,9 @@ package enum ControlText {
         count.counting("earlier event is", "earlier events are") + " not kept any more"
     }
 
-    /// The line of an event; an event that this version does not know is JSON.
+    /// The line for an event; an event that this version does not know is shown as JSON.
     ///
-    /// A stream has `{"event": "lost", "count": N}` in place of events that are not kept any more.
+    /// A stream has `{"event": "lost", "count": N}` in place of lost events.
     package static func event(_ json: JSON, isVirtual: Bool = false) -> String {
         if json["event"]?.stringValue == "lost", let count = json["count"]?.integerValue {
             return lost(count)
@@ -101,7 +101,7 @@ package enum ControlText {
         return EventText.line(of: event)
     }
 
-    /// `error: ` and the sentence of a problem document, and the nearest events below it.
+    /// The sentence of a problem document after `error: `, and the nearest events below it.
     package static func error(_ problem: JSON) -> [String] {
         var lines = ["error: " + PrintableText.of(problem["detail"]?.stringValue ?? problem.text)]
         for near in problem["nearest"]?.arrayValue ?? [] {
@@ -116,7 +116,7 @@ package enum ControlText {
         return lines
     }
 
-    /// The issues of a profile in a problem document, each as `check` prints it.
+    /// The issues of a profile in a problem document, each in the form in which `check` prints it.
     ///
     /// `file` is the profile's path as the user gave it.
     package static func issues(_ problem: JSON, of file: String) -> [String] {
@@ -134,7 +134,7 @@ package enum ControlText {
 }
 
 extension JSON {
-    /// The member of a key, or `nil` if there is none or this is no object.
+    /// The member with a key, or `nil` if there is none, or if this is not an object.
     subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
@@ -148,14 +148,14 @@ extension String {
 
 // Answers of one value.
 extension ControlText {
-    /// The name of a device.
+    /// The name of the device in an answer.
     package static func name(_ answer: JSON) -> String {
         PrintableText.of(answer["device"]?.stringValue ?? "")
     }
 
     /// A value in hexadecimal, and its fields in words if it has any.
     ///
-    /// `attribute` is the name that it was asked by.
+    /// `attribute` is the name in the request.
     package static func value(_ answer: JSON, of attribute: String) -> String {
         let hex = PrintableText.of(answer["value"]?.stringValue ?? "")
         guard answer["fields"] != nil else { return hex }
@@ -165,34 +165,34 @@ extension ControlText {
         return hex + (words.map { "  " + $0 } ?? "")
     }
 
-    /// A value, and how many centrals it was sent to if the radio counts them.
+    /// A value, and the number of centrals that it was sent to, if the radio counts them.
     package static func sent(_ answer: JSON, of attribute: String) -> String {
         let value = value(answer, of: attribute)
         guard let count = answer["sent"]?.integerValue else { return value }
         return "\(value)  sent to \(count.counting("central"))"
     }
 
-    /// How many events match.
+    /// The number of matching events.
     package static func count(_ answer: JSON) -> String {
         (answer["count"]?.integerValue ?? 0).counting("event")
     }
 
-    /// The number of an event.
+    /// The sequence number of an event.
     package static func seq(_ answer: JSON) -> String { answer["seq"]?.text ?? "" }
 
-    /// The names of the devices of a list.
+    /// The names of the devices in a list.
     package static func deviceNames(_ answer: JSON) -> [String] {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["device"]?.stringValue }
     }
 
-    /// The names of the phones that the devices of a list are on, each once.
+    /// The names of the phones of the devices in a list, each once.
     package static func phoneNames(_ answer: JSON) -> [String] {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["phone"]?.stringValue }.reduce(into: []) {
             if !$0.contains($1) { $0.append($1) }
         }
     }
 
-    /// The numbers of the unanswered requests among events.
+    /// The numbers of the requests among events that were not answered.
     package static func askedRequests(_ answer: JSON) -> [String] {
         var open: [Int] = []
         for event in answer["events"]?.arrayValue ?? [] {
@@ -206,14 +206,14 @@ extension ControlText {
         return open.map(String.init)
     }
 
-    /// The paths of the attributes of the devices that a command line names, or of all.
+    /// The paths of the attributes of the devices that a command line names, or of all devices.
     package static func attributeNames(_ answer: JSON, of words: [String]) -> [String] {
         named(answer, words).flatMap { device in
             (device["attributes"]?.arrayValue ?? []).compactMap { $0["path"]?.stringValue }
         }
     }
 
-    /// The variables of the devices that a command line names, or of all.
+    /// The variables of the devices that a command line names, or of all devices.
     package static func variableNames(_ answer: JSON, of words: [String]) -> [String] {
         named(answer, words).flatMap { device -> [String] in
             guard case .object(let members)? = device["variables"] else { return [] }

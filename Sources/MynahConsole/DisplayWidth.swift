@@ -1,14 +1,14 @@
 /// The number of columns that a text takes on a terminal.
 ///
-/// A terminal gives a wide character two columns and a combining one none. One with ambiguous width gets one
-/// column, as terminals do outside East Asian locales.
+/// A wide character takes two columns, and a combining character none. A character with ambiguous width takes
+/// one column, as on terminals outside East Asian locales.
 package enum DisplayWidth {
-    /// The columns of a text without control characters.
+    /// The number of columns of a text without control characters.
     package static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// The columns of one visible character.
+    /// The number of columns of one visible character.
     package static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -16,8 +16,8 @@ package enum DisplayWidth {
         return scalars.reduce(0) { $0 + of($1) }
     }
 
-    /// Whether a sequence is drawn as one emoji, by its first character or by the variation selector for
-    /// emoji.
+    /// Whether a sequence is drawn as one emoji, because of its first character or of the variation selector
+    /// for emoji.
     private static func isEmoji(
         _ first: Unicode.Scalar, in scalars: Character.UnicodeScalarView
     ) -> Bool {

@@ -3,7 +3,7 @@ package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Events as lines for people.
+/// Formats events as lines for people.
 package enum EventText {
     /// The time, the event and its fields.
     package static func line(of event: DeviceEvent) -> String {
@@ -13,7 +13,7 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
-    /// A line that begins with the device: the one that the event names, else `device`.
+    /// A line that begins with the name of the device: the one in the event, or else `device`.
     package static func line(of event: DeviceEvent, device: String) -> String {
         var event = event
         let device = event.device ?? device
@@ -59,19 +59,20 @@ package enum EventText {
         return [played, phone, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
     }
 
-    /// The address of the page for browsers, or `nil` if no browser reaches the control API.
+    /// The address of the web page, or `nil` if a browser cannot reach the control API.
     static func page(of ready: EventPayload.Ready) -> String? {
         ready.control.flatMap { $0.hasPrefix("http://") ? "\($0)/" : nil }
     }
 
-    /// The number comes before the link, because a narrow terminal cuts the end.
+    /// The text of a passkey's event; the number comes before the link, because a narrow terminal cuts the
+    /// end.
     private static func passkey(_ event: DeviceEvent) -> [String] {
         let first = ["device", "step", "passkey", "entered"]
         let fields = first.compactMap { key in event.fields.first { $0.key == key } }
         return (fields + event.fields.filter { !first.contains($0.key) }).map { plain($0) }
     }
 
-    /// The services of a scan and its scan window; `name` returns the name of a UUID.
+    /// The parts of a text about a scan: its services and its scan window; `name` returns the name of a UUID.
     static func parts(
         of scan: EventPayload.Scan, showsWindow: Bool, name: (BluetoothUUID) -> String
     ) -> [String] {
@@ -90,12 +91,12 @@ package enum EventText {
         return parts + omissions(scan.omitted)
     }
 
-    /// The parts that were omitted, with reasons.
+    /// The parts of a text about omitted fields, with the reasons.
     private static func omissions(_ omitted: [AdvertisingReport.Omission]) -> [String] {
         omitted.map { "without \($0.item): \($0.reason)" }
     }
 
-    /// An event of a peripheral: its name, and fields that are not as usual.
+    /// The parts of a text about a peripheral: its name, and fields without their default value.
     private static func peripheral(_ event: DeviceEvent) -> [String] {
         var subject = event.payload.peripheral?.title
         if case .retrieval(let retrieval) = event.payload { subject = retrieval.alias }
@@ -166,7 +167,8 @@ package enum EventText {
         ].compactMap { $0 }
     }
 
-    /// The connection parameters in force or requested, and the answer to a request.
+    /// The parts of a text about connection parameters: the current or requested ones, and the answer to a
+    /// request.
     private static func parts(of parameters: EventPayload.Parameters) -> [String] {
         var intervals = number(parameters.interval)
         if let longest = parameters.longestInterval, longest != parameters.interval {
@@ -180,7 +182,7 @@ package enum EventText {
         ].compactMap { $0 }
     }
 
-    /// The other side of a channel, its PSM and an SDU.
+    /// The parts of a text about a channel: the other side, its PSM and an SDU.
     private static func parts(of use: EventPayload.ChannelUse) -> [String] {
         [
             use.central?.description ?? PrintableText.of(use.peripheral.title ?? ""), "psm \(use.psm)",
@@ -188,7 +190,7 @@ package enum EventText {
         ].compactMap { $0 }
     }
 
-    /// The advertising interval in words; `nil` if the radio does not report it.
+    /// The advertising interval in words, or `nil` if the radio does not report it.
     static func interval(of report: AdvertisingReport) -> String? {
         report.interval.map { "every \(number($0.lowerBound)) ms" }
     }

@@ -4,34 +4,36 @@ import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
-/// A device, as its advertising describes it.
+/// A received device, as described by its advertising.
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()
-    /// The advertising data as it was received last; empty if there was none.
+    /// The last advertising data; empty if none was received.
     package private(set) var data: [UInt8] = []
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?
     package private(set) var isConnectable = false
-    /// The last report, or `nil` if none came.
+    /// The last advertising report, or `nil` if none was received.
     private var report: ScanReport?
     package var isExtended: Bool { report?.isExtended ?? false }
     package private(set) var lastHeard = WallTime(microseconds: 0)
-    /// The number of advertising events that were heard, without scan responses.
+    /// The number of received advertising events, without scan responses.
     package private(set) var count = 0
-    /// The times between the last events, in microseconds.
+    /// The times between the last advertising events, in microseconds.
     private var gaps: [Int64] = []
     private var lastEvent: WallTime?
 
-    /// The advertising of a device.
+    /// The contents of a device's advertising.
     private struct Content: Hashable {
         var data: [UInt8]
         var scanResponse: [UInt8]
         var isConnectable: Bool
     }
 
-    /// The contents that were last reported as news: a device may have several sets, and a beacon that
-    /// counts has new ones all the time.
+    /// The last contents that were reported as new.
+    ///
+    /// There are several, because a device may have several advertising sets, and some beacons change their
+    /// data all the time.
     private var told: [Content] = []
 
     private static let gapLimit = 33
@@ -41,7 +43,7 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Notes a sighting, and returns whether it is news.
+    /// Adds a sighting, and returns whether its contents are new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         let isNews = isNews(sighting)
@@ -80,17 +82,17 @@ package struct HeardDevice: Sendable {
         return true
     }
 
-    /// The advertising interval in milliseconds, or `nil` if too few events were heard.
+    /// The advertising interval in milliseconds, or `nil` if too few events were received.
     ///
-    /// The value is the median of the gaps, so that a missed event does not count, minus 5 ms, the average
-    /// random delay of an event.
+    /// The value is the median of the times between events, so that missed events have no effect, minus 5 ms,
+    /// the average random delay.
     package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]
         return Double(max(0, middle - 5000) / 100) / 10
     }
 
-    /// The name, as a terminal may be shown it.
+    /// The advertised name in a form that is safe for a terminal.
     package var name: String? { advertisement.localName.map { PrintableText.of($0) } }
 
     // MARK: JSON
@@ -117,7 +119,7 @@ package struct HeardDevice: Sendable {
         return members
     }
 
-    /// Fields that only some devices advertise.
+    /// The JSON members for fields that only some devices advertise.
     private var content: [JSON.Member] {
         var members: [JSON.Member] = []
         if !advertisement.solicitedServiceUUIDs.isEmpty {
@@ -163,7 +165,7 @@ package struct HeardDevice: Sendable {
 
     // MARK: Text
 
-    /// All advertising data except the name, in words.
+    /// All advertising data except for the name, in words.
     ///
     /// The bits of the services in `known` are looked for in an overflow area.
     package func description(among known: [BluetoothUUID]) -> String {

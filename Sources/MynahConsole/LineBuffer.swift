@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// A line that is being typed, without a terminal: it takes keys and returns actions.
+/// The line that the user is typing, without a terminal: it handles keys and returns actions.
 package struct LineBuffer: Sendable {
-    /// The action of a key.
+    /// The result of a key.
     package enum Action: Hashable, Sendable {
-        /// The line looks otherwise now.
+        /// The line has changed, and must be drawn.
         case changed
-        /// The line is entered.
+        /// The line was entered.
         case entered(String)
-        /// The text before the cursor is to be completed.
+        /// The text before the cursor must be completed.
         case complete
         /// The input has ended.
         case ended
@@ -17,18 +17,19 @@ package struct LineBuffer: Sendable {
     private enum Mode: Hashable, Sendable {
         case plain
         case escape
-        /// Behind ESC [ or ESC O, with the digits that came.
+        /// After ESC [ or ESC O, with the digits so far.
         case sequence([UInt8])
     }
 
     package private(set) var characters: [Character] = []
     package private(set) var cursor = 0
     private var history: [String] = []
-    /// The index of the line of the history that is shown; the count if it is the line being typed.
+    /// The index of the line in the history that is shown; the number of lines means the line that is being
+    /// typed.
     private var place = 0
     private var draft: [Character] = []
     private var mode = Mode.plain
-    /// Bytes of a character that is not complete.
+    /// The bytes of an incomplete character.
     private var partial: [UInt8] = []
 
     private static let historyLimit = 500
@@ -40,7 +41,9 @@ package struct LineBuffer: Sendable {
     /// The text before the cursor.
     package var beforeCursor: String { String(characters[..<cursor]) }
 
-    /// Handles the next byte: one at a time, because a completion changes the meaning of the next one.
+    /// Handles the next byte.
+    ///
+    /// Bytes are handled one at a time, because a completion changes the meaning of the next one.
     package mutating func handle(_ byte: UInt8) -> Action? {
         switch mode {
         case .escape:
@@ -113,7 +116,7 @@ package struct LineBuffer: Sendable {
         return .changed
     }
 
-    /// Puts a text where the cursor is.
+    /// Inserts a text at the cursor.
     package mutating func insert(_ text: String) {
         guard characters.count + text.count <= Self.limit else { return }
         // A combining character joins the one before it, and both are one for the cursor.

@@ -1,19 +1,19 @@
-/// Bytes from outside, as lines of bounded length.
+/// Splits bytes from outside into lines of limited length.
 package struct LineSplitter: Sendable {
     package enum Line: Hashable, Sendable {
         /// A line without its end, which is LF or CR LF.
         case text(String)
-        /// A line that is longer than the limit, by its number. No other line follows it.
+        /// A line that is longer than the limit, with its number; no line follows it.
         case overlong(number: Int)
     }
 
-    /// The most bytes of a line: those of the longest line that a prompt takes.
+    /// The largest length of a line in bytes, which is enough for the longest line at a prompt.
     package static let limit = 16384
 
     private var bytes: [UInt8] = []
     /// The index at which the next line starts.
     private var start = 0
-    /// The index up to which no end of a line was found.
+    /// The index up to which there is no end of a line.
     private var searched = 0
     private var number = 1
     private var isAtEnd = false
@@ -21,7 +21,7 @@ package struct LineSplitter: Sendable {
 
     package init() {}
 
-    /// The number of bytes that wait in it.
+    /// The number of bytes that wait.
     package var count: Int { bytes.count - start }
 
     package mutating func add(_ new: some Collection<UInt8>) {
@@ -31,10 +31,10 @@ package struct LineSplitter: Sendable {
         bytes += new
     }
 
-    /// No other byte follows: the rest is a line too.
+    /// Notes the end of the input, at which the remaining bytes are a line too.
     package mutating func finish() { isAtEnd = true }
 
-    /// The next line; `nil` if it is not complete.
+    /// Removes and returns the next line, or returns `nil` if it is not complete.
     package mutating func next() -> Line? {
         guard !isOverlong else { return .overlong(number: number) }
         if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -1,6 +1,7 @@
-/// A command that a screen proposes for a second terminal.
+/// A command that a screen suggests for a second terminal.
 enum NextCommand {
-    /// How to connect to a device, for a screen of this width; a name that does not fit is left out.
+    /// The hint how to connect to a device, for a screen of this width; a name for which there is no room is
+    /// left out.
     static func connect(to name: String, indent: Int = 4, width: Int) -> [String] {
         let command = "mynah connect \(quoted(name))"
         let room = width < ScreenLine.narrow ? width : width - indent
@@ -8,7 +9,7 @@ enum NextCommand {
         return lines(inNewTerminal, fits ? command : "mynah connect DEVICE", indent: indent, width: width)
     }
 
-    /// How to play a device, for a screen of this width.
+    /// The hint how to play a device, for a screen of this width.
     static func run(indent: Int = 4, width: Int) -> [String] {
         lines(inNewTerminal, "mynah run PROFILE", indent: indent, width: width)
     }
@@ -24,7 +25,7 @@ enum NextCommand {
             indent: String(repeating: " ", count: isNarrow ? 2 : indent), width: isNarrow ? width + 2 : width)
     }
 
-    /// A word as a shell takes it.
+    /// A word, quoted for a shell if necessary.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {

@@ -1,6 +1,6 @@
 /// The bytes that wait for a slow reader.
 ///
-/// Their number is bounded: writes without room are dropped and counted.
+/// Their number is limited: writes for which there is no room are dropped and counted.
 package struct OutputBacklog: Sendable {
     private let limit: Int
     /// The number of bytes that wait.
@@ -11,9 +11,9 @@ package struct OutputBacklog: Sendable {
 
     /// Reserves room for a number of bytes.
     ///
-    /// If there is none, counts the loss and returns `false`.
+    /// If there is none, counts a dropped write and returns `false`.
     ///
-    /// Urgent bytes have twice the room: log lines must not keep out the error that ends the program.
+    /// Urgent bytes have twice the room, so that log lines cannot displace the error that ends the program.
     package mutating func reserve(_ count: Int, isUrgent: Bool = false) -> Bool {
         guard waiting + count <= (isUrgent ? 2 * limit : limit) else {
             dropped += 1
@@ -31,7 +31,7 @@ package struct OutputBacklog: Sendable {
     /// Notes that a number of bytes were written.
     package mutating func remove(_ count: Int) { waiting -= count }
 
-    /// How many writes were dropped since the last call; 0 while there is no room to report it.
+    /// The number of writes that were dropped since the last call; 0 while there is no room to report it.
     package mutating func takeDropped() -> Int {
         guard waiting < limit / 2 else { return 0 }
         defer { dropped = 0 }

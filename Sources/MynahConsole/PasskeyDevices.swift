@@ -1,4 +1,4 @@
-/// The devices that may ask for a number that is typed on the terminal.
+/// The devices that may ask for a passkey, which the user enters on the terminal.
 package struct PasskeyDevices: Sendable {
     private struct Device {
         var id: ObjectIdentifier
@@ -10,7 +10,7 @@ package struct PasskeyDevices: Sendable {
 
     package init() {}
 
-    /// Adds a device, which is kept until it is removed.
+    /// Adds a device, which stays until it is removed.
     package mutating func add(
         _ id: ObjectIdentifier, isAsked: @escaping @Sendable () -> Bool,
         entered: @escaping @Sendable (UInt32) -> Void
@@ -23,10 +23,10 @@ package struct PasskeyDevices: Sendable {
         devices.removeAll { $0.id == id }
     }
 
-    /// Whether a device asks for a number now.
+    /// Whether a device is asking for a passkey.
     package var isNumberAsked: Bool { devices.contains { $0.isAsked() } }
 
-    /// Gives a number to every device: only one that asks for it takes it.
+    /// Passes a passkey to every device; only one that asks for it uses it.
     package func enter(_ number: UInt32) {
         for device in devices { device.entered(number) }
     }

@@ -1,7 +1,6 @@
-/// A prompt and the line that is typed after it, as a terminal of some width shows them.
+/// Draws a prompt and the line after it, for a terminal of a given width.
 package enum PromptLine {
-    /// The text that draws it: as much of the line around the cursor as fits, and the cursor in its
-    /// place.
+    /// The text that draws the prompt, as much of the line around the cursor as fits, and the cursor.
     package static func drawing(_ prompt: String, _ buffer: LineBuffer, width: Int) -> String {
         let prompt = shortened(prompt, width)
         // The last column stays free for the cursor.
@@ -27,7 +26,7 @@ package enum PromptLine {
         return "\r" + prompt + String(characters[start..<end]) + "\u{1B}[K" + back
     }
 
-    /// The prompt, at most half as wide as the terminal; its end stays.
+    /// The end of the prompt, which takes at most half of the terminal's width.
     private static func shortened(_ prompt: String, _ width: Int) -> String {
         let limit = max(4, width / 2)
         guard DisplayWidth.of(prompt) > limit else { return prompt }

@@ -3,27 +3,28 @@ package import MynahEmulator
 package import MynahRun
 import MynahSupport
 
-/// The devices that were heard, and the table of them.
+/// The received devices, and the table of them.
 package struct ScanModel: LiveModel {
     package private(set) var devices: [DeviceAddress: HeardDevice] = [:]
-    /// The step before the radio can listen; `nil` while it listens.
+    /// The reason that the radio does not scan yet, or `nil` while it scans.
     package var waiting: String? = "starting"
-    /// Addresses in the order in which they were heard first.
+    /// The addresses, in the order in which the devices were first received.
     private var order: [DeviceAddress] = []
-    /// The place of the scan, as in "on the virtual radio".
+    /// The radio of the scan, as in "on the virtual radio".
     private let place: String
     private let known: [BluetoothUUID]
-    /// Whether a device that this user plays is heard.
+    /// Whether the scan can receive a device that this user plays.
     private let hearsOwnDevices: Bool
-    /// A text that names or addresses must contain, in lower case; `nil` if all are shown.
+    /// The text, in lower case, that names or addresses must contain, or `nil` to show all devices.
     private let wanted: String?
 
-    /// The most devices that are remembered; those that were heard longest ago are forgotten first.
+    /// The largest number of devices; above it, those that were not received for the longest time are
+    /// forgotten.
     static let limit = 20_000
-    /// The most devices that stay on a terminal at the end.
+    /// The largest number of devices that stay on a terminal at the end.
     static let summaryLimit = 200
 
-    /// The bits of the services in `known` are looked for in overflow areas.
+    /// Makes a model; the bits of the services in `known` are looked for in overflow areas.
     package init(
         place: String, known: [BluetoothUUID], wanted: String?, hearsOwnDevices: Bool = false
     ) {
@@ -40,7 +41,7 @@ package struct ScanModel: LiveModel {
             || device.advertisement.localName?.lowercased().contains(wanted) ?? false
     }
 
-    /// Notes a sighting, and returns the device if it is news.
+    /// Adds a sighting, and returns the device if its contents are new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
         let address = sighting.address
@@ -64,7 +65,7 @@ package struct ScanModel: LiveModel {
         order.removeAll { $0 != newest && devices[$0] == nil }
     }
 
-    /// Ages and intervals move by themselves.
+    /// Whether the content changes without an event: ages and intervals do.
     package mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
@@ -97,7 +98,7 @@ package struct ScanModel: LiveModel {
         "and " + count.counting("more device")
     }
 
-    /// Hints: the user's next command, and how the scan ends.
+    /// The hints: the user's next command, and how to end the scan.
     private func hints(_ ranked: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
         let end = ["  Ctrl-C ends the scan"]
         guard height >= 8, waiting == nil else { return end }
@@ -111,11 +112,12 @@ package struct ScanModel: LiveModel {
         return NextCommand.connect(to: name, indent: 2, width: width) + end
     }
 
-    /// The first devices in the order in which a low terminal shows them, with their places in the order of
-    /// `heard`: those that are heard now, the newest first.
+    /// The first devices in the order for a terminal with few rows, with their indices in `heard`: those that
+    /// are being received, the newest first.
     ///
-    /// Devices that were heard within the same few seconds keep their order, so that rows do not change with
-    /// each advertising event. A crowd is not sorted: of most devices only the age is looked at.
+    /// Devices that were received within the same few seconds keep their order, so that rows do not change
+    /// with each advertising event. Many devices are not sorted completely: for most of them, only the age is
+    /// compared.
     private func ranked(
         _ heard: [DeviceAddress], _ count: Int, _ now: WallTime
     ) -> [(place: Int, device: HeardDevice)] {
@@ -133,13 +135,13 @@ package struct ScanModel: LiveModel {
         return places.compactMap { place in devices[heard[place]].map { (place, $0) } }
     }
 
-    /// The devices that the filter shows, in the order in which they were heard first.
+    /// The devices that the filter shows, in the order in which they were first received.
     private var wantedAddresses: [DeviceAddress] {
         guard wanted != nil else { return order }
         return order.filter { devices[$0].map(isWanted) ?? false }
     }
 
-    /// The text of one device, for a line of its own.
+    /// The text about one device, on one line.
     package func text(of device: HeardDevice) -> String {
         [
             ScreenLine.pad(device.address.description, 17), ScreenLine.pad(device.name ?? "", 24),
@@ -147,7 +149,8 @@ package struct ScanModel: LiveModel {
         ].joined(separator: "  ")
     }
 
-    /// The lines that stay on the terminal at the end; of a crowd those that were heard first.
+    /// The lines that stay on the terminal at the end; if there are too many devices, those that were
+    /// received first.
     package func summary(width: Int) -> [String] {
         let addresses = wantedAddresses
         let heard = addresses.prefix(Self.summaryLimit).compactMap { devices[$0] }

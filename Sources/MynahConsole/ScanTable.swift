@@ -2,7 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// The columns of a scan's table: a narrow terminal has fewer.
+/// The table of a scan; a narrow terminal gets fewer columns.
 struct ScanTable {
     private enum Column: CaseIterable {
         case address, name, rssi, interval, heard, advertises
@@ -22,7 +22,7 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// A table for a terminal of this width; without `ages` nothing in it depends on the time.
+    /// Makes a table for a terminal of this width; without `ages`, it does not depend on the time.
     init(width: Int, _ devices: [HeardDevice], ages: Bool = true) {
         let hasAddress = width >= 60
         let longest = devices.map { DisplayWidth.of(Self.name(of: $0, hasAddress)) }.max() ?? 0
@@ -44,7 +44,7 @@ struct ScanTable {
 
     /// The name of a device.
     ///
-    /// Without a column for addresses, the address replaces a missing name.
+    /// If the table has no column for addresses, the address is shown in place of a missing name.
     private static func name(of device: HeardDevice, _ hasAddress: Bool) -> String {
         device.name ?? (hasAddress ? "" : device.address.description)
     }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The advertising of a device, for the screen of its run.
+/// The advertising of a device, for a run's screen.
 struct ScreenAir {
     private let data: [UInt8]
     private let scanResponse: [UInt8]
@@ -14,22 +14,22 @@ struct ScreenAir {
         interval = EventText.interval(of: report)
     }
 
-    /// The name that a phone sees; `nil` if none is advertised.
+    /// The advertised name, or `nil` if there is none.
     var name: String? { whole.localName.map { PrintableText.of($0) } }
 
-    /// Advertising data and scan response together.
+    /// The advertising data and the scan response together.
     private var whole: AdvertisementData {
         var advertisement = AdvertisementData(data)
         advertisement.add(scanResponse)
         return advertisement
     }
 
-    /// Advertising data and scan response together, in words.
+    /// The advertising data and the scan response together, in words.
     func words(among known: [BluetoothUUID]) -> [String] {
         AirWords.of(whole, among: known, naming: true)
     }
 
-    /// The advertisement's words, and below them the bytes.
+    /// The advertising in words, and the bytes below.
     func lines(among known: [BluetoothUUID], width: Int) -> [String] {
         func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
             let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more

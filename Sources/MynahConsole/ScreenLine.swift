@@ -1,16 +1,16 @@
-/// Text that is laid out in columns of a terminal.
+/// Lays text out in columns of a terminal.
 package enum ScreenLine {
-    /// Terminals with fewer columns show only the most important parts, without indents.
+    /// The number of columns below which a terminal shows only the most important parts, without indents.
     static let narrow = 30
 
-    /// Lines for a terminal of this width.
+    /// The lines, cut for a terminal of this width.
     static func shown(_ lines: [String], _ width: Int) -> [String] {
         lines.map { line in
             cut(width < narrow && line.hasPrefix("  ") ? String(line.dropFirst(2)) : line, width)
         }
     }
 
-    /// A line for a terminal of this width; one that is wider is cut and ends in an ellipsis.
+    /// The line, cut for a terminal of this width; a line that is cut ends in an ellipsis.
     ///
     /// Escape sequences take no columns, and those after the cut are kept: they end bold and inverse text.
     package static func cut(_ line: String, _ width: Int) -> String {
@@ -38,7 +38,7 @@ package enum ScreenLine {
         var isEscape = false
     }
 
-    /// The characters of a line, and its escape sequences as a whole.
+    /// The characters of a line; each escape sequence is one piece.
     private static func pieces(_ line: String) -> [Piece] {
         var pieces: [Piece] = []
         var isOpen = false
@@ -57,20 +57,20 @@ package enum ScreenLine {
         return pieces
     }
 
-    /// A text without escape sequences, in exactly these columns; if it is longer it ends in an ellipsis.
+    /// A text without escape sequences in exactly this number of columns; a longer text ends in an ellipsis.
     package static func fit(_ text: String, _ width: Int) -> String { pad(cut(text, width), width) }
 
-    /// A text with spaces after it, up to these columns.
+    /// A text, padded with spaces on the right to this number of columns.
     package static func pad(_ text: String, _ width: Int) -> String {
         text + spaces(width - DisplayWidth.of(text))
     }
 
-    /// A text with spaces before it, up to these columns.
+    /// A text, padded with spaces on the left to this number of columns.
     package static func padLeft(_ text: String, _ width: Int) -> String {
         spaces(width - DisplayWidth.of(text)) + text
     }
 
-    /// Words in as few lines as they fit in, none of them broken.
+    /// Words in as few lines as possible, without breaking a word.
     package static func flow(
         _ words: [String], separator: String, indent: String = "", width: Int
     ) -> [String] {

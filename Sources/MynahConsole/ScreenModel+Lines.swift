@@ -33,8 +33,8 @@ extension ScreenModel {
         }
     }
 
-    /// The lines for a terminal that has no room for all of them: no empty lines, and each section shows how
-    /// many items are hidden.
+    /// The lines for a terminal without room for all of them: there are no empty lines, and each section
+    /// shows how many items are hidden.
     private func tight(
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {
@@ -47,7 +47,7 @@ extension ScreenModel {
         return lines + (room > 1 ? [""] + recent(room - 1, width) : []) + keys
     }
 
-    /// The questions of pairing, on several lines if one is too short; typed digits follow the last.
+    /// The questions of pairing, on several lines if one is too short; typed digits follow the last question.
     private func question(_ digits: String, _ width: Int, _ height: Int) -> [String] {
         let indent = width < ScreenLine.narrow ? "" : "  "
         var lines = questions.lines
@@ -98,7 +98,7 @@ extension ScreenModel {
 
     /// The line of an app.
     ///
-    /// Of several apps, the one in the foreground is marked, and the one that keys act on.
+    /// If there are several apps, the one in the foreground is marked, and so is the one that keys act on.
     private func line(ofApp index: Int, _ width: Int) -> String {
         let app = apps[index]
         let name = PrintableText.of(app.device)
@@ -115,9 +115,9 @@ extension ScreenModel {
 
     // MARK: - Devices
 
-    /// A single device has a heading, and its advertising is below its apps.
+    /// The sections for devices: a single device has a heading, and its advertising is below its apps.
     ///
-    /// Of several devices, each has both together.
+    /// If there are several devices, each has its heading and its advertising together.
     private func deviceSections(
         _ width: Int, _ height: Int, isBrief: Bool, _ apps: ScreenSection
     ) -> [ScreenSection] {
@@ -147,12 +147,12 @@ extension ScreenModel {
         return [section, apps]
     }
 
-    /// The names of all profiles, or of as many as a whole screen has room for.
+    /// The names of all profiles, or as many as a screen of this size has room for.
     private func title(_ width: Int, _ height: Int) -> String {
         titles.count <= max(1, height) ? titles.joined(separator: ", ") : Self.names(titles, width)
     }
 
-    /// The name, state and radio of a device: on as many lines as it needs, or on one if it has to be brief.
+    /// The name, the state and the radio of a device: on as many lines as needed, or on one with `isBrief`.
     private static func heading(_ name: String, _ device: Device, _ width: Int, isBrief: Bool) -> [String] {
         func bold(_ text: String, _ rest: Substring) -> String { "\u{1B}[1m\(text)\u{1B}[0m\(rest)" }
         let room = max(8, width - DisplayWidth.of(device.state) - 2)
@@ -197,7 +197,7 @@ extension ScreenModel {
         return section
     }
 
-    /// A hint how a central finds the first device that is advertised.
+    /// A hint how a central finds the first device that advertises.
     private func hint(_ width: Int) -> [String] {
         guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
             let name = device.air?.name ?? device.address?.description
@@ -223,7 +223,7 @@ extension ScreenModel {
             + ScreenLine.flow(counts, separator: " ", indent: "  ", width: width)
     }
 
-    /// As many names as fit, none of them broken, and how many more there are.
+    /// As many names as fit without breaking one, and the number of further names.
     private static func names(_ names: [String], _ width: Int) -> String {
         for count in stride(from: min(names.count, max(1, width)), through: 1, by: -1) {
             let hidden = names.count - count

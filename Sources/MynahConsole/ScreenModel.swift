@@ -3,23 +3,23 @@ package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The screen of a run, made of events alone.
+/// The screen of a run, made from its events alone.
 package struct ScreenModel: LiveModel {
-    /// An accessory, or the phone that apps play on: there is one for each radio.
+    /// An accessory, or the phone of apps: there is one for each radio.
     struct Device {
         var name: String
         /// The name of the phone, or `nil` if it has none.
         var phone: String?
         var radio = ""
         var state = "starting"
-        /// The device's address on the air, or `nil` if the radio does not report it.
+        /// The address of the device on the air, or `nil` if the radio does not report it.
         var address: DeviceAddress?
         var air: ScreenAir?
 
-        /// The device's name for the screen; a phone's own, and the names of its apps.
+        /// The name of the device on the screen: for a phone, its own name and the names of its apps.
         var title: String { PrintableText.of(phone.map { "\($0): \(name)" } ?? name) }
 
-        /// Whether its radio is gone, and with it the advertisement.
+        /// Whether the device's radio is lost, and so its advertising.
         var isLost: Bool { state.hasPrefix("lost") }
     }
 
@@ -30,7 +30,7 @@ package struct ScreenModel: LiveModel {
         var mtu = ""
     }
 
-    /// An attribute that was used.
+    /// The uses of an attribute.
     struct Row {
         var device: String
         var name: String
@@ -38,7 +38,7 @@ package struct ScreenModel: LiveModel {
         var writes = 0
         var sent = 0
         var isSubscribed = false
-        /// The event with the value that was sent, read or written last.
+        /// The last event with a value that was sent, read or written.
         var last: DeviceEvent?
         var recent: [Int64] = []
     }
@@ -46,11 +46,11 @@ package struct ScreenModel: LiveModel {
     /// The profiles' names.
     let titles: [String]
     let hasApps: Bool
-    /// Services whose bits are looked for in an overflow area.
+    /// The services whose bits are looked for in an overflow area.
     let known: [BluetoothUUID]
     /// The devices, in the order of their first events; the only device of a run has no name.
     private(set) var devices: [Device] = []
-    /// The place of each in `devices`, by its name.
+    /// The index of each device in `devices`, by its name.
     private var places: [String: Int] = [:]
     private(set) var centrals: [Central] = []
     private var order: [String] = []
@@ -58,34 +58,34 @@ package struct ScreenModel: LiveModel {
     private(set) var log: [DeviceEvent] = []
     /// The questions of pairing.
     private(set) var questions = ScreenQuestions()
-    /// Each app's state, by its device's name, which is empty if there is one device.
+    /// The state of each app, by its device's name, which is empty if there is only one device.
     private(set) var apps: [(device: String, state: String)] = []
 
-    /// The scans and devices of apps that are centrals, and the alerts that wait for the user.
+    /// The scans and devices of apps that are centrals, and the open alerts.
     private(set) var central = CentralScreen()
 
-    /// The address of the page for browsers, or `nil` if there is none.
+    /// The address of the web page, or `nil` if there is none.
     private(set) var page: String?
 
-    /// The name and the time of a clock that stops between requests, or `nil` with the machine's clock.
+    /// The name and the time of a clock that stops between requests, or `nil` for the machine's clock.
     private(set) var clock: (name: String, now: WallTime)?
 
     /// The device of the app that keys act on, or `nil` if none was chosen.
     private(set) var chosen: String?
 
-    /// `known` are the services that the profiles advertise.
+    /// Makes a screen; `known` are the services that the profiles advertise.
     package init(titles: [String], hasApps: Bool, known: [BluetoothUUID] = []) {
         self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
         self.known = known
     }
 
-    /// The run begins anew: there are no devices and no events.
+    /// Begins again without devices and events, because the run does.
     package mutating func beginAnew() {
         self = ScreenModel(titles: titles, hasApps: hasApps, known: known)
     }
 
-    /// The keys act on this device's app from now on.
+    /// Sets the device of the app that keys act on.
     package mutating func choose(_ device: String?) {
         chosen = device
     }
@@ -198,14 +198,14 @@ package struct ScreenModel: LiveModel {
         rows[key] = row
     }
 
-    /// Whether a rate will change by itself.
+    /// Whether a rate will change without an event.
     package mutating func isMoving(now: WallTime) -> Bool {
         guard clock == nil else { return false }
         for key in order { rows[key]?.recent.removeAll { $0 < now.microseconds - 2_000_000 } }
         return rows.values.contains { !$0.recent.isEmpty }
     }
 
-    /// The attributes by device, each in the order of its first event.
+    /// The attributes by device, each in the order of their first events.
     var groups: [(device: String, rows: [Row])] {
         var groups: [(device: String, rows: [Row])] = []
         for key in order {
@@ -219,7 +219,7 @@ package struct ScreenModel: LiveModel {
         return groups
     }
 
-    /// The uses of attributes since the run began.
+    /// The numbers of uses of attributes since the run began.
     var totals: (reads: Int, writes: Int, sent: Int) {
         rows.values.reduce(into: (0, 0, 0)) { sums, row in
             sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)

@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// Messages that standard error would write over a live screen: the last ones, for the screen's bottom and
-/// for its end.
+/// The messages that must not be written over a live screen: the last ones are shown at the screen's bottom
+/// and at its end.
 package struct ScreenNotes: Sendable {
-    /// The last lines, which remain on the terminal at the end.
+    /// The last lines, which stay on the terminal at the end.
     package private(set) var lines: [String] = []
     private var forgotten = 0
 
     private static let limit = 100
-    /// The most lines at the bottom of a screen.
+    /// The largest number of lines at the bottom of a screen.
     private static let shown = 3
 
     package init() {}
@@ -22,7 +22,7 @@ package struct ScreenNotes: Sendable {
         lines.removeFirst(lines.count - Self.limit)
     }
 
-    /// The lines for the bottom of a screen of this height: never more than a quarter of it.
+    /// The lines for the bottom of a screen of this height, at most a quarter of it.
     package func bottom(height: Int) -> [String] { Array(lines.suffix(min(Self.shown, max(0, height / 4)))) }
 
     /// The lines that stay on the terminal at the end.

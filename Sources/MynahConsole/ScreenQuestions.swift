@@ -7,17 +7,17 @@ import MynahSupport
 struct ScreenQuestions: Sendable {
     private struct Question {
         var device: String
-        /// The UUID by which a phone knows the device that it pairs with, or `nil` if a central pairs with
-        /// this device.
+        /// The UUID by which a phone identifies the device that it pairs with, or `nil` if a central pairs
+        /// with this device.
         var peripheral: BluetoothUUID?
-        /// Whether digits are typed after it.
+        /// Whether the user types digits after the question.
         var isTyped: Bool
         var text: String
     }
 
     private var questions: [Question] = []
 
-    /// The question whose answer is typed is last: the digits follow it.
+    /// The lines of the questions; one whose answer is typed comes last, because the digits follow it.
     var lines: [String] { (questions.filter { !$0.isTyped } + questions.filter(\.isTyped)).map(\.text) }
 
     mutating func note(_ event: DeviceEvent) {
@@ -47,14 +47,18 @@ struct ScreenQuestions: Sendable {
         }
     }
 
-    /// A peripheral's UUID is enough: the phone's own events name all its apps, and an app's name one.
+    /// Removes a question.
     ///
-    /// A central's address is not compared: once paired, a central is called by its identity address.
+    /// A peripheral's UUID is enough to find it, because the phone's own events contain the names of all its
+    /// apps, and an app's events only one.
+    ///
+    /// A central's address is not compared, because after pairing a central is identified by its identity
+    /// address.
     private mutating func remove(_ device: String, _ peripheral: BluetoothUUID?) {
         questions.removeAll { $0.peripheral == peripheral && (peripheral != nil || $0.device == device) }
     }
 
-    /// A phone's side has the device opposite, a device's side the phone.
+    /// The text of a question, which differs for a phone and for a device, or `nil` if there is no question.
     private static func text(_ pairing: EventPayload.Pairing) -> String? {
         let peripheral = pairing.peripheral
         let other =

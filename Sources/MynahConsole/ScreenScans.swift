@@ -2,11 +2,11 @@ import MynahCore
 import MynahEmulator
 import MynahProfiles
 
-/// The scans of a phone's apps on a screen: an app has one for each of its central managers.
+/// The scans of a phone's apps on a screen; an app has one for each of its central managers.
 struct ScreenScans: Sendable {
-    /// A manager's scan, or the one that it has while nothing is scanned for; events do not name the manager.
+    /// The scan of a manager, or the paused one; events do not contain the manager.
     private struct Scan {
-        /// The name of the app, as in events; empty if it is alone.
+        /// The name of the app, as in events; empty if there is only one app.
         var app: String
         var services: [BluetoothUUID]
         var solicited: [BluetoothUUID]?
@@ -25,8 +25,8 @@ struct ScreenScans: Sendable {
             text = (isPaused ? "scan paused " : "scanning ") + AirWords.joined(parts)
         }
 
-        /// Whether both are of one app, and for the same: they are of one manager, or of two that do not
-        /// differ.
+        /// Whether both scans belong to one app and have the same services, so that they belong to one
+        /// manager or cannot be distinguished.
         func isFor(_ other: Scan) -> Bool {
             app == other.app && services == other.services && solicited == other.solicited
         }
@@ -56,7 +56,8 @@ struct ScreenScans: Sendable {
         }
     }
 
-    /// Each app's scans, without duplicates; active ones first, because a low terminal cuts the rest.
+    /// The scans of each app, without duplicates; active ones come first, because a terminal with few rows
+    /// cuts the rest.
     var lines: [(app: String, text: String)] {
         var lines: [(app: String, text: String)] = []
         for scan in scans.filter({ !$0.isPaused }) + scans.filter(\.isPaused)

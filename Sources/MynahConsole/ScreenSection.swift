@@ -1,18 +1,18 @@
 import MynahSupport
 
-/// A part of a screen: items of one kind, of which a low terminal shows only some.
+/// A part of a screen: items of one kind, only some of which are shown on a terminal with few rows.
 struct ScreenSection {
-    /// The noun for its items.
+    /// The noun for the items, in singular and plural.
     var noun: (one: String, many: String)
     /// The lines of each item.
     var items: [[String]]
-    /// How many more items there are, for which no screen of this height has rows.
+    /// The number of further items, for which no screen of this height has room.
     var hidden = 0
 
-    /// The rows that all items need, at least.
+    /// The smallest number of rows for all items.
     var height: Int { items.reduce(hidden) { $0 + $1.count } }
 
-    /// The items that fit in these rows; if some do not, the last line says how many are hidden.
+    /// The items that fit in these rows; if some do not, the last line shows how many are hidden.
     func lines(rows: Int) -> [String] {
         guard rows > 0 else { return [] }
         guard height > rows else { return items.flatMap { $0 } }
@@ -26,8 +26,8 @@ struct ScreenSection {
         return lines + ["and " + hidden.counting("more " + noun.one, "more " + noun.many)]
     }
 
-    /// Divides rows between sections: each gets the same number, and rows that one does not need go to the
-    /// others.
+    /// Divides rows between sections: each gets the same number, and rows that a section does not need go to
+    /// the others.
     static func divide(_ rows: Int, among wanted: [Int]) -> [Int] {
         var given = wanted.map { _ in 0 }
         var left = rows

@@ -1,23 +1,23 @@
 /// The times at which a live screen draws: never while the terminal belongs to the shell.
 ///
-/// The type does no I/O.
+/// This type does no I/O.
 ///
-/// A draw that is due when the process was stopped would paint an old frame over the shell's lines.
+/// A draw that was due while the process was stopped would overwrite the shell's lines.
 package struct ScreenTurns: Sendable {
-    /// A draw that is to be asked for after a time.
+    /// A drawing that is planned after a delay.
     package struct Plan: Hashable, Sendable {
         package var milliseconds: Int
-        /// A later plan makes this one void.
+        /// The number of the plan; a later plan cancels it.
         package var turn: Int
     }
 
     private enum Pace: Comparable {
         case idle
-        /// The content changes by itself.
+        /// The content changes without an event.
         case slow
         /// Something happened.
         case soon
-        /// The user waits for it.
+        /// The user waits for the drawing.
         case now
 
         var milliseconds: Int {
@@ -29,19 +29,19 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// The work at the time of a plan.
+    /// The work that is due at the time of a plan.
     package enum Due: Hashable, Sendable {
         case nothing
         case draw
-        /// See whether the terminal is ours again: no signal says so when a shell brings a running job to the
-        /// foreground.
+        /// Check whether the terminal belongs to this process again, because no signal tells that a shell
+        /// brings a running job to the foreground.
         case look
     }
 
     private enum State: Hashable {
         case shown(Pace)
         case givenBack
-        /// Continued without the terminal.
+        /// The process has continued without the terminal.
         case background(Pace)
         case ended
     }
@@ -51,10 +51,10 @@ package struct ScreenTurns: Sendable {
 
     package init() {}
 
-    /// Something happened that is to be seen a moment later; `nil` if a draw as soon as that is planned.
+    /// Plans a drawing soon after a change; returns `nil` if one is planned already.
     package mutating func change() -> Plan? { plan(.soon) }
 
-    /// A key was typed or the size is another: drawn at once.
+    /// Plans a drawing at once, because a key was typed or the size has changed.
     package mutating func hurry() -> Plan? { plan(.now) }
 
     private mutating func plan(_ pace: Pace) -> Plan? {
@@ -81,15 +81,16 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// Whether the terminal is ours.
+    /// Whether the terminal belongs to this process.
     package var isShown: Bool {
         if case .shown = state { true } else { false }
     }
 
-    /// Notes that the screen was drawn; returns the next draw if the content changes by itself.
+    /// Notes that the screen was drawn; returns the plan of the next drawing if the content changes without
+    /// an event.
     package mutating func drawn(isMoving: Bool) -> Plan? { isMoving ? plan(.slow) : nil }
 
-    /// The terminal is the shell's from now on: whether the screen is left.
+    /// Gives the terminal to the shell; returns whether the screen has to be left.
     package mutating func giveBack() -> Bool {
         switch state {
         case .shown:
@@ -102,18 +103,18 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// The process continues in the background.
+    /// Notes that the process continues in the background.
     package mutating func continueWithoutTerminal() {
         if state == .givenBack { state = .background(.idle) }
     }
 
-    /// Returns the plan of the first draw after the program has got the terminal, at the start or again, or
-    /// `nil` after the end.
+    /// Returns the plan of the first drawing after the process has got the terminal, at the start or later,
+    /// or `nil` after the end.
     ///
-    /// The screen is entered before this draw.
+    /// The screen must be entered before this drawing.
     ///
-    /// The screen is entered even if it was shown already: the process may have been stopped without notice,
-    /// and the shell has left the screen then.
+    /// This is necessary even if the screen was shown before: the process may have been stopped without
+    /// notice, and then the shell has left the screen.
     package mutating func enterScreen() -> Plan? {
         guard state != .ended else { return nil }
         state = .shown(.idle)

@@ -4,14 +4,14 @@ import MynahProfiles
 import MynahSupport
 package import MynahValues
 
-/// A value for people: its bytes, and beside them its fields in words, or the text that it is.
+/// A value for people: its bytes, and its fields in words or its text.
 package struct ValueText: Hashable, Sendable {
-    /// The bytes in hexadecimal, of which the last are left out if there are many.
+    /// The bytes in hexadecimal, without the last ones if there are many.
     package let bytes: String
-    /// The fields, such as `72 bpm, contact`, or text in quotation marks; `nil` if the value is neither.
+    /// The fields, such as `72 bpm, contact`, or the text in quotation marks; `nil` if the value has neither.
     package let words: String?
 
-    /// `fields` are those of the value, or `nil` if it has no layout or does not fit it.
+    /// Makes the text of a value; `fields` is `nil` if the value has no layout or does not fit it.
     package init(_ value: [UInt8], _ fields: [NamedField]?) {
         let hex = Hex.encode(value)
         bytes =
@@ -30,19 +30,19 @@ package struct ValueText: Hashable, Sendable {
         }
     }
 
-    /// The value of an event, or `nil` if it has none.
+    /// Makes the text of the value in an event, or returns `nil` if it has none.
     package init?(_ event: DeviceEvent) {
         guard let value = event.payload.value else { return nil }
         self.init(value, Self.fields(of: event.readFields, event.payload.valueFields))
     }
 
-    /// A value of the control API, with the fields that its device has for it, if any.
+    /// Makes the text of a value in the control API, with the fields that the device has decoded, if any.
     init(_ value: [UInt8], of characteristic: BluetoothUUID?, _ fields: JSON?) {
         let known = characteristic.flatMap { KnownLayouts.layout(of: $0) }?.decode(value)
         self.init(value, fields.flatMap { Self.fields(of: $0, known) })
     }
 
-    /// The fields in JSON, with the units and names of the SIG's layout if the device uses it.
+    /// The fields in JSON, with the units and names of the SIG's layout if the device uses that.
     private static func fields(of json: JSON?, _ known: [NamedField]?) -> [NamedField]? {
         guard let json, json != known?.json, case .object(let members) = json else { return known }
         return members.map { NamedField($0.key, FieldValue($0.value)) }
@@ -52,7 +52,7 @@ package struct ValueText: Hashable, Sendable {
         "\"\(PrintableText.of(String(text.prefix(32))))\""
     }
 
-    /// The bytes, and the words beside them.
+    /// The bytes, and the words after them.
     package var text: String {
         guard let words else { return bytes }
         return bytes + (words.hasPrefix("\"") ? " " : "  ") + words
@@ -63,7 +63,7 @@ package struct ValueText: Hashable, Sendable {
 }
 
 extension FieldValue {
-    /// A value as JSON has it.
+    /// Makes the text of a value in JSON.
     fileprivate init(_ json: JSON) {
         self =
             switch json {

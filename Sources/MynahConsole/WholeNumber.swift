@@ -1,10 +1,10 @@
-/// A whole number as an option takes it.
+/// Parses a whole number for an option.
 package enum WholeNumber {
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Parses the number; anything else is refused with the accepted range.
+    /// Parses a number; the error for any other text contains the accepted range.
     package static func parse<Number: FixedWidthInteger & Sendable>(
         _ text: String, in range: ClosedRange<Number>
     ) throws(Problem) -> Number {

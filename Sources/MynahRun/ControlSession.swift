@@ -2,16 +2,16 @@ package import MynahControl
 import MynahCore
 import MynahSupport
 
-/// Where the control API of a run is served, and to whom.
+/// The address of a run's control API, and its permissions.
 package struct ControlPlan: Sendable {
     /// The address of the server, or `nil` if only this process uses the API.
     package var address: ControlAddress?
-    /// The token that clients must send; `nil` if they need none.
+    /// The token that clients must send, or `nil` if they need none.
     package var token: String?
-    /// The profiles that clients may add.
+    /// The profiles that clients can add.
     package var profiles: ProfileDirectory
 
-    /// An API at an address, or for this process alone.
+    /// Makes a plan for an API at an address, or only for this process.
     package init(_ address: ControlAddress?, token: String? = nil, profiles: ProfileDirectory) {
         self.address = address
         self.token = token
@@ -19,7 +19,7 @@ package struct ControlPlan: Sendable {
     }
 }
 
-/// The control API of a run, from its address to its end.
+/// Serves the control API of a run, from its start to its end.
 final class ControlSession: Sendable {
     /// The events of the run.
     let journal: Journal
@@ -28,7 +28,7 @@ final class ControlSession: Sendable {
     private let clock: RunClock
     private let server = Lock<HTTPServer?>(nil)
 
-    /// A session as it is planned; `version` is the program's.
+    /// Makes a session for a plan; `version` is the version of the program.
     init(_ plan: ControlPlan, version: String, clock: RunClock) {
         journal = Journal()
         self.plan = plan
@@ -41,7 +41,8 @@ final class ControlSession: Sendable {
         ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
     }
 
-    /// Serves the API of a run; returns the address, as `ready` reports it, or `nil` if it has none.
+    /// Starts to serve the API; returns the address for the event `ready`, or `nil` if the API has no
+    /// address.
     func serve(_ run: any ControlledRun) async throws(RadioError) -> String? {
         guard let address = plan.address else { return nil }
         let api = api(of: run)
@@ -61,7 +62,7 @@ final class ControlSession: Sendable {
         }
     }
 
-    /// Listens, unless no client could be served.
+    /// Starts a server, unless it could not accept any client.
     private static func start(_ server: HTTPServer) async throws(ControlError) -> String {
         let address = try await server.start().description
         if let problem = server.lackOfFiles {
@@ -71,15 +72,15 @@ final class ControlSession: Sendable {
         return address
     }
 
-    /// The error if no client would be served now, or `nil` if one would.
+    /// The error if no client could be accepted now, or `nil`.
     var lackOfFiles: RadioError? {
         server.withLock { $0 }?.lackOfFiles.map { RadioError(.unreachable, $0, remedy: OpenFiles.remedy) }
     }
 
-    /// Another history begins: its events are numbered from 1.
+    /// Begins a new epoch of the journal, whose events are numbered from 1.
     func beginAnew() { journal.restart() }
 
-    /// Ends the waits, and then the server.
+    /// Ends the waiting requests, and then the server.
     func end() async {
         journal.end()
         await server.withLock { $0 }?.stop()

@@ -2,12 +2,12 @@ package import MynahCore
 package import MynahSupport
 
 extension HeldReports {
-    /// The longest time that an event waits for the files of the state that it reports.
+    /// The longest time for which an event waits until the state that it reports is written.
     private static var patience: Duration { .seconds(5) }
 
-    /// Holds the events of a command until the state that they report is in its state directory.
+    /// Holds the events of a command until the state that they report was written to the state directory.
     ///
-    /// If the disk takes too long, they are reported nevertheless, after the warning of `late`.
+    /// If the disk is too slow, they are reported nevertheless, after `late` was called for a warning.
     package convenience init(
         for writer: FileWriter, clock: RunClock, late: @escaping @Sendable (RadioWarning) -> Report?,
         pass: @escaping @Sendable (Report) -> Void

@@ -1,12 +1,12 @@
 import MynahSupport
 
-/// The end of a run, as something to wait for.
+/// The end of a run, for which one caller can wait.
 package final class Interruption: Sendable {
-    /// The end of the run from outside.
+    /// The reason that a run is ended from outside.
     package enum Cause: Sendable {
-        /// The user interrupts, and wants nothing of the run to be kept.
+        /// The user ends the run, and nothing is preserved.
         case quit
-        /// A shutdown or the like: what would be restored is kept.
+        /// The system ends the run, for example to shut down; the state that would be restored is preserved.
         case terminated
     }
 
@@ -17,7 +17,7 @@ package final class Interruption: Sendable {
 
     private let state = Lock<State>(.waiting(nil))
 
-    /// One that has not happened.
+    /// Begins without an interruption.
     package init() {}
 
     /// Ends the run; without a cause, the run ends itself.
@@ -30,17 +30,17 @@ package final class Interruption: Sendable {
         continuation?.resume()
     }
 
-    /// The cause from outside; `nil` if it has not happened, or the run ended itself.
+    /// The reason that the run was ended from outside, or `nil` if it was not.
     package var cause: Cause? {
         state.withLock { if case .interrupted(let cause) = $0 { cause } else { nil } }
     }
 
-    /// `true` if the interruption has happened.
+    /// `true` after the interruption.
     package var isInterrupted: Bool {
         state.withLock { if case .interrupted = $0 { true } else { false } }
     }
 
-    /// Returns when it happens; for one waiter.
+    /// Waits for the interruption; only one caller can wait.
     package func wait() async {
         await withCheckedContinuation { continuation in
             let isLate: Bool = state.withLock { state in

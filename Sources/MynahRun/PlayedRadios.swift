@@ -5,18 +5,18 @@ import MynahSupport
 /// The devices of a run that have begun to start, by the number of their radio.
 final class PlayedRadios: Sendable {
     private struct State {
-        /// The devices of each radio, or `nil` if the run is over and no other begins.
+        /// The devices of each radio, or `nil` after the end of the run.
         var playing: [RunSession.Playing]? = []
-        /// How many of the devices of the command line have begun to start.
+        /// The number of devices of the command line that have begun to start.
         var begun = 0
     }
 
     private let state = Lock(State())
 
-    /// The radios whose devices play now.
+    /// The radios with devices that are being played.
     var all: [RunSession.Playing] { state.withLock { $0.playing ?? [] } }
 
-    /// Adds devices of the command line; returns `false` if the run is over.
+    /// Adds devices of the command line; returns `false` after the end of the run.
     func add(_ new: RunSession.Playing) -> Bool {
         state.withLock { state in
             state.playing?.append(new)
@@ -25,11 +25,10 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Adds what plays on a radio of its own: `body` makes it from the number of the radio and the labels of
-    /// the devices that play.
+    /// Adds devices on a new radio; `body` makes them from the number of the radio and the labels in use.
     ///
-    /// Returns `nil` if the run is over, or while devices of the command line wait for their radios and
-    /// names: until `count` have begun to start.
+    /// Returns `nil` after the end of the run, or before `count` devices of the command line have begun to
+    /// start, because these get their radios and names first.
     func append(
         after count: Int,
         _ body: (_ index: Int, _ labels: [String]) throws(RadioError) -> RunSession.Playing
@@ -44,7 +43,7 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Changes what plays on a radio; returns `nil` if that does not play.
+    /// Changes the devices of a radio; returns `nil` if there is no such radio.
     func change<Value>(
         _ index: Int, _ body: (inout RunSession.Run, _ labels: [String]) -> sending Value
     ) -> sending Value? {
@@ -59,12 +58,12 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Removes what plays on a radio; others may use a radio of its number by now.
+    /// Removes the devices of a radio, if another one does not use its number already.
     func remove(_ gone: RunSession.Playing) {
         state.withLock { $0.playing?.removeAll { $0.emulator === gone.emulator } }
     }
 
-    /// Empties the list, so that the run can begin anew, and returns what played; `nil` if the run is over.
+    /// Removes and returns all devices, so that the run can begin again; `nil` after the end of the run.
     func clear() -> [RunSession.Playing]? {
         state.withLock { state in
             guard let all = state.playing else { return nil }
@@ -73,7 +72,7 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Ends the run, so that no other begins, and returns what plays.
+    /// Ends the run, so that no device can be added, and returns the devices.
     func close() -> [RunSession.Playing] {
         state.withLock { state in
             defer { state.playing = nil }

@@ -7,18 +7,18 @@ import MynahSupport
 /// Passes the events of a run to its observers.
 final class RunEvents: Sendable {
     private let outputs: RunOutputs
-    /// The outputs, and then what the run itself needs of the events.
+    /// The observers of events: the outputs first, and then those of the run itself.
     private let observers: [any RunObserver]
     private let journal: Journal?
     private let clock: RunClock
-    /// The address of the control API, once it is served.
+    /// The address of the control API, after the server has started.
     private let control = Lock<String?>(nil)
     /// The times of the events so far.
     ///
-    /// The lock is held while an event is passed on, so that every observer gets the events in one order.
+    /// The lock is held while an event is passed on, so that all observers get the events in the same order.
     private let order = Lock(EventOrder())
 
-    /// `journal` takes all events if there is a control API.
+    /// Makes the events of a run; `journal` gets all of them if there is a control API.
     init(_ outputs: RunOutputs, _ watch: RunWatch, _ journal: Journal?, clock: RunClock) {
         self.outputs = outputs
         self.journal = journal
@@ -29,7 +29,7 @@ final class RunEvents: Sendable {
 
     /// The observer of a device's events, or `nil` if no output shows events.
     ///
-    /// An event waits until the files that its effect is kept in are in place, and those after it wait too.
+    /// An event, and those after it, wait until the state that it reports is written to its files.
     func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
         guard observers.contains(where: \.takesEvents) else { return nil }
         let held = HeldReports<DeviceEvent>(for: writer, clock: clock) { [self] in
@@ -44,7 +44,7 @@ final class RunEvents: Sendable {
         return { held.report($0) }
     }
 
-    /// Reports an event of the run itself: no device has caused it.
+    /// Reports an event of the run itself, which no device caused.
     private func tell(_ event: DeviceEvent) { pass(event, of: nil) }
 
     private func pass(_ event: DeviceEvent, of device: String?) {
@@ -55,7 +55,7 @@ final class RunEvents: Sendable {
         }
     }
 
-    /// The control API is served from now on.
+    /// Notes the address of the control API, which is now served.
     ///
     /// `isServer` is `true` for a run that is ready without a device.
     func served(at address: String, isServer: Bool) {
@@ -66,14 +66,15 @@ final class RunEvents: Sendable {
         tell(event)
     }
 
-    /// The run begins anew, and reports again where it is controlled.
+    /// Begins a new history, and reports the address of the control API again.
     func beginAnew(isServer: Bool) {
         order.withLock { $0 = EventOrder() }
         for observer in outputs.observers { observer.beginAnew() }
         if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
     }
 
-    /// A request or a key may have moved the time of a run on `manual`, or changed it without an event.
+    /// Reports the time of a run with the `manual` clock, which a request or a key may have changed without
+    /// an event.
     func clockMoved() {
         guard clock.manual != nil else { return }
         let now = WallTime.now(clock)
@@ -81,12 +82,12 @@ final class RunEvents: Sendable {
         journal?.noteChange()
     }
 
-    /// Reports a warning of the run itself, as a message if no events are shown.
+    /// Reports a warning of the run itself; as a message, if no output shows events.
     func warn(_ warning: RadioWarning) {
         tell(.warning, warning.code, warning.message)
     }
 
-    /// Reports an error of the run itself that does not end it, as a message if no events are shown.
+    /// Reports an error of the run itself that does not end it; as a message, if no output shows events.
     func fail(_ error: RadioError) {
         tell(.error, error.code.rawValue, error.description)
     }
@@ -102,25 +103,25 @@ final class RunEvents: Sendable {
         DeviceEvent(time: .now(clock), name, .notice(.init(code: code, message)))
     }
 
-    /// Returns when everything is written.
+    /// Returns when all events are written.
     func end() {
         for observer in outputs.observers { observer.end() }
     }
 }
 
-/// The times of a run's events, which do not go back from one to the next.
+/// Makes sure that the times of a run's events do not decrease.
 ///
-/// An event has the time at which it happened. Radios on different threads may report theirs in another
-/// order, and one may wait for a file.
+/// An event has the time at which it happened. Radios on different threads may report events in another
+/// order, and an event may wait for a file.
 struct EventOrder {
-    /// The longest time by which an event comes too late, in microseconds.
+    /// The largest delay of an event, in microseconds.
     ///
-    /// If a time is earlier than that, the calendar was set back, which is not hidden.
+    /// If a time is earlier by more than that, the calendar was set back, and the time is not changed.
     private static let longest: Int64 = 10_000_000
 
     private var last: WallTime?
 
-    /// The time of the next event: its own, or that of the event before if that is later.
+    /// The time for the next event: its own, or that of the previous event if that is later.
     mutating func time(of time: WallTime) -> WallTime {
         if let last, (last.microseconds - Self.longest..<last.microseconds).contains(time.microseconds) {
             return last
@@ -130,7 +131,7 @@ struct EventOrder {
     }
 }
 
-/// Keeps the events of a run for the control API.
+/// Adds the events of a run to the journal for the control API.
 private struct JournalKeeper: RunObserver {
     let journal: Journal
 

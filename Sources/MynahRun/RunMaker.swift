@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Makes what a run plays out of profiles: those it begins with, and those that are added later.
+/// Makes the devices of a run from profiles: the initial ones, and those that are added later.
 struct RunMaker: Sendable {
     private let plan: RunPlan
     private let events: RunEvents
@@ -12,7 +12,7 @@ struct RunMaker: Sendable {
     let writer: FileWriter
     /// The user's seed, or a random one.
     private let valueSeed: UInt64
-    /// Numbers the requests that a test answers; `nil` if no test can answer.
+    /// The numbers for requests that a test answers, or `nil` if no test can answer.
     let requestNumbers: RequestNumbers?
 
     init(_ plan: RunPlan, _ events: RunEvents, clock: RunClock) {
@@ -24,7 +24,7 @@ struct RunMaker: Sendable {
         requestNumbers = plan.control == nil ? nil : RequestNumbers()
     }
 
-    /// The device of a profile; `label` is its name in events.
+    /// Makes the device of a profile; `label` is its name in events.
     func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
         var device = EmulatedDevice(
             profile, seed: seed ?? valueSeed, label: label, clockStart: clockStart(seed))
@@ -37,7 +37,7 @@ struct RunMaker: Sendable {
         (seed ?? plan.seed) == nil ? clock.wallMicroseconds / 1_000_000 : GeneratorRun.repeatableStart
     }
 
-    /// The devices of one radio: an accessory, or the apps of a phone.
+    /// Makes the devices of one radio: an accessory, or the apps of a phone.
     func run(_ profiles: [Profile], labels: [String], seed: UInt64? = nil) -> RunSession.Run {
         let phone = profiles[0].phone?.name
         // The apps describe it alike, or one of them does.
@@ -55,9 +55,9 @@ struct RunMaker: Sendable {
             observer: events.observer(of: labels.joined(separator: ", "), writer))
     }
 
-    /// The directory for the state and the bonds of the devices of one radio; `nil` if nothing is kept.
+    /// The directory for the state and the bonds of the devices of one radio, or `nil` if nothing is saved.
     ///
-    /// A phone with a name has a folder of its own in the directory of the run.
+    /// A phone with a name has a folder of its own in the run's directory.
     func stateDirectory(of profile: Profile) throws(RadioError) -> StateDirectory? {
         guard let directory = plan.stateDirectory, let phone = profile.phone?.name else {
             return plan.stateDirectory

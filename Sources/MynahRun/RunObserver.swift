@@ -1,23 +1,23 @@
 package import MynahEmulator
 
-/// Shows or keeps the events of a run.
+/// Shows or stores the events of a run.
 package protocol RunObserver: Sendable {
-    /// `true` if the observer wants events; if no observer does, none are made.
+    /// `true` if the observer needs events; if no observer does, none are made.
     var takesEvents: Bool { get }
 
-    /// Calls `closed` when no reader is left, which ends the run.
+    /// Sets a function to call when the last reader has closed the output, which ends the run.
     func onClose(_ closed: @escaping @Sendable () -> Void)
 
     /// Observes an event of a device, or of the run itself if `device` is `nil`.
     func observe(_ event: DeviceEvent, of device: String?)
 
-    /// The run begins anew, at its first instant: what it has shown is over.
+    /// Handles that the run begins again at the start of its time, so that earlier events no longer count.
     func beginAnew()
 
-    /// The time of the run has moved, without any event; only a clock of `manual` reports it.
+    /// Handles that the time has changed without an event; only a `manual` clock reports this.
     func timeMoved(to time: WallTime)
 
-    /// Returns when everything is written.
+    /// Returns when all output is written.
     func end()
 }
 
@@ -35,33 +35,33 @@ extension RunObserver {
 
 /// The keys that the user of a run presses.
 package protocol RunKeys: Sendable {
-    /// Returns what is typed for the devices of an emulator, in order, or `nil` if there are no keys.
+    /// Returns the input for the devices of an emulator, in order, or `nil` if there is no keyboard.
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>?
 
-    /// The phone that an emulator plays has these apps from now on.
+    /// Handles that an emulator's phone now has these apps.
     func change(_ emulator: Emulator, apps: [String])
 
-    /// Stops giving keys and numbers to devices that have been removed.
+    /// Stops passing input to devices that were removed.
     func detach(_ emulator: Emulator)
 }
 
-/// Something that was typed for the devices of an emulator.
+/// Input of the user for the devices of an emulator.
 package enum KeyedAction: Sendable {
-    /// An action on these apps.
+    /// An action on these apps, by a key.
     case action(UserAction, AppTarget)
-    /// The number that a pairing asks for.
+    /// The passkey that a pairing asks for.
     case passkey(UInt32)
 }
 
-/// Where a run reports, and from where it is controlled by hand.
+/// The outputs of a run, and its keyboard.
 package struct RunOutputs: Sendable {
     package var observers: [any RunObserver]
-    /// The keys of the terminal, or `nil` if there is no terminal.
+    /// The keyboard of the terminal, or `nil` if there is none.
     package var keys: (any RunKeys)?
     /// Prints a message for the user that is not an event.
     package var print: @Sendable (String) -> Void
 
-    /// Outputs to observers, which take events in this order.
+    /// Makes outputs of observers, which get each event in this order.
     package init(
         _ observers: [any RunObserver], keys: (any RunKeys)? = nil,
         print: @escaping @Sendable (String) -> Void

@@ -59,7 +59,7 @@ extension RunSession: ControlledRun {
 
     package func awaitEvents() async { await maker.writer.settle() }
 
-    /// Plays an accessory, or the first app of a phone, on a radio of its own.
+    /// Plays an accessory, or the first app of a phone, on a new radio.
     private func addRadio(_ profile: Profile, _ seed: UInt64?) async throws(ControlProblem) -> String {
         let new: Playing?
         do throws(RadioError) {
@@ -84,7 +84,7 @@ extension RunSession: ControlledRun {
         return new.run.devices[0].label
     }
 
-    /// Installs an app on the phone that plays.
+    /// Installs an app on a phone that is being played.
     private func addApp(
         _ profile: Profile, to phone: Playing, _ seed: UInt64?
     ) async throws(ControlProblem) -> String {
@@ -123,7 +123,7 @@ extension RunSession: ControlledRun {
         return device.label
     }
 
-    /// The apps of a phone have changed: the keys of the terminal are for those that it has now.
+    /// Updates the keys of the terminal after the apps of a phone have changed.
     private func changeKeys(of phone: Playing) {
         guard let now = playedRadios.all.first(where: { $0.index == phone.index }) else { return }
         outputs.keys?.change(now.emulator, apps: now.run.apps)
@@ -145,7 +145,7 @@ extension RunSession: ControlledRun {
         return profile
     }
 
-    /// Why a device is not played; if its radio cannot play the profile, with the reasons.
+    /// The problem of a device that cannot be played, with the reasons if the radio cannot play the profile.
     private static func problem(_ error: RadioError, _ check: RadioCheck) -> ControlProblem {
         let shortcomings = check.shortcomings
         guard !shortcomings.isEmpty else { return ControlProblem(409, error.description) }
@@ -154,7 +154,7 @@ extension RunSession: ControlledRun {
 }
 
 extension ControlProblem {
-    /// The problem of a profile that is not played because of its issues.
+    /// The problem of a profile with issues.
     fileprivate init(_ issues: [ProfileIssue], status: Int = 400) {
         self.init(
             status,
@@ -177,6 +177,6 @@ extension ProfileIssue {
 }
 
 extension String {
-    /// The name of a file without its directory, which clients of the API do not learn.
+    /// The name of a file without its directory, which clients of the API must not learn.
     fileprivate var withoutDirectory: String { split(separator: "/").last.map(String.init) ?? self }
 }

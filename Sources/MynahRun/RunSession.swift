@@ -6,44 +6,46 @@ import MynahHCI
 import MynahProfiles
 import MynahSupport
 
-/// How a run ended.
+/// The result of a run.
 package struct RunEnd: Sendable {
-    /// The error that ended it, or `nil`.
+    /// The error that ended the run, or `nil`.
     package var failure: RadioError?
-    /// Why it did not reach its goal, or `nil` if it did or had none; names in it may have any characters.
+    /// The reason that the run did not reach its goal, or `nil` if it did or had none; names in it may
+    /// contain any characters.
     package var complaint: String?
-    /// The error that ended its capture before it, or `nil` if the capture has everything or there is none.
+    /// The error that ended the run's capture early, or `nil` if the capture is complete or there is none.
     package var captureFailure: RadioError?
-    /// The report about its scenario, in JUnit's XML, or `nil` if it had none.
+    /// The report about the run's scenario, in JUnit's XML, or `nil` if it had none.
     package var report: String?
 }
 
-/// A run, from the choice of its radio until it is interrupted: devices start, come, go and stop.
+/// A run, from the choice of its radio until it is interrupted; devices are started, added, removed and
+/// stopped.
 package final class RunSession: Sendable {
     /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
-        /// The services that the phone of its apps has by itself.
+        /// The services that the apps' phone itself provides, or `nil`.
         var phone: EmulatedDevice?
         var profiles: [Profile]
-        /// The seed for identifiers of peripherals, or `nil` if they are random.
+        /// The seed for identifiers of peripherals, or `nil` for random ones.
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
-        /// The names of its apps, as in events.
+        /// The names in events of the apps.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
-        /// Removes a device, which is not played any more.
+        /// Removes a device that is no longer played.
         mutating func forget(_ label: String) {
             guard let index = devices.firstIndex(where: { $0.label == label }) else { return }
             devices.remove(at: index)
             profiles.remove(at: index)
         }
 
-        /// Whether apps play it.
+        /// Whether apps play the devices.
         var isPhone: Bool { devices.contains { $0.app != nil } }
 
-        /// Returns whether this is the phone that the app of a profile is on.
+        /// Whether this is the phone of a profile's app.
         func isPhone(of profile: Profile) -> Bool {
             profiles.first.map { RunGroups.areOnOnePhone($0, profile) } ?? false
         }
@@ -60,14 +62,14 @@ package final class RunSession: Sendable {
     let events: RunEvents
     let cast: Lock<Cast>
     let radioMaker = Lock<RadioMaker?>(nil)
-    /// Apps are added to a phone that plays, and removed from it, one after the other.
+    /// Lets one call at a time add an app to a phone, or remove one.
     let phoneTurns = TurnQueue()
-    /// Devices stop one after the other: the end of the run waits for those that a request stops.
+    /// Lets one call at a time stop devices; the end of the run waits for devices that a request is stopping.
     let stopTurns = TurnQueue()
-    /// The devices that play, by radio.
+    /// The devices that are being played, by radio.
     let playedRadios = PlayedRadios()
 
-    /// The devices that the run begins with, and the maker of those that are added later.
+    /// The initial devices of the run, and the maker of those that are added later.
     struct Cast: Sendable {
         let maker: RunMaker
         let runs: [Run]
@@ -79,13 +81,14 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// The devices of one radio that have begun to start.
+    /// The devices of one radio, which have begun to start.
     struct Playing: Sendable {
-        /// The number of their radio.
+        /// The number of the radio.
         let index: Int
         var run: Run
         let emulator: Emulator
-        /// Set while the device is being removed: if it is starting, that fails, and the run goes on.
+        /// `true` while the device is being removed: if it is starting, the start fails, and the run
+        /// continues.
         let isLeaving = Lock(false)
 
         init(
@@ -102,7 +105,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// A run as it is planned, until something interrupts it.
+    /// Makes a run for a plan, which ends when it is interrupted.
     package init(
         _ plan: RunPlan, radios: RadioPlan, outputs: RunOutputs, time: RunTime = .real,
         until interruption: Interruption
@@ -122,9 +125,10 @@ package final class RunSession: Sendable {
         cast = Lock(Cast(plan, events, clock))
     }
 
-    /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
+    /// Chooses the radio, starts the devices one after the other, and waits for the interruption; the first
+    /// failure ends the run.
     ///
-    /// The control API is served when the radio is chosen, before a device starts.
+    /// The control API is served after the radio was chosen, before the first device starts.
     package func play() async -> RunEnd {
         // Virtual time moves when no work is left: the first deadline must not be set before there is any.
         await withTaskExecutorPreference(clock.taskExecutor) { await playOnExecutor() }
@@ -173,7 +177,7 @@ package final class RunSession: Sendable {
         return failure ?? control?.lackOfFiles
     }
 
-    /// The control API, for requests from this process; `nil` if none is planned.
+    /// The control API for requests from this process, or `nil` if there is none.
     package var api: ControlAPI? { control?.api(of: self) }
 
     private func chooseRadios() async throws(RadioError) -> RadioMaker {
@@ -197,7 +201,7 @@ package final class RunSession: Sendable {
         return RadioMaker(options)
     }
 
-    /// Starts one after the other; returns the first failure.
+    /// Starts the devices one after the other; returns the first failure.
     func start() async -> RadioError? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         do throws(RadioError) {
@@ -274,7 +278,7 @@ package final class RunSession: Sendable {
 
     // MARK: The devices that play
 
-    /// Makes what is added later.
+    /// Makes devices that are added later.
     var maker: RunMaker { cast.withLock { $0.maker } }
 
     private var runs: [Run] { cast.withLock { $0.runs } }
@@ -282,7 +286,7 @@ package final class RunSession: Sendable {
     /// The name of the radio, or `nil` before it is chosen.
     var radioName: String? { radioMaker.withLock { $0 }?.name }
 
-    /// Adds devices on a new radio, as `PlayedRadios` does; returns `nil` before a radio is chosen.
+    /// Adds devices on a new radio, like `PlayedRadios`; returns `nil` before the radio is chosen.
     func append(
         _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
     ) throws(RadioError) -> Playing? {
@@ -292,13 +296,13 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// Forgets what plays on a radio; others may use a radio of its number by now.
+    /// Removes the devices of a radio, if another one does not use its number already.
     func drop(_ gone: Playing) {
         outputs.keys?.detach(gone.emulator)
         playedRadios.remove(gone)
     }
 
-    /// Every device is ready: the run's time begins.
+    /// Begins the time of the run, because every device is ready.
     private func begin() async {
         watch.devicesReady()
         for emulator in playedRadios.all.map(\.emulator) {
@@ -322,7 +326,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// Moves the phone of an app and the device of a peripheral that its profile names away from each other.
+    /// Changes the distance between the phone of an app and the device of a peripheral in the app's profile.
     private func move(
         _ peripheral: String, of label: String, _ change: RangeChange, after delay: Duration
     ) async {
@@ -334,7 +338,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// The radios of the devices that a change of range is for.
+    /// The numbers of the radios that a change of distance is for.
     private func indices(of target: AppTarget) -> [Int] {
         runs.indices.filter { index in
             switch target {

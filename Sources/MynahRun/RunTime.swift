@@ -2,35 +2,35 @@ import MynahHCI
 import MynahHost
 package import MynahSupport
 
-/// The time of a run, as its user asks for it.
+/// The user's choice of a clock for a run.
 package enum ClockChoice: String, CaseIterable, Sendable {
     /// The machine's.
     case real
-    /// A virtual time that jumps to the next event whenever nothing is left to do.
+    /// Virtual time that jumps to the next event when nothing is left to do.
     case fast
-    /// A virtual time that moves only while a request of the control API is carried out.
+    /// Virtual time that advances only during requests of the control API.
     case manual
 
-    /// Whether time is virtual.
+    /// Whether the time is virtual.
     package var isVirtual: Bool { self != .real }
 }
 
-/// The clock of a run and, with virtual time, the air that its radios are on.
+/// The clock of a run and, with virtual time, the air of its radios.
 ///
-/// Several sessions may share it, also one after the other. The command that makes it calls `end()`, and no
-/// session does.
+/// Several sessions may share it, at once or one after the other. Only the command that makes it calls
+/// `end()`.
 package struct RunTime: Sendable {
     /// The clock of everything in the run.
     package let clock: RunClock
-    /// The air of the run, or `nil` with the machine's time.
+    /// The air of the run, or `nil` without virtual time.
     let air: PrivateAir?
-    /// The seed of every random number of the air, or `nil` with the machine's time.
+    /// The seed of all random numbers of the air, or `nil` without virtual time.
     package let seed: UInt64?
 
     /// The machine's time.
     package static let real = RunTime(.real)
 
-    /// The time that the user asks for; with virtual time, every random number follows from the seed.
+    /// Makes the time for the user's choice; with virtual time, all random numbers follow from the seed.
     package init(_ choice: ClockChoice, seed: UInt64) {
         switch choice {
         case .real: self = .real
@@ -40,28 +40,28 @@ package struct RunTime: Sendable {
         }
     }
 
-    /// The time of a clock, for radios on any air.
+    /// Makes the time of a clock, for radios on any air.
     package init(_ clock: RunClock) { self.init(clock: clock, air: nil, seed: nil) }
 
     private init(clock: RunClock, air: PrivateAir?, seed: UInt64?) {
         (self.clock, self.air, self.seed) = (clock, air, seed)
     }
 
-    /// The same time, with another air if it is virtual.
+    /// The same clock, with a new air if the time is virtual.
     func anew(seed: UInt64) -> RunTime {
         guard let time = clock.virtual else { return self }
         return RunTime(clock: clock, air: PrivateAir(seed: seed, time: time), seed: seed)
     }
 
-    /// The run stops, for which its time moves without a request.
+    /// Lets the time advance without a request, because the run is stopping.
     func release() { clock.virtual?.release() }
 
-    /// Ends the time, which does not move any more, as its sessions are over.
+    /// Ends the time, which no longer advances, after all sessions have ended.
     package func end() { clock.virtual?.end() }
 }
 
 extension AirNote.Content {
-    /// A hint for a user whose command hears nothing of the run.
+    /// A hint for a user whose command receives nothing from the run.
     var hint: String {
         let way =
             clock == ClockChoice.manual.rawValue

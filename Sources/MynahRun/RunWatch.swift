@@ -2,29 +2,29 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Ends a run when what `--until` waits for has come, when its scenario has ended, or when `--timeout` is
-/// over.
+/// Ends a run when the events of `--until` have happened, when its scenario has ended, or when `--timeout`
+/// elapses.
 final class RunWatch: RunObserver {
-    /// `true` if the watch waits for events.
+    /// `true` if the run waits for events.
     let takesEvents: Bool
-    /// The scenario that the run plays, or `nil` if it plays none.
+    /// The scenario of the run, or `nil` if there is none.
     let scenario: ScenarioRun?
     private let matches: [EventMatch]
     private let goal: Lock<RunGoal>
     /// Whether every device is ready.
     private let isReady = Lock(false)
-    /// Whether events do not count, because the run is about to begin anew.
+    /// Whether events are ignored, because the run is about to begin again.
     private let isPaused = Lock(false)
-    /// Whether the time was up before every device was ready.
+    /// Whether the time limit elapsed before every device was ready.
     private let isLate = Lock(false)
     private let timeout: Duration?
     private let interruption: Interruption
     private let clock: RunClock
 
-    /// The time that a run has to be ready, even if --timeout is shorter.
+    /// The time limit for every device to be ready, even if --timeout is shorter.
     private static let patience = Duration.seconds(30)
 
-    /// A watch over a run, which it ends by interrupting it.
+    /// Makes a watch, which ends the run through `interruption`.
     init(_ plan: RunPlan, _ interruption: Interruption, clock: RunClock) {
         takesEvents = !plan.matches.isEmpty || plan.scenario != nil
         scenario = plan.scenario.map { ScenarioRun($0, clock: clock) }
@@ -35,10 +35,10 @@ final class RunWatch: RunObserver {
         self.clock = clock
     }
 
-    /// Observes an event after it was written, so that it is there when the run ends.
+    /// Observes an event after it was written, so that the output is complete when the run ends.
     ///
-    /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
-    /// from the other.
+    /// Changes of the app in the foreground count from `ready` on, because opening the apps of a phone moves
+    /// each one to the foreground.
     func observe(_ event: DeviceEvent, of device: String?) {
         guard !isPaused.withLock({ $0 }) else { return }
         let event = event.named(device)
@@ -51,9 +51,9 @@ final class RunWatch: RunObserver {
         name == .appForeground || name == .appBackground
     }
 
-    /// The run starts.
+    /// Notes that the run starts.
     ///
-    /// The run must be ready within `--timeout`, or within `patience` if that is longer.
+    /// The devices must be ready within `--timeout`, or within `patience` if that is longer.
     func start() {
         guard let timeout else { return }
         clock.after(max(timeout, Self.patience)) { [self] in
@@ -63,10 +63,10 @@ final class RunWatch: RunObserver {
         }
     }
 
-    /// The devices stop, because the run begins anew: what they report is not what the run waits for.
+    /// Ignores events from now on, because the devices stop before the run begins again.
     func pause() { isPaused.withLock { $0 = true } }
 
-    /// The run begins anew, before its devices start.
+    /// Begins again, before the devices start.
     func beginAnew() {
         isPaused.withLock { $0 = false }
         goal.withLock { $0 = RunGoal(matches) }
@@ -75,7 +75,7 @@ final class RunWatch: RunObserver {
         start()
     }
 
-    /// Every device is ready, and the time of `--timeout` begins.
+    /// Starts the time of `--timeout`, because every device is ready.
     func devicesReady() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
@@ -84,13 +84,13 @@ final class RunWatch: RunObserver {
         }
     }
 
-    /// Nobody reads the events any more, which ends the run.
+    /// Ends the run, because nobody reads the events any more.
     func outputClosed() {
         goal.withLock { $0.cutShort() }
         interruption.interrupt()
     }
 
-    /// Why the run ended, unless its scenario ended it: for the report about the scenario.
+    /// The reason that the run ended, unless its scenario ended it, for the scenario's report.
     private var cause: String? {
         if goal.withLock({ $0.end }) == .overdue, let timeout {
             let isLate = isLate.withLock { $0 }
@@ -101,14 +101,14 @@ final class RunWatch: RunObserver {
         return interruption.cause == nil ? nil : "the run was interrupted"
     }
 
-    /// Why the scenario did not pass, or `nil` if it did, or if there is none.
+    /// The message why the scenario did not pass, or `nil` if it passed, or if there is none.
     var complaint: String? { scenario?.complaint(cause) }
 
-    /// The report about the scenario, in JUnit's XML, or `nil` if there is none; `failure` is why the run
-    /// ended.
+    /// The report about the scenario, in JUnit's XML, or `nil` if there is none; `failure` is the reason that
+    /// the run ended.
     func report(_ failure: String?) -> String? { scenario?.report(failure ?? cause) }
 
-    /// The error if the run did not reach its goal, else `nil`.
+    /// The error if the run did not reach its goal, or `nil`.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
         let list = missed.joined(separator: "; ")

@@ -3,14 +3,14 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The scenario that a run plays, and what came of it.
+/// The scenario of a run, with its result.
 final class ScenarioRun: Sendable {
-    /// How it ended.
+    /// The end of the scenario.
     private struct End {
         var isPass: Bool
         var step: Int
         var message: String
-        /// Whether the run ended first, and the scenario with it.
+        /// Whether the scenario ended because the run ended.
         var isCut: Bool
     }
 
@@ -29,12 +29,13 @@ final class ScenarioRun: Sendable {
         self.clock = clock
     }
 
-    /// The run begins anew.
+    /// Begins again with the run.
     func beginAnew() { state.withLock { $0 = State() } }
 
-    /// Observes an event of a device, which it names; `isOver` says whether the run ends already.
+    /// Observes an event, which contains the name of its device; `isOver` is `true` if the run is ending
+    /// already.
     ///
-    /// Returns whether the run ends with it.
+    /// Returns whether the event ends the run.
     func observe(_ event: DeviceEvent, isOver: Bool) -> Bool {
         state.withLock { state in
             switch event.payload {
@@ -51,9 +52,10 @@ final class ScenarioRun: Sendable {
         }
     }
 
-    /// Why it did not pass; `cause` says why the run ended, unless the scenario ended it.
+    /// The reason that the scenario did not pass; `cause` is the reason that the run ended, unless the
+    /// scenario ended it.
     ///
-    /// Returns `nil` if it passed.
+    /// Returns `nil` if the scenario passed.
     func trouble(_ cause: String?) -> JUnitReport.Trouble? {
         guard let end = state.withLock({ $0.end }) else {
             return .error(cause ?? "the run ended before the scenario began")
@@ -63,7 +65,7 @@ final class ScenarioRun: Sendable {
         return end.isCut ? .error("\(cause ?? "the run was ended") at \(place)") : .failure(place)
     }
 
-    /// The line for a person that says why it did not pass, or `nil` if it did.
+    /// The message why the scenario did not pass, or `nil` if it passed.
     func complaint(_ cause: String?) -> String? {
         let name = "the scenario \"\(choice.name)\""
         switch trouble(cause) {

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Lets one call at a time in, in the order in which they come.
+/// Lets one caller at a time continue, in the order of their calls.
 final class TurnQueue: Sendable {
     private struct State {
         var isTaken = false
@@ -9,7 +9,7 @@ final class TurnQueue: Sendable {
 
     private let state = Lock(State())
 
-    /// Waits for its turn, which lasts until `end()`.
+    /// Waits for the caller's turn, which lasts until `end()`.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -24,7 +24,7 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Ends a turn: the next one begins.
+    /// Ends a turn, and begins the next one.
     func end() {
         let next = state.withLock { state in
             if state.waiting.isEmpty {

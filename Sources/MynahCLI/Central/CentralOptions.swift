@@ -5,9 +5,9 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// Options that scan, connect and record share, as values.
+/// Parses options that scan, connect and record share.
 enum CentralOptions {
-    /// A service as it is written: a UUID or the SIG's name.
+    /// Parses a service: a UUID or the SIG's name.
     static func service(_ text: String, of command: any ParsableCommand.Type) throws -> BluetoothUUID {
         if let uuid = BluetoothUUID(text) ?? AssignedNumbers.service(named: text) { return uuid }
         let near =
@@ -27,7 +27,7 @@ enum CentralOptions {
         }
     }
 
-    /// The options of a phone's radio; says which radio `auto` selects.
+    /// Chooses the radio of a phone, and prints which one `auto` selects.
     static func radio(
         _ options: RadioOptions<PhoneSide>, in surroundings: Surroundings, _ time: RunTime,
         of command: any ParsableCommand.Type

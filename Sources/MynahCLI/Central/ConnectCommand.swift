@@ -138,7 +138,8 @@ struct ConnectCommand: StagedCommand {
         }
     }
 
-    /// The line editor of a user who types commands and reads the results, or `nil` if there is none.
+    /// Makes the line editor for a user who types commands and reads the results, or returns `nil` if there
+    /// is no such user.
     private func terminal(_ signals: Signals) -> LineTerminal? {
         guard commands.isEmpty, format == .text, isatty(1) == 1 else { return nil }
         return Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
@@ -146,7 +147,7 @@ struct ConnectCommand: StagedCommand {
         }
     }
 
-    /// Why it cannot start: as an object, which is printed, or as a message.
+    /// Reports the reason that the command cannot start: as a printed object, or as a message.
     private func failure(
         _ error: RadioError, _ surroundings: Surroundings, _ time: RunTime
     ) -> any Error {

@@ -7,13 +7,14 @@ import Glibc
 
 /// The source of the commands for `mynah connect`: options, a prompt, or a pipe.
 ///
-/// A pipe is read when the lines before are carried out, so that its writer waits and nothing is stored.
+/// A pipe is read only after the earlier lines were carried out, so that its writer waits and nothing is
+/// buffered.
 final class ConnectInput: ConnectLines {
     private let commands: Lock<[String]>
     private let feed: LineFeed
     private let terminal: LineTerminal?
 
-    /// The lines of `texts`, if they are there, are in place of standard input.
+    /// Makes an input; the lines of `texts`, if given, are used instead of standard input.
     init(commands: [String], terminal: LineTerminal?, in texts: Surroundings.Texts?) {
         self.commands = Lock(commands.reversed())
         self.terminal = terminal
@@ -29,7 +30,7 @@ final class ConnectInput: ConnectLines {
         feed.onEmpty { [feed] in queue.async { Self.read(into: feed) } }
     }
 
-    /// Reads until the taker has its line.
+    /// Reads until the caller that waits has got its line.
     private static func read(into feed: LineFeed) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while feed.isAwaited {
@@ -55,7 +56,7 @@ final class ConnectInput: ConnectLines {
         }
     }
 
-    /// A user at a prompt sees the failure.
+    /// `true` at a prompt, where the user sees the failure.
     var continuesAfterFailure: Bool { terminal != nil }
 
     func begin(_ device: String, services: @escaping @Sendable () -> [DiscoveredService]) {

@@ -5,7 +5,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The output of `mynah connect`: above the prompt, as lines, or as objects.
+/// The output of `mynah connect`: text above the prompt, lines, or objects.
 final class ConnectOutput: ConnectObserver {
     private enum Kind: Sendable {
         case prompt(LineTerminal)
@@ -17,7 +17,8 @@ final class ConnectOutput: ConnectObserver {
     private let surroundings: Surroundings
     private let held: HeldReports<ConnectEvent>
 
-    /// An event and those after it wait until `writer` has written the state that it reports.
+    /// Makes an output; an event, and those after it, wait until `writer` has written the state that it
+    /// reports.
     init(
         format: ScanFormat, terminal: LineTerminal?, in surroundings: Surroundings, _ writer: FileWriter,
         _ clock: RunClock
@@ -54,14 +55,14 @@ final class ConnectOutput: ConnectObserver {
         say("warning: \(warning.message)")
     }
 
-    /// Prints a message for people: above the prompt, or on standard error.
+    /// Prints a message for the user: above the prompt, or to standard error.
     func say(_ text: String) { Self.say(text, kind, surroundings) }
 
     private static func say(_ text: String, _ kind: Kind, _ surroundings: Surroundings) {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { surroundings.say(text) }
     }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
     var problem: String? {
         switch kind {
         case .lines(let output), .objects(let output): output.problem
@@ -69,7 +70,7 @@ final class ConnectOutput: ConnectObserver {
         }
     }
 
-    /// Returns when everything is written.
+    /// Returns when all output is written.
     func end() {
         switch kind {
         case .prompt(let terminal): terminal.end()

@@ -2,7 +2,7 @@ import MynahConsole
 import MynahRun
 import MynahSupport
 
-/// Lines for one reader, which takes them one by one; more bytes are requested only if no line is left.
+/// Splits input into lines for one reader; more bytes are requested only if no line is left.
 final class LineFeed: Sendable {
     private enum Outcome: Sendable {
         case line(LineSplitter.Line)
@@ -26,24 +26,24 @@ final class LineFeed: Sendable {
         }
     }
 
-    /// The most bytes that wait.
+    /// The largest number of bytes that wait.
     private static let limit = 1 << 20
     private let state = Lock(State())
 
-    /// `handler` is called each time the taker waits because no line is left.
+    /// Sets a function to call each time the reader waits because no line is left.
     func onEmpty(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEmpty = handler }
     }
 
-    /// Whether the taker waits.
+    /// Whether the reader waits for a line.
     var isAwaited: Bool { state.withLock { $0.taker != nil } }
 
-    /// Hands on bytes, which are dropped if too many wait already.
+    /// Adds bytes, or drops them if too many wait already.
     func add(_ bytes: [UInt8]) {
         change { if $0.splitter.count < Self.limit { $0.splitter.add(bytes) } }
     }
 
-    /// No other bytes follow.
+    /// Notes the end of the input.
     func finish() {
         change { state in
             state.isAtEnd = true
@@ -51,10 +51,10 @@ final class LineFeed: Sendable {
         }
     }
 
-    /// No other bytes can be read.
+    /// Ends the input because of a read error.
     func fail(_ reason: String) { change { $0.failure = reason } }
 
-    /// No other line is wanted, not even those that wait.
+    /// Drops all lines, because none are needed any more.
     func close() { change { $0.isClosed = true } }
 
     private func change(_ change: @Sendable (inout State) -> Void) {
@@ -68,7 +68,7 @@ final class LineFeed: Sendable {
         if let resumption { resumption.taker.resume(returning: resumption.outcome) }
     }
 
-    /// The next line; `nil` at the end.
+    /// The next line, or `nil` at the end.
     func next() async throws(ConnectRequest.Problem) -> String? {
         let outcome = await withCheckedContinuation { continuation in
             let (outcome, onEmpty): (Outcome?, (@Sendable () -> Void)?) = state.withLock { state in

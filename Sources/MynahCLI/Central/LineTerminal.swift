@@ -7,22 +7,22 @@ import Glibc
 
 /// A prompt on a terminal, with events above it.
 ///
-/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: events follow the
-/// prompt.
+/// A plain terminal, for example with `TERM=dumb`, edits lines itself and gets no escape sequences. There,
+/// events are printed after the prompt.
 final class LineTerminal: QuestionAsker {
     private struct State {
         var buffer = LineBuffer()
         var prompt = ""
         var isEnded = false
-        /// A shell has the terminal: an event is a line, without a prompt.
+        /// Whether a shell has the terminal, so that an event is printed as a line, without the prompt.
         var isGivenBack = false
-        /// The process continues meanwhile, in the background.
+        /// Whether the process continues in the background.
         var isInBackground = false
-        /// On a plain terminal the prompt is there and no line was entered after it.
+        /// On a plain terminal, whether the prompt is shown and no line was entered after it.
         var isPromptShown = false
-        /// The bytes that were typed before there was a prompt.
+        /// The bytes that were typed before the first prompt.
         var early: [UInt8] = []
-        /// A question that takes the next line it understands.
+        /// The open question, which gets the next line that is a valid answer.
         var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
         var complete: @Sendable (String) -> [String] = { _ in [] }
     }
@@ -51,7 +51,8 @@ final class LineTerminal: QuestionAsker {
         keyboard.onInput({ [weak self] in self?.type($0) }, onEnd: { [weak self] in self?.finish() })
     }
 
-    /// Shows the prompt from now on; `complete` returns what the last word before the cursor may become.
+    /// Begins to show the prompt; `complete` returns the possible completions of the last word before the
+    /// cursor.
     func begin(prompt: String, complete: @escaping @Sendable (String) -> [String]) {
         let work = state.withLock { state in
             state.prompt = PrintableText.of(prompt) + "> "
@@ -62,7 +63,7 @@ final class LineTerminal: QuestionAsker {
         for each in work { each() }
     }
 
-    /// Writes lines above the prompt, or after it on a plain terminal.
+    /// Prints lines above the prompt, or after it on a plain terminal.
     func print(_ text: String) {
         state.withLock { print(text, &$0) }
     }
@@ -83,7 +84,7 @@ final class LineTerminal: QuestionAsker {
         }
     }
 
-    /// Shows the prompt of a plain terminal, which edits the line after it.
+    /// Shows the prompt of a plain terminal, which edits the line itself.
     private func prompt() {
         state.withLock { state in
             guard !state.isEnded, !state.isPromptShown else { return }
@@ -102,7 +103,7 @@ final class LineTerminal: QuestionAsker {
         }
     }
 
-    /// Withdraws the question: the next line is a command again.
+    /// Withdraws the question, so that the next line is a command again.
     func withdrawQuestion() {
         state.withLock { $0.question = nil }
     }
@@ -123,7 +124,7 @@ final class LineTerminal: QuestionAsker {
         }
     }
 
-    /// Ends the lines, and gives the terminal its settings back.
+    /// Ends the input, and restores the settings of the terminal.
     func end() {
         let wasEnded = state.withLock { state in
             defer { state.isEnded = true }
@@ -151,7 +152,7 @@ final class LineTerminal: QuestionAsker {
         for each in work { each() }
     }
 
-    /// Returns the work to do outside the lock.
+    /// Handles typed bytes; returns the work to do outside the lock.
     private func type(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
         var work: [@Sendable () -> Void] = []
         for byte in bytes {
@@ -178,13 +179,14 @@ final class LineTerminal: QuestionAsker {
         return work
     }
 
-    /// No other line can be typed.
+    /// Ends the input, because nothing can be typed any more.
     private func finish() {
         let work = state.withLock { finish(&$0) }
         for each in work { each() }
     }
 
-    /// Answers an open question with a no, since nobody can answer it; returns the work for outside the lock.
+    /// Answers an open question with no, because nobody can answer it; returns the work to do outside the
+    /// lock.
     private func finish(_ state: inout State) -> [@Sendable () -> Void] {
         let answer = state.question?.read("no")
         state.question = nil
@@ -208,7 +210,7 @@ final class LineTerminal: QuestionAsker {
         write(PromptLine.drawing(state.prompt, state.buffer, width: width))
     }
 
-    /// How many columns it has.
+    /// The number of columns of the terminal.
     var width: Int {
         var size = winsize()
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80

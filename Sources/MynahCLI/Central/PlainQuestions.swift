@@ -4,21 +4,22 @@ import MynahSupport
 
 import Glibc
 
-/// Asks on standard error, and takes the answers from standard input; for a command without a prompt.
+/// Asks questions on standard error, and reads the answers from standard input, for a command without a
+/// prompt.
 final class PlainQuestions: QuestionAsker {
     private struct State {
         var question: (text: String, hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
         var isReading = false
         var isAtEnd = false
-        /// A shell has had the terminal since the question was shown.
+        /// Whether a shell has had the terminal since the question was shown.
         var isGivenBack = false
     }
 
     private let state = Lock(State())
-    /// A thread of its own, because reading blocks it.
+    /// A separate queue, because reading blocks its thread.
     private let queue = DispatchQueue(label: "mynah.answers")
 
-    /// `nil` unless a user sees standard error and types into standard input, which a program in the
+    /// Returns `nil` unless a user sees standard error and types into standard input, which a program in the
     /// background cannot read.
     init?(_ signals: Signals) {
         guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
@@ -28,7 +29,7 @@ final class PlainQuestions: QuestionAsker {
                 takeAgain: { [weak self] in self?.showAgain() }))
     }
 
-    /// Shows an open question again, below what a shell has written.
+    /// Shows an open question again, after the output of a shell.
     private func showAgain() {
         let text: String? = state.withLock { state in
             guard state.isGivenBack, Keyboard.isInForeground else { return nil }
@@ -57,7 +58,8 @@ final class PlainQuestions: QuestionAsker {
         state.withLock { $0.question = nil }
     }
 
-    /// Answers with the lines of standard input; at their end with a no, since nobody can answer.
+    /// Answers questions with the lines of standard input, and after its end with no, because nobody can
+    /// answer.
     private func answer() {
         while let line = readLine() { reply(line) }
         state.withLock { $0.isAtEnd = true }

@@ -102,14 +102,14 @@ struct RecordCommand: StagedCommand {
         try Exit.check(capture: radios.captureFailure, isSaid: true)
     }
 
-    /// The way to pair again with a device that no longer has the bond in `--state-dir`.
+    /// The advice for pairing again with a device that no longer has the bond in `--state-dir`.
     private func bondHint(_ address: DeviceAddress) -> String {
         guard let directory = stateDir.map(ShellWord.quoted) else { return "" }
         return "; if the device no longer has the bond, delete it here too: "
             + "mynah connect \(address) --state-dir \(directory) --command forget"
     }
 
-    /// Writes what was seen, and says what is missing.
+    /// Writes the recording, and prints what is missing.
     private func write(
         _ capture: LiveCapture, _ end: RecordSession.End, hint: String, to destination: ImportOutput
     ) throws {
@@ -154,7 +154,7 @@ struct RecordCommand: StagedCommand {
     }
 }
 
-/// The messages of a recording, on standard error.
+/// Prints the messages of a recording to standard error.
 private struct RecordMessages: ConnectObserver {
     let surroundings: Surroundings
 

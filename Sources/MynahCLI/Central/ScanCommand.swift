@@ -87,7 +87,7 @@ struct ScanCommand: StagedCommand {
         try Exit.check(capture: maker.captureFailure, isSaid: true)
     }
 
-    /// An empty list does not say which air was scanned, and another may be full of devices.
+    /// Reports that no device was received on this radio, because another one may receive many.
     private func reportNothingHeard(_ maker: RadioMaker, in surroundings: Surroundings) {
         let what = service.isEmpty ? "no device" : "no device with that service"
         surroundings.say("\(what) was heard \(maker.listeningPlace)")

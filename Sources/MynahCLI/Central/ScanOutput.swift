@@ -27,9 +27,10 @@ final class ScanOutput: CentralManagerSink {
     private let clock: RunClock
     private let heardAny = Lock(false)
 
-    /// With `tellsAll` each advertising event is reported, not only changes.
+    /// Makes an output; with `tellsAll`, each advertising event is reported, and not only changes.
     ///
-    /// `signals` are those of the process, or `nil` if it is not the command's own, whose terminal it uses.
+    /// `signals` are those of the command's own process, whose terminal is used, or `nil` if the command has
+    /// no process of its own.
     init(
         format: ScanFormat, model: ScanModel, tellsAll: Bool, in surroundings: Surroundings,
         _ clock: RunClock, signals: Signals?
@@ -63,7 +64,7 @@ final class ScanOutput: CentralManagerSink {
         return .none
     }
 
-    /// Shows what the radio waits for in the title of a screen, and everything else on standard error.
+    /// Shows a wait of the radio in the title of the screen, and any other warning on standard error.
     func warn(_ warning: RadioWarning) {
         if warning.isWait, case .screen(let screen) = kind {
             screen.change { $0.waiting = warning.message }
@@ -103,10 +104,10 @@ final class ScanOutput: CentralManagerSink {
         }
     }
 
-    /// Whether no device was heard, shown or not.
+    /// Whether no device was received, including those that the filter hides.
     var hasHeardNothing: Bool { heardAny.withLock { !$0 } }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
     var problem: String? {
         switch kind {
         case .lines(let output, _), .objects(let output, _): output.problem
@@ -114,7 +115,7 @@ final class ScanOutput: CentralManagerSink {
         }
     }
 
-    /// Leaves the terminal as it was, or returns when everything is written.
+    /// Restores the terminal, or returns when all output is written.
     func end() {
         switch kind {
         case .screen(let screen): screen.end()

@@ -56,7 +56,7 @@ struct ControlOptions: ParsableArguments {
         }
     }
 
-    /// The API that is served, or `nil` if none is; `isServer`: the default is the user's socket.
+    /// The plan for the API, or `nil` if there is none; with `isServer`, the default is the user's socket.
     func plan(isServer: Bool) throws(ControlError) -> ControlPlan? {
         guard let address = try address(isServer: isServer) else { return nil }
         let token = try controlTokenFile.map { path throws(ControlError) in

@@ -54,7 +54,7 @@ struct CtlOptions: ParsableArguments {
         completion: Choice.completion(of: CtlFormat.self), transform: Choice.parse)
     var format: CtlFormat?
 
-    /// These, and for what they leave out those that stand before the verb.
+    /// Combines these options with those before the verb, which apply if they are missing here.
     func after(_ before: CtlOptions) -> CtlOptions {
         var options = self
         options.control = control ?? before.control
@@ -78,7 +78,7 @@ struct CtlOptions: ParsableArguments {
     }
 }
 
-/// A verb of `ctl`: one request, and its answer for people.
+/// A verb of `ctl`, which makes one request and prints the answer.
 protocol CtlVerb: AsyncParsableCommand {
     /// The parent.
     var parent: CtlCommand { get }
@@ -86,15 +86,15 @@ protocol CtlVerb: AsyncParsableCommand {
 
     /// The request.
     func request() throws -> ControlClient.Request
-    /// The lines that the answer is printed as.
+    /// The lines to print for an answer.
     func lines(_ answer: JSON) -> [String]
-    /// The lines that an error of the instance is printed as.
+    /// The lines to print for an error of the instance.
     func errorLines(_ problem: JSON) -> [String]
-    /// The exit code if the instance calls the request wrong (status 400).
+    /// The exit code if the instance rejects the request as wrong (status 400).
     var codeOfWrongRequest: ExitCode { get }
-    /// How long the answer may take.
+    /// The time limit for the answer.
     var limit: Duration { get }
-    /// `true` if the command prints events, whose times are in UTC if the instance has virtual time.
+    /// `true` if the verb prints events, whose times are in UTC if the instance has virtual time.
     var printsEvents: Bool { get }
 }
 
@@ -128,7 +128,7 @@ extension CtlVerb {
         try show(response, format, clock)
     }
 
-    /// The members of the instance's clock if the text of events needs them, or none.
+    /// The members of the instance's clock if they are needed for the text of events, or an empty object.
     static func clock(of client: ControlClient, for format: CtlFormat) async -> JSON {
         guard format == .text,
             let response = try? await client.send(Self.request("GET", "/v1/clock"), limit: .seconds(90)),
@@ -137,13 +137,13 @@ extension CtlVerb {
         return (try? JSON(parsing: response.body)) ?? .object([])
     }
 
-    /// Reports that the instance was not reached, or did not answer.
+    /// Reports that the instance could not be reached, or did not answer.
     func failure(_ error: ControlError) -> ExitCode {
         StandardError.print("error: \(PrintableText.of(error.description))")
         return error.code == .invalidAddress ? Exit.usage : Exit.problems
     }
 
-    /// Prints an answer of an instance with this clock; throws if it is an error.
+    /// Prints the answer of an instance with this clock; throws if the answer is an error.
     func show(
         _ response: ControlClient.Response, _ format: CtlFormat, _ clock: JSON = .object([])
     ) throws {
@@ -162,7 +162,7 @@ extension CtlVerb {
         show(json, format, clock)
     }
 
-    /// Prints the document of an answer of an instance with this clock.
+    /// Prints the document in the answer of an instance with this clock.
     func show(_ json: JSON, _ format: CtlFormat, _ clock: JSON) {
         switch format {
         case .json: StandardOutput.print(json.text)
@@ -170,7 +170,7 @@ extension CtlVerb {
         }
     }
 
-    /// A request about a device.
+    /// Makes a request that concerns a device.
     func request(
         _ method: String, device: String, _ rest: [String] = [], _ members: [JSON.Member]? = nil
     ) -> ControlClient.Request {
@@ -189,7 +189,7 @@ extension CtlVerb {
 }
 
 extension JSON {
-    /// An object with the members of another too.
+    /// An object with the members of both.
     fileprivate func adding(_ other: JSON) -> JSON {
         guard case .object(let members) = self, case .object(let others) = other else { return self }
         return .object(members + others)

@@ -61,7 +61,7 @@ struct CtlEvents: CtlVerb {
         show(pages.answer, format, await Self.clock(of: client, for: format))
     }
 
-    /// Prints events as they happen, while somebody reads them.
+    /// Prints events as they happen, until the output is closed.
     private func print(as format: CtlFormat, from client: ControlClient) async throws {
         let target = query.streamTarget
         let isVirtual = ControlText.isVirtual(await Self.clock(of: client, for: format))

@@ -295,7 +295,7 @@ struct CtlVariable: CtlVerb {
             [.init("value", text ? .string(value) : Self.json(of: value))])
     }
 
-    /// A number if the value is written as one in a profile, or else a text.
+    /// The value as a JSON number if it is a number in the form of a profile, or else as a text.
     static func json(of value: String) -> JSON { VariableValue(written: value)?.json ?? .string(value) }
 }
 
@@ -482,21 +482,21 @@ struct CtlReport: CtlVerb {
     }
 }
 
-/// How the value of a verb is written.
+/// The options for the format of a value.
 struct CtlValue: ParsableArguments {
     static let help: ArgumentHelp = "The value in hexadecimal, or as --text or --fields say."
 
     @Flag(help: "The value is text.") var text = false
     @Flag(help: "The value is fields, as in '{heartRate: 72, contact: true}'.") var fields = false
 
-    /// The flag that is given, or `nil` if none is.
+    /// The flag on the command line, or `nil` if there is none.
     var flag: String? { text ? "--text" : fields ? "--fields" : nil }
 
     func validate() throws {
         if text, fields { throw ValidationError("--text and --fields cannot be combined.") }
     }
 
-    /// The member of a request for a value.
+    /// The member of a request with the value.
     func member(_ value: String) throws -> JSON.Member {
         guard fields else { return .init(text ? "text" : "hex", .string(value)) }
         do throws(LayoutProblem) {
@@ -507,7 +507,7 @@ struct CtlValue: ParsableArguments {
     }
 }
 
-/// The help and the completion that verbs share.
+/// The help and the completion that several verbs share.
 enum CtlHelp {
     static let device = ArgumentHelp("The device: its name in events, or its profile's file without .yaml.")
     static let attribute = ArgumentHelp("The attribute, as in 180D/2A37, heart-rate-measurement or @18.")
@@ -538,7 +538,7 @@ enum CtlHelp {
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []
     }
 
-    /// The names of the devices, or of the attributes of the device on the command line.
+    /// The names of the devices, or of the attributes of the device that the command line names.
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
         guard let answer = await get("/v1/devices", words) else { return [] }
         return attributes
@@ -546,7 +546,7 @@ enum CtlHelp {
             : ControlText.deviceNames(answer)
     }
 
-    /// The answer of the instance that a command line names, or `nil` if there is none.
+    /// The answer of the instance that a command line names, or `nil` if it does not answer.
     private static func get(_ target: String, _ words: [String]) async -> JSON? {
         let client = try? CtlOptions.client(
             at: CompletionWords.value(of: "--control", in: words),
@@ -556,7 +556,7 @@ enum CtlHelp {
         return try? JSON(parsing: response.body)
     }
 
-    /// Throws if a match is invalid, or no event can match it; `place` begins the message.
+    /// Throws if a match is invalid, or if no event can satisfy it; `place` begins the message.
     static func check(match: String, of place: String = "") throws {
         do throws(EventMatch.Problem) {
             if let problem = try EventMatch(parsing: match).problem { throw problem }

@@ -1,7 +1,7 @@
-/// A negative number as the value of `mynah ctl variable` and `mynah ctl set`, which the parser would take
-/// for an option.
+/// Handles a negative number as the value of `mynah ctl variable` and `mynah ctl set`, which the parser would
+/// interpret as an option.
 enum NegativeValue {
-    /// The words of a command line with such a number after `--`, at its end, where the value is expected.
+    /// Moves such a number to the end of the words, after `--`, where the parser accepts a value.
     static func moved(in words: [String]) -> [String] {
         guard words.first == "ctl", words.contains("variable") || words.contains("set"),
             !words.contains("--")

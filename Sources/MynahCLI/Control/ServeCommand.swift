@@ -42,7 +42,7 @@ struct ServeCommand: StagedCommand {
 
     @OptionGroup var timeOptions: TimeOptions
 
-    /// The error of options that do not fit together, or `nil`.
+    /// The error of options that cannot be combined, or `nil`.
     private func misuse(of plan: RunPlan, _ radios: RadioPlan) -> String? {
         let clock = timeOptions.clock
         if clock == .fast {

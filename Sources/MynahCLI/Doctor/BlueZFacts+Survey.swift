@@ -3,13 +3,13 @@ import MynahConsole
 import MynahCore
 
 extension BlueZFacts {
-    /// A question to bluetoothd, and what its answer says that it can do.
+    /// A question to bluetoothd, and the ability that its answer shows.
     struct Asked {
         var facts: BlueZFacts
         var capabilities: RadioCapabilities
     }
 
-    /// Asks the bus and bluetoothd, unless the radio that was asked for needs neither.
+    /// Asks the bus and bluetoothd, unless the chosen radio needs neither.
     static func asked(
         _ adapter: String?, _ files: MachineFiles, _ kernel: Fact<MachineFacts.Kernel>, isWanted: Bool
     ) async -> Asked {

@@ -8,7 +8,7 @@ import MynahSupport
 
 import Glibc
 
-/// Collects the facts about the machine that `mynah doctor` judges.
+/// Collects the facts about the machine that `mynah doctor` checks.
 struct DoctorProbes: Sendable {
     var radio: RadioChoice
     var adapter: String?
@@ -64,7 +64,7 @@ struct DoctorProbes: Sendable {
         }
     }
 
-    /// The adapter that the host takes from the kernel, as `hci0`.
+    /// The adapter of a `user:` address, as in `hci0`, or `nil`.
     private var userChannel: String? {
         if case .hci(.userChannel(let index)) = radio { "hci\(index)" } else { nil }
     }

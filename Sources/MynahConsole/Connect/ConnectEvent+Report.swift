@@ -4,7 +4,7 @@ import MynahProfiles
 package import MynahRun
 
 extension ConnectEvent {
-    /// The event of a report, with the time of the report.
+    /// Makes the event for a report, with the time of the report.
     package init(_ report: ConnectReport, at time: WallTime) {
         self =
             switch report {
@@ -34,7 +34,7 @@ extension ConnectEvent {
         self.time = time
     }
 
-    /// The hint if a device wants more security, and no user can enter a passkey.
+    /// The hint if a device requires more security, and no user can enter a passkey.
     package static let passkeyHint = "the device may need --passkey"
 
     private static func name(of delivery: Delivery) -> ConnectName {

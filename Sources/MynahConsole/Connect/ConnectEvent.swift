@@ -9,7 +9,7 @@ package import MynahSupport
 package struct ConnectEvent: Sendable {
     private enum Text: Sendable {
         case line(String)
-        /// The value of an attribute, with its time if the device sent it.
+        /// The value of an attribute, with the time if the device sent it.
         case value(time: WallTime?, name: String, value: ValueText)
         case services([DiscoveredService])
         case help
@@ -43,7 +43,7 @@ package struct ConnectEvent: Sendable {
                 + payload.whole(EventTable.fields(of: name)))
     }
 
-    /// The text, with lines that fit a terminal of this width if possible; `nil` for a pipe.
+    /// The text, in lines that fit a terminal of this width if possible; `nil` for no limit.
     package func text(width: Int? = nil) -> String {
         let width = width ?? .max
         return switch content {
@@ -108,7 +108,7 @@ package struct ConnectEvent: Sendable {
             text: "the device's services changed; \"services\" discovers them again")
     }
 
-    /// A passkey that a pairing shows: the device's user types it (`display`) or compares it (`compare`).
+    /// A passkey of a pairing, which the device's user enters (`display`) or compares (`compare`).
     package static func passkey(_ step: PairingStep) -> ConnectEvent {
         let pairing = EventPayload.Pairing(nil, .init(), step)
         let passkey = pairing.passkey ?? ""
@@ -120,7 +120,7 @@ package struct ConnectEvent: Sendable {
 
     // MARK: - Values
 
-    /// A value that was written, or sent without a response.
+    /// A value that was written with a request, or with a command.
     package static func written(
         _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
     ) -> ConnectEvent {
@@ -151,7 +151,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(name, .attribute(use), content, time: time)
     }
 
-    /// A value that was sent from a handle whose characteristic is not known.
+    /// A value that was sent from an unknown handle.
     package static func value(
         _ name: ConnectName, from handle: AttributeHandle, _ value: [UInt8]
     ) -> ConnectEvent {
@@ -161,7 +161,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(name, .connection(connection), text: "@\(handle)  \(Hex.encode(value))")
     }
 
-    /// The event that notifications or indications of a characteristic are on or off now.
+    /// A change of whether notifications or indications of a characteristic are on.
     package static func subscription(_ isOn: Bool, _ target: AttributePath.Target) -> ConnectEvent {
         ConnectEvent(
             isOn ? .subscribed : .unsubscribed, .attribute(.init(target.attribute)),
@@ -209,7 +209,7 @@ package struct ConnectEvent: Sendable {
 }
 
 extension AttributePath.Target {
-    /// The attribute as events have it.
+    /// The attribute as events describe it.
     var attribute: EventAttribute {
         switch self {
         case .characteristic(let characteristic): EventAttribute(characteristic)
@@ -220,6 +220,6 @@ extension AttributePath.Target {
         }
     }
 
-    /// The SIG's name, or the UUID.
+    /// The SIG's name of the attribute, or its UUID.
     package var name: String { attribute.name }
 }

@@ -2,9 +2,9 @@ import Mynah
 import MynahCore
 import MynahEmulator
 
-/// Text of `mynah connect` in columns.
+/// Formats the text of `mynah connect` in columns.
 enum ConnectText {
-    /// A line of two texts.
+    /// A row of two texts.
     struct Row {
         var indent: String
         var text: String
@@ -39,7 +39,7 @@ enum ConnectText {
 
     /// Rows in columns, or without columns if a row does not fit.
     ///
-    /// The rest of a row may be on separate lines then.
+    /// Without columns, the parts of a row may be on separate lines.
     static func lines(of rows: [Row], width: Int) -> [String] {
         let columns = rows.map { row in
             row.indent + (row.rest.isEmpty ? row.text : ScreenLine.pad(row.text, row.column) + row.rest)
@@ -58,8 +58,8 @@ enum ConnectText {
 
     /// A value with the name of its attribute and its time, in one line or two.
     ///
-    /// A narrow terminal shows less of the time and the name. A value is never cut; its words may have lines
-    /// of their own.
+    /// On a narrow terminal, the time and the name are shortened. The value is never cut, and its words may
+    /// be on separate lines.
     static func lines(ofValue value: ValueText, of name: String, at time: WallTime?, width: Int) -> [String] {
         let clock = time?.localClock ?? ""
         let text = value.text

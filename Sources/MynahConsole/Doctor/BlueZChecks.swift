@@ -1,10 +1,10 @@
 import MynahCore
 import MynahSupport
 
-/// The checks of the way to bluetoothd and of its reports.
+/// The checks of the connection to bluetoothd and of its reports.
 struct BlueZChecks {
     private let bluez: BlueZFacts
-    /// The kind of the container that this is in, or `nil` outside of one.
+    /// The kind of container that the process runs in, or `nil` if it runs in none.
     private let container: String?
 
     init(_ facts: MachineFacts) {
@@ -14,7 +14,7 @@ struct BlueZChecks {
 
     private var failure: BlueZFacts.Failure? { bluez.failure }
 
-    /// The finding of a stage that was not reached, or `nil` if it was.
+    /// The finding if a stage was not reached, or `nil` if it was.
     private func skipped(_ id: String, _ stage: BlueZFacts.Stage) -> Finding? {
         guard let failure, failure.stage < stage else { return nil }
         let reason =
@@ -85,7 +85,7 @@ struct BlueZChecks {
         return Finding(id, .fine, "\(adapter.name) (\(adapter.address)) is \(power)")
     }
 
-    /// The finding of a check of an adapter if there is none, else `nil`.
+    /// The finding of a check of an adapter if there is none, or `nil`.
     func skippedAdapter(_ id: String) -> Finding? { bluez.adapter == nil ? noAdapter(id) : nil }
 
     private func noAdapter(_ id: String) -> Finding {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The checks of the kernel, and of containers and user namespaces around this process.
+/// The checks of the kernel, and of the container and the user namespace of this process.
 extension Doctor {
     var kernel: Finding {
         let id = "kernel"
@@ -39,8 +39,8 @@ extension Doctor {
         if case .controller(_, true) = facts.wish { true } else { false }
     }
 
-    /// Some kernels check the length of advertising data, which BlueZ before 5.87 states wrongly
-    /// (bluez issues 2268 and 2269).
+    /// The check for a kernel that checks the length of advertising data, which BlueZ before 5.87 states
+    /// wrongly (bluez issues 2268 and 2269).
     private func advertisingData(_ kernel: MachineFacts.Kernel) -> Finding {
         guard facts.bluez.version?.overfillsAdvertisingData == true, !usesUserChannel,
             Self.refusesAdvertisingData(kernel.release)
@@ -51,7 +51,7 @@ extension Doctor {
             remedy: "install another kernel, or BlueZ 5.87")
     }
 
-    /// Whether the kernel is between one that is known to refuse and one that is known not to.
+    /// Whether a kernel's version is in the range of those that are known to refuse such data.
     static func refusesAdvertisingData(_ release: String) -> Bool {
         let numbers = release.prefix { $0.isASCII && $0.isNumber || $0 == "." }.split(separator: ".")
             .compactMap { Int($0) }
@@ -102,7 +102,7 @@ extension Doctor {
         return Finding(id, .fine, adapter.map { "\($0) is not blocked" } ?? "nothing is blocked")
     }
 
-    /// Whether the radio can do LE, and is set to.
+    /// Whether the adapter supports LE, and has it turned on.
     var lowEnergy: Finding {
         let id = "lowEnergy"
         let mode = facts.configuration.value?["General", "ControllerMode"]

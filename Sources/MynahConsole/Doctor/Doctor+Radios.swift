@@ -3,7 +3,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The checks of other radios than BlueZ, of the profile, and of tools.
+/// The checks of radios other than BlueZ, of the profile, and of tools.
 extension Doctor {
     var emulator: Finding {
         let id = "emulator"
@@ -38,7 +38,7 @@ extension Doctor {
         }
     }
 
-    /// The finding about the profile with its issues on the radio, or `nil` if no profile was named.
+    /// The finding about the issues of the profile on the radio, or `nil` if no profile was named.
     var profile: Finding? {
         guard let profile = facts.profile else { return nil }
         let issues = usesBlueZ ? profile.bluezIssues : profile.hostIssues
@@ -60,7 +60,7 @@ extension Doctor {
             meaning: "\(place): \(first.message)", remedy: remedy(for: profile))
     }
 
-    /// The command that lists every issue.
+    /// The advice with the command that lists all issues of a profile.
     private func remedy(for profile: MachineFacts.Profile) -> String {
         // A profile with errors of its own is not checked on a radio.
         let isOnBlueZ =
@@ -68,7 +68,7 @@ extension Doctor {
         return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
-    /// The limit of open files; a run has a socket for each device and client.
+    /// The check of the limit of open files; a run needs a socket for each device and client.
     var openFiles: Finding {
         let id = "openFiles"
         guard let limit = facts.fileLimit else { return Finding(id, .fine, "no limit") }
@@ -79,10 +79,10 @@ extension Doctor {
             remedy: "ulimit -n 1024")
     }
 
-    /// Enough for the clients of a control API and the devices of an air together.
+    /// A limit that is enough for the clients of a control API and the devices of an air together.
     private static let usualFiles = 256
 
-    /// Programs that read captures; a run needs none.
+    /// The check for programs that read captures; a run needs none of them.
     var captureTools: Finding {
         guard !facts.captureTools.isEmpty else {
             return Finding(

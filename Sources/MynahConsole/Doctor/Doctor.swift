@@ -2,16 +2,16 @@ import MynahCore
 import MynahProfiles
 import MynahRun
 
-/// The checks of `mynah doctor`: functions of the facts about a machine.
+/// The checks of `mynah doctor`, as functions of the facts about a machine.
 package struct Doctor: Sendable {
     package let facts: MachineFacts
 
     package init(_ facts: MachineFacts) { self.facts = facts }
 
-    /// The findings of the checks for the radio that was asked for, in the order in which they are printed.
+    /// The findings of the checks for the chosen radio, in the order in which they are printed.
     package var findings: [Finding] { checks.map(forUser) }
 
-    /// Root needs no sudo, which containers seldom have.
+    /// The finding with remedies without `sudo` if the user is root, because containers seldom have it.
     private func forUser(_ finding: Finding) -> Finding {
         guard facts.container.value?.user == 0 else { return finding }
         var finding = finding
@@ -50,7 +50,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// Lessens a finding that would stop BlueZ: on another radio it is only a loss.
+    /// Reduces the verdict of a finding that would stop BlueZ, if another radio can be used instead.
     private func lessened(_ finding: Finding) -> Finding {
         var finding = finding
         if finding.verdict == .stop { finding.verdict = .loss }
@@ -76,7 +76,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The radio that `auto` takes.
+    /// The radio that `auto` selects.
     var automatic: AutoRadio {
         if playsCentrals {
             return AutoRadio.forPhone("a profile with central:", emulator: facts.emulator)

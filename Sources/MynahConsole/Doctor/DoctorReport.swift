@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// The findings of `mynah doctor` in printed form.
+/// The report of the findings of `mynah doctor`.
 package struct DoctorReport: Sendable {
     package let findings: [Finding]
 
@@ -9,7 +9,7 @@ package struct DoctorReport: Sendable {
     /// The verdict about the machine.
     package var verdict: Finding.Verdict { .of(findings) }
 
-    /// The report for programs.
+    /// The report as JSON.
     package var json: JSON {
         .object([
             .init("verdict", .string(verdict.rawValue)),
@@ -19,7 +19,7 @@ package struct DoctorReport: Sendable {
         ])
     }
 
-    /// The number of checks that could not be made.
+    /// The number of checks that were not possible.
     private var unknownCount: Int { findings.count { $0.verdict == .unknown } }
 
     private static func json(of finding: Finding) -> JSON {
@@ -32,9 +32,9 @@ package struct DoctorReport: Sendable {
         ])
     }
 
-    /// The report for people: a line for each check, and below it the meaning and the remedy.
+    /// The report as lines: one for each check, with the consequence and the remedy below.
     ///
-    /// `isBold`: verdicts that are not fine are bold, for a terminal.
+    /// With `isBold`, for a terminal, all verdicts but `ok` are bold.
     package func lines(isBold: Bool) -> [String] {
         let width = (findings.map(\.id.count).max() ?? 0) + 2
         let indent = String(repeating: " ", count: 9 + width)

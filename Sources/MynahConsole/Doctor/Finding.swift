@@ -5,24 +5,24 @@ package struct Finding: Hashable, Sendable {
     /// The consequence for a run.
     package enum Verdict: String, CaseIterable, Sendable {
         case fine
-        /// A run works, and not all of it is as on a real device.
+        /// A run works, but not everything in it behaves as on a real device.
         case loss
-        /// The finding keeps a run from working.
+        /// The finding prevents a run.
         case stop
-        /// The doctor could not find out.
+        /// The check was not possible.
         case unknown
         /// The check was skipped, because an earlier one failed.
         case skipped
     }
 
-    /// The check, as in `--format json`.
+    /// The name of the check, as in `--format json`.
     package var id: String
     package var verdict: Verdict
-    /// The state that was found, or why none was.
+    /// The state that was found, or the reason that it could not be found.
     package var found: String
     /// The consequence for a run, or `nil` if there is none.
     package var meaning: String?
-    /// The command or the instructions that fix it, or `nil` if nothing has to be fixed.
+    /// The command or the instructions to fix the problem, or `nil` if there is none.
     package var remedy: String?
 
     package init(
@@ -42,14 +42,14 @@ extension Finding {
         Finding(id, .stop, error.message, meaning: meaning, remedy: error.remedy)
     }
 
-    /// The finding of a check that could not be made.
+    /// The finding of a check that was not possible.
     static func unknown(_ id: String, _ reason: String) -> Finding {
         Finding(id, .unknown, "not known: \(reason)")
     }
 }
 
 extension Finding.Verdict {
-    /// The verdict about a machine: the worst of its findings.
+    /// The verdict about a machine, which is the worst of its findings.
     package static func of(_ findings: [Finding]) -> Finding.Verdict {
         if findings.contains(where: { $0.verdict == .stop }) { return .stop }
         return findings.contains { $0.verdict == .loss } ? .loss : .fine

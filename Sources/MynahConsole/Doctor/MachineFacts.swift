@@ -5,7 +5,7 @@ package import MynahRun
 /// The result of a probe.
 package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
     case found(Value)
-    /// The fact could not be found out, for this reason.
+    /// The fact is not known, for this reason.
     case unknown(String)
 
     /// The value, or `nil` if it is not known.
@@ -13,18 +13,18 @@ package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
         if case .found(let value) = self { value } else { nil }
     }
 
-    /// The reason why it is not known, or `nil` if it is known.
+    /// The reason that the fact is not known, or `nil` if it is known.
     package var reason: String? {
         if case .unknown(let reason) = self { reason } else { nil }
     }
 }
 
-/// The facts that `mynah doctor` found out about a machine; the checks are functions of this value.
+/// The facts that `mynah doctor` has found about a machine; the checks are functions of this value.
 package struct MachineFacts: Hashable, Sendable {
-    /// The radio that was asked for.
+    /// The radio that the user has chosen.
     package enum Wish: Hashable, Sendable {
         case auto, bluez, virtual, netsim
-        /// A controller, whose name is for people.
+        /// A controller, with a name for messages.
         case controller(String, isUserChannel: Bool)
     }
 
@@ -32,17 +32,17 @@ package struct MachineFacts: Hashable, Sendable {
         /// The kernel's Bluetooth.
         package enum Bluetooth: Hashable, Sendable {
             case loaded
-            /// The module is installed and not loaded.
+            /// The module is installed but not loaded.
             case loadable
             case absent
-            /// The module is loaded, and this process gets no Bluetooth socket, for this reason.
+            /// The module is loaded, but this process cannot open a Bluetooth socket, for this reason.
             case hidden(String)
         }
 
         /// `6.1.0-18-amd64`.
         package var release: String
         package var bluetooth: Bluetooth
-        /// The adapters in sysfs: `hci0`.
+        /// The names of the adapters in sysfs, such as `hci0`.
         package var adapters: [String]
 
         package init(release: String, bluetooth: Bluetooth, adapters: [String]) {
@@ -53,11 +53,11 @@ package struct MachineFacts: Hashable, Sendable {
     }
 
     package struct Container: Hashable, Sendable {
-        /// `docker`, `podman` or another word, or `nil` if this is no container.
+        /// The kind of container, such as `docker` or `podman`, or `nil` if there is none.
         package var kind: String?
-        /// The user's number in this namespace.
+        /// The user ID in this namespace.
         package var user: UInt32
-        /// The user's number for processes outside, or `nil` if it has none.
+        /// The user ID outside of this namespace, or `nil` if it has none.
         package var outsideUser: UInt32?
         /// Whether this is a user namespace other than the machine's own.
         package var hasUserNamespace: Bool
@@ -70,11 +70,11 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// A switch of rfkill for Bluetooth.
+    /// A switch of rfkill that affects Bluetooth.
     package struct Switch: Hashable, Sendable {
-        /// The adapter `hci0`, or the name of a switch of the machine.
+        /// The name of the adapter, such as `hci0`, or of the machine's switch.
         package var name: String
-        /// The error of a run if the switch is off, or `nil` if it is on.
+        /// The error that a run would report if the switch is off, or `nil` if it is on.
         package var error: RadioError?
 
         package init(name: String, error: RadioError?) {
@@ -96,7 +96,7 @@ package struct MachineFacts: Hashable, Sendable {
 
     package struct Air: Hashable, Sendable {
         package var directory: String
-        /// The error of a run, or `nil` if the directory can be used.
+        /// The error that a run would report, or `nil` if the directory can be used.
         package var error: RadioError?
 
         package init(directory: String, error: RadioError?) {
@@ -108,16 +108,16 @@ package struct MachineFacts: Hashable, Sendable {
     /// A profile, checked against the radios.
     package struct Profile: Hashable, Sendable {
         package var file: String
-        /// The errors that stop it on every radio, and its warnings.
+        /// The errors that prevent the profile on every radio, and its warnings.
         package var issues: [ProfileIssue]
-        /// The issues on BlueZ, of the installed version.
+        /// The issues on the installed version of BlueZ.
         package var bluezIssues: [ProfileIssue]
         /// The issues on Mynah's own host.
         package var hostIssues: [ProfileIssue]
         package var services: [BluetoothUUID]
         /// `true` if the profile sets an advertising interval.
         package var setsInterval: Bool
-        /// `true` if the profile has `central:`, which BlueZ does not play.
+        /// `true` if the profile has `central:`, which BlueZ cannot play.
         package var playsCentrals: Bool
 
         package init(
@@ -136,23 +136,23 @@ package struct MachineFacts: Hashable, Sendable {
     }
 
     package var wish: Wish
-    /// The adapter that was asked for, as `hci0` or by its address.
+    /// The adapter that the user has chosen, by its name or address.
     package var wantedAdapter: String?
     package var kernel: Fact<Kernel>
     package var container: Fact<Container>
     package var switches: Fact<[Switch]>
-    /// The kernel's adapters by name, as `hci0`.
+    /// The kernel's settings of adapters, by their names, such as `hci0`.
     package var controllers: Fact<[String: Controller]>
     package var bluez: BlueZFacts
     package var configuration: Fact<MainConfiguration>
     package var emulator: AutoRadio.Emulator
     package var air: Fact<Air>
-    /// The controller of `--radio hci:`: the error of a run, or `nil` if none is known.
+    /// The error that a run would report about the controller of `--radio hci:`, or `nil` if none is known.
     package var controllerError: Fact<RadioError?>
     package var profile: Profile?
-    /// The programs for captures that are installed.
+    /// The installed programs that read captures.
     package var captureTools: [String]
-    /// How many files the process may have open at once; `nil` if there is no limit.
+    /// The number of files that the process may have open at once, or `nil` for no limit.
     package var fileLimit: Int?
     /// Whether the program rfkill is installed.
     package var hasRFKill: Bool
@@ -184,7 +184,7 @@ package struct MachineFacts: Hashable, Sendable {
 
 /// The facts about bluetoothd.
 package struct BlueZFacts: Hashable, Sendable {
-    /// The stage at which the way to an adapter ended.
+    /// The stage at which the connection to an adapter failed.
     package enum Stage: Int, Comparable, Sendable {
         case bus, daemon, policy, adapter
 
@@ -193,7 +193,7 @@ package struct BlueZFacts: Hashable, Sendable {
 
     package struct Failure: Hashable, Sendable {
         package var stage: Stage
-        /// The error of a run.
+        /// The error that a run would report.
         package var error: RadioError
 
         package init(_ stage: Stage, _ error: RadioError) {
@@ -208,7 +208,7 @@ package struct BlueZFacts: Hashable, Sendable {
         /// The oldest supported version.
         package var oldest: String
         package var isSupported: Bool
-        /// `true` if this bluetoothd offers several ATT channels when main.conf does not say how many.
+        /// `true` if this bluetoothd offers several ATT channels unless main.conf sets their number.
         package var offersManyChannels: Bool
         /// `true` if this bluetoothd sends advertising data that some kernels refuse.
         package var overfillsAdvertisingData: Bool
@@ -232,12 +232,12 @@ package struct BlueZFacts: Hashable, Sendable {
         package var isPowered: Bool
         /// Adapter1's `Roles`, or `nil` if bluetoothd does not report it.
         package var roles: [String]?
-        /// Whether bluetoothd uses the advertising interval of a profile.
+        /// Whether bluetoothd uses the profile's advertising interval.
         package var keepsInterval: Bool
-        /// The advertising sets in use, and those that are free.
+        /// The number of advertising sets in use, and of free ones.
         package var activeSets: Int?
         package var freeSets: Int?
-        /// The error of a run if no set is free.
+        /// The error that a run would report if no advertising set is free.
         package var setsError: RadioError?
         /// The services that bluetoothd and other programs publish.
         package var services: [BluetoothUUID]
@@ -258,17 +258,17 @@ package struct BlueZFacts: Hashable, Sendable {
         }
     }
 
-    /// The bus, for people.
+    /// The name of the bus in messages.
     package var bus: String
     package var failure: Failure?
-    /// Whether the bus has no socket here.
+    /// Whether the socket of the bus does not exist here.
     package var isBusMissing: Bool
     /// Whether bluetoothd is installed here.
     package var isInstalled: Bool
     /// Whether the bus starts bluetoothd at the first call.
     package var startsOnDemand: Bool
     package var version: Version?
-    /// The arguments of the bluetoothd that runs.
+    /// The arguments of the running bluetoothd.
     package var arguments: Fact<[String]>
     package var adapter: Adapter?
 

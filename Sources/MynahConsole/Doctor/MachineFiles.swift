@@ -1,22 +1,22 @@
 import Glibc
 import MynahSupport
 
-/// The files of a machine that `mynah doctor` reads; none of them is changed.
+/// Reads the files of a machine for `mynah doctor`, and changes none of them.
 package struct MachineFiles: Sendable {
-    /// The folder that holds the machine's files, which is empty for the machine itself.
+    /// The folder of the machine's files; empty for the machine itself.
     package let root: String
 
     package init(root: String = "") { self.root = root }
 
-    /// The most bytes that are read of a file, except the kernel's list of modules.
+    /// The largest number of bytes that are read of a file, except for the kernel's list of modules.
     private static let limit = 1 << 16
 
     // MARK: Probes
 
-    /// The kernel, its Bluetooth and its adapters.
+    /// The facts about the kernel, its Bluetooth and its adapters.
     ///
-    /// `socketProblem` is why this process gets no Bluetooth socket, asked only if the kernel's Bluetooth is
-    /// loaded: the question would load it.
+    /// `socketProblem` returns the reason that this process cannot open a Bluetooth socket. It is called only
+    /// if the kernel's Bluetooth modules are loaded, because the call would load them.
     package func kernel(socketProblem: () -> String?) -> Fact<MachineFacts.Kernel> {
         let release: String
         switch text("/proc/sys/kernel/osrelease") {
@@ -36,14 +36,14 @@ package struct MachineFiles: Sendable {
         return .found(.init(release: release, bluetooth: bluetooth, adapters: adapters))
     }
 
-    /// `hci0` and the like, but not their connections, `hci0:42`.
+    /// The adapters, such as `hci0`, without their connections, such as `hci0:42`.
     private var adapters: [String] {
         names("/sys/class/bluetooth").filter { name in
             name.hasPrefix("hci") && !name.dropFirst(3).isEmpty && name.dropFirst(3).allSatisfy(\.isNumber)
         }.sorted { ($0.count, $0) < ($1.count, $1) }
     }
 
-    /// The container that this process is in, and its user namespace.
+    /// The facts about the container and the user namespace of this process.
     package func container(user: UInt32, variable: (String) -> String?) -> Fact<MachineFacts.Container> {
         let kind: String? =
             if exists("/.dockerenv") {
@@ -108,13 +108,13 @@ package struct MachineFiles: Sendable {
         }
     }
 
-    /// Whether systemd runs this machine and starts bluetoothd if the bus asks for it.
+    /// Whether systemd runs on this machine and starts bluetoothd when the bus needs it.
     package var startsBluetoothd: Bool {
         exists("/run/systemd/system")
             && ["/etc", "/usr/lib", "/lib"].contains { exists("\($0)/systemd/system/dbus-org.bluez.service") }
     }
 
-    /// Whether this process may take adapters (CAP_NET_ADMIN).
+    /// Whether this process may open adapters exclusively (CAP_NET_ADMIN).
     package var mayTakeAdapters: Bool {
         let line = text("/proc/self/status").value?.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("CapEff:") }
@@ -122,7 +122,7 @@ package struct MachineFiles: Sendable {
         return (UInt64(number, radix: 16) ?? 0) & (1 << 12) != 0
     }
 
-    /// Those of these programs that are in one of the directories of a search path.
+    /// The programs among `names` that are in a directory of a search path.
     package func programs(_ names: [String], path: String) -> [String] {
         let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
         return names.filter { name in directories.contains { isExecutable("\($0)/\(name)") } }
@@ -136,7 +136,7 @@ package struct MachineFiles: Sendable {
 
     private func names(_ directory: String) -> [String] { Directory.names(in: root + directory) ?? [] }
 
-    /// The text of a regular file, as far as the limit.
+    /// The text of a regular file, up to the limit.
     private func text(_ path: String, limit: Int = limit) -> Fact<String> {
         do throws(InputFile.Problem) {
             let file = try InputFile(root + path)
@@ -148,7 +148,7 @@ package struct MachineFiles: Sendable {
     }
 }
 
-/// The users of a user namespace, as `/proc/self/uid_map` lists them.
+/// The user IDs of a user namespace, as in `/proc/self/uid_map`.
 struct UserMap: Hashable {
     private struct Range: Hashable {
         var inside: UInt32
@@ -166,10 +166,10 @@ struct UserMap: Hashable {
         }
     }
 
-    /// Whether the namespace maps every user to the same number, as the machine's own namespace does.
+    /// Whether the namespace maps every user ID to itself, as the machine's own namespace does.
     var isWhole: Bool { ranges == [Range(inside: 0, outside: 0, count: .max)] }
 
-    /// The number of a user outside of the namespace, or `nil` if it has none.
+    /// The user ID outside of the namespace, or `nil` if it has none.
     func outside(of user: UInt32) -> UInt32? {
         for range in ranges where user >= range.inside && user - range.inside < range.count {
             return range.outside.addingReportingOverflow(user - range.inside).partialValue

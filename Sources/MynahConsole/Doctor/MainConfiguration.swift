@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// bluetoothd's `main.conf`: a key file as GLib reads it.
+/// bluetoothd's `main.conf`, a key file in GLib's format.
 package struct MainConfiguration: Hashable, Sendable {
     /// A setting of the file.
     package struct Setting: Hashable, Sendable {
@@ -13,24 +13,24 @@ package struct MainConfiguration: Hashable, Sendable {
         }
     }
 
-    /// A syntax error, for which GLib, and so bluetoothd, ignores the whole file.
+    /// A syntax error, because of which GLib, and so bluetoothd, ignores the whole file.
     package struct Fault: Hashable, Sendable {
-        /// The number of the line, from 1.
+        /// The number of the line, counted from 1.
         package var line: Int
         package var reason: String
     }
 
     package var path: String
-    /// The first line that GLib does not accept, or `nil` if there is none.
+    /// The first line with a syntax error, or `nil` if there is none.
     package private(set) var fault: Fault?
     private var values: [Setting: String] = [:]
-    /// The settings that have a line, which may be a comment or one of a file that is not read.
+    /// The settings that have a line, which may be a comment, or in a file with a syntax error.
     private var lines: Set<Setting> = []
     private var groups: Set<String> = []
 
-    /// Reads a file; an absent one is an empty one.
+    /// Parses a file; a missing file is like an empty one.
     ///
-    /// If two settings have one name, the last one counts.
+    /// If a setting occurs twice, the last value is used.
     package init(path: String, text: String) {
         self.path = path
         var group: String?
@@ -50,12 +50,12 @@ package struct MainConfiguration: Hashable, Sendable {
         if fault != nil { values = [:] }
     }
 
-    /// The reason why GLib does not accept a line.
+    /// The reason that GLib does not accept a line.
     private struct Trouble: Error {
         var reason: String
     }
 
-    /// The name of a group, or `nil` if the line has none.
+    /// The name of the group in a line, or `nil` if the line is no group.
     private static func group(_ line: String) throws(Trouble) -> String? {
         guard line.hasPrefix("["), line.hasSuffix("]"), line.utf8.count(where: { $0 == 0x5D }) == 1 else {
             return nil
@@ -86,7 +86,7 @@ package struct MainConfiguration: Hashable, Sendable {
         values[Setting(group, key)] = Self.trimmed(parts[1])
     }
 
-    /// A name may end with a language in brackets.
+    /// Whether a text is a valid key, which may end with a language in brackets.
     private static func isKey(_ key: String) -> Bool {
         guard let open = key.firstIndex(where: { $0 == "[" || $0 == "]" }) else { return true }
         let language = key[open...]
@@ -99,7 +99,7 @@ package struct MainConfiguration: Hashable, Sendable {
     /// The value of a setting, or `nil` if the file does not set it.
     package subscript(_ group: String, _ key: String) -> String? { values[Setting(group, key)] }
 
-    /// The command that changes a setting and has bluetoothd read the file again.
+    /// The command that changes a setting and restarts bluetoothd.
     package func command(_ group: String, _ key: String, _ value: String) -> String {
         let setting = Setting(group, key)
         let change =
@@ -113,12 +113,12 @@ package struct MainConfiguration: Hashable, Sendable {
         return "\(change) && sudo systemctl restart bluetooth"
     }
 
-    /// The command that turns a line into a comment and has bluetoothd read the file again.
+    /// The command that turns a line into a comment and restarts bluetoothd.
     package func commandCommentingOut(line: Int) -> String {
         "sudo sed -i '\(line)s/^/#/' \(file) && sudo systemctl restart bluetooth"
     }
 
-    /// The path as a word for a shell.
+    /// The path of the file, quoted for a shell.
     private var file: String { ShellWord.quoted(path) }
 
     private static func trimmed(_ text: Substring) -> String {

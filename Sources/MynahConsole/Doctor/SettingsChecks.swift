@@ -4,9 +4,9 @@ import MynahCore
 struct SettingsChecks {
     private let bluez: BlueZFacts
     private let profile: MachineFacts.Profile?
-    /// The settings, or those of an empty file if they are not known.
+    /// The settings; those of an empty file if they are not known.
     private let configuration: MainConfiguration
-    /// Why the settings are not known, or `nil` if they are.
+    /// The reason that the settings are not known, or `nil` if they are.
     private let unknown: String?
 
     init(_ facts: MachineFacts) {
@@ -17,7 +17,7 @@ struct SettingsChecks {
         unknown = facts.configuration.reason
     }
 
-    /// The finding if the settings are not known or not in use, else `nil`.
+    /// The finding if the settings are not known or not used, or `nil`.
     private func unusable(_ id: String) -> Finding? {
         guard bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
         return unknown.map { Finding.unknown(id, $0) }
@@ -34,7 +34,7 @@ struct SettingsChecks {
             remedy: configuration.commandCommentingOut(line: fault.line))
     }
 
-    /// Plugins that bluetoothd was started without (`-P`).
+    /// The plugins that bluetoothd was started without (`-P`).
     private var missingPlugins: Set<String> {
         guard let arguments = bluez.arguments.value else { return [] }
         var names: Set<String> = []
@@ -127,7 +127,7 @@ struct SettingsChecks {
             remedy: configuration.command("General", "Privacy", "off"))
     }
 
-    /// The plugins of bluetoothd that publish services, by UUID.
+    /// The plugins of bluetoothd that publish services, by the service's UUID.
     private static let plugins: [BluetoothUUID: String] = [
         "1844": "vcp", "1845": "vcp", "1846": "csip", "1848": "mcp", "1849": "mcp", "184B": "ccp",
         "184C": "ccp",
@@ -135,7 +135,7 @@ struct SettingsChecks {
         "FDF0": "asha",
     ]
 
-    /// Whether bluetoothd, or another program, publishes a service of the profile already.
+    /// Whether bluetoothd or another program already publishes a service of the profile.
     var services: Finding {
         let id = "services"
         guard let adapter = bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }

@@ -1,12 +1,14 @@
 import MynahSupport
 
-/// A probe that may block, as a file on a server that is gone does.
+/// Runs a probe that may block, for example on a file of a server that does not answer.
 package enum TimedProbe {
     /// The longest time that a probe may take.
     package static let limit = Duration.seconds(5)
 
-    /// The result of blocking work on a thread of its own, or `nil` if it takes longer than the limit; the
-    /// thread is abandoned then.
+    /// Runs blocking work on a separate thread, and returns its result, or `nil` if it takes longer than the
+    /// limit.
+    ///
+    /// The thread is then abandoned.
     package static func value<Value: Sendable>(
         limit: Duration = limit, _ work: @escaping @Sendable () -> Value
     ) async -> Value? {
@@ -21,7 +23,7 @@ package enum TimedProbe {
         } ?? nil
     }
 
-    /// The fact that blocking work finds out, or that it takes too long.
+    /// Runs blocking work, and returns the fact, or that it takes too long.
     package static func fact<Value>(
         limit: Duration = limit, _ work: @escaping @Sendable () -> Fact<Value>
     ) async -> Fact<Value> {

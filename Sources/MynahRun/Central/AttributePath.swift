@@ -3,9 +3,9 @@ package import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// An attribute of the connected device, as it was typed.
+/// The name of an attribute of the connected device, as the user typed it.
 package struct AttributePath: Hashable, Sendable {
-    /// The attribute that it names.
+    /// The attribute with the name.
     package enum Target: Sendable {
         case characteristic(DiscoveredCharacteristic)
         case descriptor(RemoteDescriptor, of: DiscoveredCharacteristic)
@@ -24,7 +24,7 @@ package struct AttributePath: Hashable, Sendable {
         }
     }
 
-    /// The attribute that it names, among those that were discovered.
+    /// The attribute with the name, among those that were discovered.
     package func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
         let position: AttributeTree.Position
         do throws(AttributeName.Problem) {
@@ -39,10 +39,10 @@ package struct AttributePath: Hashable, Sendable {
         return .descriptor(descriptors[index], of: characteristic)
     }
 
-    /// The names of characteristics that begin with the typed text; each names one attribute.
+    /// The names of characteristics that begin with the typed text; each names exactly one attribute.
     ///
-    /// A characteristic must have one of `properties`, unless they are empty. UUIDs are offered only after
-    /// something was typed.
+    /// A characteristic must have one of `properties`, unless they are empty. UUIDs are offered only if the
+    /// typed text is not empty.
     static func completions(
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {

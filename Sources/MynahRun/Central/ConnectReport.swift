@@ -2,13 +2,13 @@ package import Mynah
 package import MynahCore
 package import MynahEmulator
 
-/// Something that a phone reports of its device: the result of a command, or what the device did by itself.
+/// A report of a phone about its device: the result of a command, or an event of the device.
 package enum ConnectReport: Sendable {
     /// The step of a pairing that shows a passkey.
     package enum PasskeyStep: String, Sendable {
-        /// The device's user types it.
+        /// The device's user enters the passkey.
         case display
-        /// The user compares it with the device's.
+        /// The user compares the number with the one on the device.
         case compare
     }
 
@@ -21,20 +21,20 @@ package enum ConnectReport: Sendable {
     case read(AttributePath.Target, [UInt8])
     /// The device sent a value.
     case sent(Delivery, AttributePath.Target, [UInt8])
-    /// The device sent a value from a handle whose characteristic is not known.
+    /// The device sent a value from an unknown handle.
     case sentFrom(Delivery, AttributeHandle, [UInt8])
     case written(AttributePath.Target, [UInt8], withResponse: Bool)
-    /// Whether notifications or indications of a characteristic are on now.
+    /// The notifications or indications of a characteristic are now on or off.
     case subscription(Bool, AttributePath.Target)
     case paired
-    /// The bond is deleted.
+    /// The bond was deleted.
     case forgotten
     case passkey(PasskeyStep, UInt32)
-    /// A request that failed, or that the device refused; a passkey may help.
+    /// A request failed, or the device refused it; a passkey may help.
     case failed(RequestError, needsPasskey: Bool = false)
-    /// Something else that went wrong.
+    /// Another problem.
     case problem(String)
-    /// The user asks for the commands.
+    /// The user asks for help.
     case help
 }
 
@@ -42,7 +42,7 @@ package enum ConnectReport: Sendable {
 package protocol ConnectObserver: Sendable {
     func observe(_ report: ConnectReport, at time: WallTime)
 
-    /// Shows a warning, which stops nothing and is not part of a script's input.
+    /// Shows a warning, which does not stop the session and is not part of a script's input.
     func warn(_ warning: RadioWarning)
 
     /// Shows a message.

@@ -29,7 +29,7 @@ package enum ConnectRequest: Hashable, Sendable {
         }
     }
 
-    /// Each command, its arguments, and its effect.
+    /// All commands, with their arguments and effects.
     package static let usages: [(word: String, arguments: String, does: String)] = [
         ("services", "", "discovers the services again and prints them"),
         ("read", "UUID", "reads a value"),
@@ -48,12 +48,12 @@ package enum ConnectRequest: Hashable, Sendable {
         ("quit", "", "disconnects and ends the program"),
     ]
 
-    /// The words that an attribute's name follows.
+    /// The commands that need the name of an attribute.
     private static let wordsWithAttribute: Set<String> = [
         "read", "write", "command", "subscribe", "unsubscribe",
     ]
 
-    /// Reads a line; `nil` if it is empty or a comment.
+    /// Parses a line; `nil` if it is empty or a comment.
     package static func parse(_ line: String) throws(Problem) -> ConnectRequest? {
         var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0.isNewline })[...]
         guard let word = words.popFirst(), !word.hasPrefix("#") else { return nil }
@@ -103,7 +103,7 @@ package enum ConnectRequest: Hashable, Sendable {
         return try AttributePath(parsing: String(text))
     }
 
-    /// Hexadecimal in any number of words, or the text after `text:`.
+    /// Parses a value: hexadecimal digits in any number of words, or the text after `text:`.
     private static func value(
         _ words: inout ArraySlice<Substring>, _ word: String
     ) throws(Problem) -> [UInt8] {
@@ -141,7 +141,7 @@ package enum ConnectRequest: Hashable, Sendable {
 
     // MARK: - Completion
 
-    /// The words that the last word of a line may become, for the Tab key.
+    /// The possible completions of the last word of a line, for the Tab key.
     package static func completions(of before: String, in services: [DiscoveredService]) -> [String] {
         let words = before.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let last = words.last else { return [] }
@@ -150,7 +150,7 @@ package enum ConnectRequest: Hashable, Sendable {
         return AttributePath.completions(of: last, in: services, having: properties(of: words[0]))
     }
 
-    /// A characteristic needs one of these for the command.
+    /// The properties of which a characteristic needs one for the command.
     private static func properties(of word: String) -> CharacteristicProperties {
         switch word {
         case "read": .read

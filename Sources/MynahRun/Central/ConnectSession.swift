@@ -3,49 +3,50 @@ package import MynahCore
 import MynahHost
 package import MynahSupport
 
-/// The device that a phone connects to, and the way it does.
+/// The device that a phone connects to, and the options of the session.
 package struct ConnectPlan: Sendable {
     /// The device's address or name, or a prefix of either.
     package var device: String
-    /// Time limit for finding the device, for connecting, and for each answer until its services are known;
-    /// `nil` for no limit to connecting, and for 30 s for an answer.
+    /// The time limit for finding the device, for connecting, and for each answer until its services are
+    /// known; with `nil`, connecting has no limit, and an answer a limit of 30 s.
     package var timeout: Duration?
-    /// The types of the primary services to discover; empty for everything.
+    /// The types of the primary services to discover; empty for all services.
     package var services: [BluetoothUUID] = []
-    /// Whether they are reported once they are discovered.
+    /// Whether the services are reported after their discovery.
     package var reportsServices = true
-    /// The passkey that the device displays during pairing; `nil` if the user is asked for it.
+    /// The passkey that the device displays during pairing, or `nil` to ask the user.
     package var passkey: UInt32?
 
-    /// A device, with everything that it has.
+    /// Makes a plan for a device, with all its services.
     package init(device: String, timeout: Duration?) {
         self.device = device
         self.timeout = timeout
     }
 }
 
-/// The commands of a user, one after the other.
+/// The commands of a user, which are carried out one after the other.
 package protocol ConnectLines: Sendable {
-    /// Whether a command that fails leaves the device connected, for others.
+    /// Whether the session continues after a command that failed.
     var continuesAfterFailure: Bool { get }
 
-    /// The device of this name is connected; `services` returns those that are discovered.
+    /// Called when the device with this name is connected; `services` returns the discovered services.
     func begin(_ device: String, services: @escaping @Sendable () -> [DiscoveredService])
 
-    /// The next line; `nil` at the end.
+    /// The next line, or `nil` at the end.
     func next() async throws(ConnectRequest.Problem) -> String?
 
-    /// No more lines are wanted.
+    /// Called when no more lines are needed.
     func end()
 }
 
-/// A phone that connects to a device and carries out commands, from the search until it is interrupted.
+/// A session in which a phone connects to a device and carries out commands, from the search until it is
+/// interrupted.
 package struct ConnectSession: Sendable {
-    /// The end of the session.
+    /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended it, or `nil`.
+        /// The error that ended the session, or `nil`.
         package var failure: RadioError?
-        /// Whether a command failed and ended it.
+        /// Whether the session ended because a command failed.
         package var isFailed: Bool
     }
 
@@ -57,7 +58,7 @@ package struct ConnectSession: Sendable {
     let clock: RunClock
     let interruption: Interruption
 
-    /// A session as it is planned; `questions` asks the user those of a pairing.
+    /// Makes a session for a plan; `questions` asks the user the questions of a pairing.
     package init(
         _ plan: ConnectPlan, radios: RadioMaker, lines: any ConnectLines, questions: (any QuestionAsker)?,
         observer: any ConnectObserver, clock: RunClock = .real, until interruption: Interruption
@@ -71,7 +72,7 @@ package struct ConnectSession: Sendable {
         self.interruption = interruption
     }
 
-    /// Looks for the device, connects and carries out the lines.
+    /// Finds the device, connects to it and carries out the lines.
     package func play() async -> End {
         let sink = ConnectSink(questions: questions, passkey: plan.passkey, clock: clock)
         sink.tells(observer)
@@ -119,7 +120,7 @@ package struct ConnectSession: Sendable {
             entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
     }
 
-    /// Connects and carries out the lines; `false` if a failure ended it.
+    /// Connects to the device and carries out the lines; returns `false` if a failure ended that.
     private func talk(with device: ConnectedDevice) async -> Bool {
         do throws(RequestError) {
             try await device.open()
@@ -148,7 +149,7 @@ package struct ConnectSession: Sendable {
 }
 
 extension DeviceIdentity {
-    /// The identity of a phone, whose user sees numbers and types them if it asks.
+    /// The identity of a phone; with `asks`, its user can see and enter passkeys.
     static func phone(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
         DeviceIdentity(
             name: "Mynah",

@@ -17,20 +17,21 @@ final class ConnectSink: CentralManagerSink {
     }
 
     private let state = Lock(State())
-    /// Locked while reports are given, so that each observer gets them in their order.
+    /// Locked while reports are passed on, so that each observer gets them in order.
     private let order = Lock(ReportOrder())
     private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
     private let clock: RunClock
 
-    /// `questions` asks those of a pairing, but for the number that the device shows if `passkey` is given.
+    /// Makes a sink; `questions` asks the user the questions of a pairing, except for the passkey if it is
+    /// given.
     init(questions: (any QuestionAsker)?, passkey: UInt32?, clock: RunClock) {
         self.questions = questions
         self.passkey = passkey
         self.clock = clock
     }
 
-    /// Reports events there; `nil` ends that.
+    /// Sets the observer of reports, or removes it with `nil`.
     func tells(_ observer: (any ConnectObserver)?) {
         state.withLock { $0.observer = observer }
         if observer == nil { tellOfRoom() }
@@ -40,18 +41,18 @@ final class ConnectSink: CentralManagerSink {
         give { $0.reports(report, at: .now(clock)) }
     }
 
-    /// Reports what a command has done, when its last answer came.
+    /// Reports the result of a command after its last answer has come.
     func tellResult(_ report: ConnectReport) { give { $0.commandReports(report, at: .now(clock)) } }
 
-    /// A request was sent, or its answer has come.
+    /// Notes that a request was sent, or that its answer has come.
     func asked(isAnswered: Bool) {
         give { isAnswered ? $0.answered(at: .now(clock)) : $0.release() }
     }
 
-    /// A command begins that asks something of the device.
+    /// Notes the beginning of a command that sends requests to the device.
     func commandBegan() { give { $0.begin() } }
 
-    /// A command has ended.
+    /// Notes the end of a command.
     func commandEnded() { give { $0.end() } }
 
     private func give(_ body: (inout ReportOrder) -> [ReportOrder.Report]) {
@@ -64,7 +65,7 @@ final class ConnectSink: CentralManagerSink {
     /// The number of times that the radio had room again for writes without response.
     var rooms: Int { state.withLock { $0.rooms } }
 
-    /// Returns when `rooms` is another number, or when there is no link to wait for.
+    /// Returns when `rooms` has changed, or when the link has ended.
     func waitForRoom(after rooms: Int) async {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
@@ -89,12 +90,12 @@ final class ConnectSink: CentralManagerSink {
         state.withLock { $0.onDiscovery = handler }
     }
 
-    /// Hands each event to `handler` too.
+    /// Sets a function that also gets each event.
     func onEvent(_ handler: (@Sendable (CentralManagerEvent) -> Void)?) {
         state.withLock { $0.onEvent = handler }
     }
 
-    /// The services that the prompt completes.
+    /// The discovered services, for completions at the prompt.
     var services: [DiscoveredService] {
         get { state.withLock { $0.services } }
         set { state.withLock { $0.services = newValue } }

@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahHost
 import MynahSupport
 
-/// A device that a phone is connected to, and the commands that are carried out on it.
+/// A device that a phone is connected to, and the commands for it.
 struct ConnectedDevice: Sendable {
     /// The result of a command.
     enum Outcome {
@@ -19,10 +19,10 @@ struct ConnectedDevice: Sendable {
     let sink: ConnectSink
     private let plan: ConnectPlan
     private let clock: RunClock
-    /// Whether a passkey that a pairing wants can be given, by the user or the plan.
+    /// Whether the user or the plan can give a passkey that a pairing asks for.
     private let entersPasskey: Bool
     private let interruption: Interruption
-    /// Whether a write without response was sent, and no request since.
+    /// Whether a write without response was sent after the last request.
     private let hasSent = Lock(false)
 
     init(
@@ -40,12 +40,12 @@ struct ConnectedDevice: Sendable {
         self.interruption = interruption
     }
 
-    /// Whether the user has ended the session, which makes requests fail.
+    /// Whether the user has ended the session, so that requests fail.
     var isEnding: Bool { interruption.isInterrupted }
 
     func tell(_ report: ConnectReport) { sink.tellResult(report) }
 
-    /// Connects, discovers the services of the plan and reports them.
+    /// Connects to the device, discovers the services in the plan and reports them.
     func open() async throws(RequestError) {
         sink.commandBegan()
         defer { sink.commandEnded() }
@@ -130,8 +130,8 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// Waits until write commands have arrived, which ending the link would drop: the device answers this
-    /// request after them.
+    /// Waits until write commands have arrived, because ending the link would drop them: the device answers
+    /// this request after them.
     func settle() async {
         let isWanted = hasSent.withLock { hasSent in
             defer { hasSent = false }

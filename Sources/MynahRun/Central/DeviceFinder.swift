@@ -2,30 +2,30 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Listens for the device that a command names: `connect` and `record` share it.
+/// Scans for the device that a command names, for `connect` and `record`.
 struct DeviceFinder: Sendable {
-    /// The time limit of the search, unless the user sets one.
+    /// The default time limit of the search.
     static let patience = Duration.seconds(10)
-    /// How long the search waits for another device of the same name.
+    /// The time for which the search waits for another device with the same name.
     private static let settling = Duration.seconds(1)
-    /// How long the device is listened to once it is found, if `reports` are wanted.
+    /// The time for which the device's advertising is collected after it was found, if `reports` is not 0.
     private static let listening = Duration.seconds(5)
-    /// How much longer to listen if too few advertising events were heard to know the advertising interval.
+    /// The additional time if too few advertising events were received to calculate the advertising interval.
     private static let listeningLonger = Duration.seconds(3)
-    /// How many advertising events the advertising interval is calculated from.
+    /// The number of advertising events from which the advertising interval is calculated.
     private static let neededAdverts = 3
 
     let device: String
     let timeout: Duration
     let clock: RunClock
-    /// How many more advertising reports of the device to hear once it is found.
+    /// The number of further advertising reports to collect after the device was found.
     var reports = 0
-    /// The reason why a device that plays may not be heard, if none is; `nil` if nothing is known.
+    /// The reason that no device was received although one is being played, or `nil` if none is known.
     var hint: @Sendable () -> String? = { nil }
 
-    /// Listens until the device is heard; returns `nil` if it is interrupted.
+    /// Scans until the device is found; returns `nil` if the scan is interrupted.
     ///
-    /// `listen` sets the receiver of discoveries, or `nil`.
+    /// `listen` sets the receiver of discoveries, or removes it with `nil`.
     func find(
         _ manager: CentralManager, _ listen: ((@Sendable (Discovery) -> Void)?) -> Void
     ) async throws(RadioError) -> Peripheral? {
@@ -82,7 +82,7 @@ struct DeviceFinder: Sendable {
 }
 
 extension RunClock {
-    /// Does something after a time, unless it is cancelled before.
+    /// Calls `work` after a time, unless the task is cancelled before.
     func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task(executorPreference: taskExecutor) {
             guard (try? await sleep(for: duration)) != nil else { return }

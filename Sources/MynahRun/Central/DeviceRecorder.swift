@@ -2,21 +2,21 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Asks a device for everything that a profile has; what it answers is seen on the transport.
+/// Requests from a device everything that a profile needs; the answers are captured on the transport.
 package struct DeviceRecorder: Sendable {
-    /// The requests that were not made because the link ended, or that need more security.
+    /// The requests that were not answered because the link ended, or because they need more security.
     package struct Missing: Hashable, Sendable {
         package var reads = 0
         package var subscriptions = 0
-        /// Whether the device refused them, and a pairing did not help.
+        /// Whether the device refused requests, and pairing did not help.
         package var needSecurity = false
-        /// Whether that pairing failed.
+        /// Whether the pairing failed.
         package var isPairingFailed = false
     }
 
-    /// How far it came.
+    /// The progress with the device.
     package enum Progress: Hashable, Sendable {
-        /// The device was not connected yet, or its attributes were not all discovered.
+        /// The device is not connected yet, or its attributes are not all discovered.
         case began
         case asking(Missing)
         case listening
@@ -24,7 +24,7 @@ package struct DeviceRecorder: Sendable {
 
     let manager: CentralManager
     let peripheral: Peripheral
-    /// Shows the current step to the user.
+    /// Reports the current step to the user.
     let say: @Sendable (String) -> Void
     private let state = Lock(Progress.began)
 
@@ -34,7 +34,7 @@ package struct DeviceRecorder: Sendable {
         self.say = say
     }
 
-    /// How far it has come.
+    /// The progress so far.
     var progress: Progress { state.withLock { $0 } }
 
     fileprivate enum Request {
@@ -43,11 +43,12 @@ package struct DeviceRecorder: Sendable {
         case subscribe(DiscoveredCharacteristic)
     }
 
-    /// Connects, reads every value and subscribes to every characteristic; returns when all are asked for.
+    /// Connects, reads every value and subscribes to every characteristic; returns when all requests were
+    /// made.
     ///
-    /// The reader pairs only after everything was asked for once, because an encrypted link does not show
-    /// what needs it. A link is encrypted earlier if the device asks for that when it is connected, or has a
-    /// bond; a comment in the profile says so.
+    /// The reader pairs only after all requests were made once, because an encrypted link does not show which
+    /// attributes need encryption. If the device asks for encryption when it is connected, or has a bond, the
+    /// link is encrypted earlier, and a comment in the profile says so.
     func ask() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: DeviceFinder.patience)
@@ -82,9 +83,9 @@ package struct DeviceRecorder: Sendable {
             + senders.map { .subscribe($0) }
     }
 
-    /// Makes requests, and returns those that another or a better pairing may help.
+    /// Makes requests, and returns those for which pairing, or a more secure pairing, may help.
     ///
-    /// Another refusal is part of what the device does, and the end of the link is an error.
+    /// Any other refusal belongs to the device's behavior, and the end of the link is an error.
     private func perform(_ requests: [Request]) async throws(RequestError) -> [Request] {
         var refused: [Request] = []
         for (place, request) in requests.enumerated() {
@@ -108,7 +109,7 @@ package struct DeviceRecorder: Sendable {
         }
     }
 
-    /// Pairs; `false` if that failed, and the values that need it are not read.
+    /// Pairs; returns `false` if that failed, so that the values that need it are not read.
     private func pair() async -> Bool {
         say("pairing")
         do throws(RequestError) {

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Finds a device by its address, its name, or a prefix of either.
 package struct DeviceSearch {
-    /// How well a device fits.
+    /// How well a device matches the text.
     private enum Fit: Int, Comparable {
         case prefix
         case name
@@ -12,15 +12,15 @@ package struct DeviceSearch {
         static func < (left: Fit, right: Fit) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The devices that were found.
+    /// The result of a search.
     package enum Outcome: Hashable, Sendable {
         /// Nothing yet.
         case nothing
-        /// One, unless another is heard that fits as well.
+        /// One device, unless another is received that matches as well.
         case likely(DeviceAddress)
-        /// One that no other device can be.
+        /// One device; no other can match better.
         case certain(DeviceAddress)
-        /// Several that fit as well.
+        /// Several devices that match equally well.
         case several([String])
     }
 
@@ -30,13 +30,13 @@ package struct DeviceSearch {
     private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
-    /// The devices that fit and were heard to take no connections.
+    /// The matching devices that are not connectable, with their names.
     private var closed: [DeviceAddress: String] = [:]
 
-    /// Whether nothing was heard that it could name.
+    /// Whether no device was received that the text could mean.
     var hasHeardNothing: Bool { heard.isEmpty && closed.isEmpty }
 
-    /// The most devices that are remembered.
+    /// The largest number of remembered devices.
     private static let limit = 4096
 
     package init(_ text: String) {
@@ -58,7 +58,8 @@ package struct DeviceSearch {
         found[address] = (fit, name)
     }
 
-    /// A bonded device fits by its identity address and by the private address that it uses now.
+    /// How well a device matches; a bonded device matches by its identity address and by its current private
+    /// address.
     private func fit(_ sighting: Sighting, _ name: String) -> Fit? {
         let addresses = [sighting.address, sighting.report.resolvedAddress]
             .compactMap { $0?.description.lowercased() }
@@ -78,19 +79,19 @@ package struct DeviceSearch {
 
     // MARK: - Steps
 
-    /// Something that the search waits for.
+    /// An event for the search.
     package enum Step: Sendable {
         case heard(Sighting)
-        /// The time is over in which another device of the name would be heard.
+        /// The wait for another device with the same name is over.
         case settled
-        /// The time limit of the search is over.
+        /// The time limit of the search elapsed.
         case overdue
     }
 
     /// The action after a step.
     package enum Action: Sendable {
         case wait
-        /// Report `settled` after a second or so.
+        /// Report `settled` after about a second.
         case settle
         case found(DeviceAddress)
         case failed(RadioError)
@@ -134,7 +135,7 @@ package struct DeviceSearch {
         }
     }
 
-    /// Addresses with their names, for people.
+    /// The addresses with their names, for a message.
     package static func list(_ devices: [DeviceAddress: String]) -> [String] {
         devices.map { address, name in
             name.isEmpty ? "\(address)" : "\(address) (\(PrintableText.of(name)))"

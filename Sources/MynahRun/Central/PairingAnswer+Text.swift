@@ -2,7 +2,7 @@ package import MynahCore
 
 // Answers to the questions of a pairing, as they are typed.
 extension PairingAnswer {
-    /// The answer to "are the numbers the same?"; `nil` if the line is neither a yes nor a no.
+    /// Parses the answer to "are the numbers the same?"; `nil` if the line means neither yes nor no.
     package init?(comparing line: String) {
         switch Self.word(line) {
         case "y", "yes": self = .agreed
@@ -11,7 +11,7 @@ extension PairingAnswer {
         }
     }
 
-    /// The number that the other device shows, or a no; `nil` if the line is neither.
+    /// Parses the passkey that the other device shows, or a no; `nil` if the line is neither.
     package init?(entering line: String) {
         if PairingAnswer(comparing: line) == .declined {
             self = .declined

@@ -2,11 +2,11 @@
 package protocol QuestionAsker: Sendable {
     /// Asks for a line.
     ///
-    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is
-    /// asked again with the hint.
+    /// `read` returns the action for an answer, or `nil` if the line is not a valid answer; then the question
+    /// is asked again with the hint.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?)
 
-    /// Withdraws the question: nothing waits for its answer any more.
+    /// Withdraws the question, because no answer is needed any more.
     func withdrawQuestion()
 }

@@ -5,16 +5,17 @@ import MynahHost
 import MynahLifecycle
 package import MynahSupport
 
-/// The device that a phone records, and for how long.
+/// The device that a phone records, and the options of the session.
 package struct RecordPlan: Sendable {
     /// The device's address or name, or a prefix of either.
     package var device: String
-    /// How long to record the values that it sends; `nil` until it is interrupted.
+    /// The time for which to record the values that the device sends, or `nil` to record until the session is
+    /// interrupted.
     package var timeout: Duration?
-    /// The passkey that the device displays during pairing; `nil` if the user is asked for it.
+    /// The passkey that the device displays during pairing, or `nil` to ask the user.
     package var passkey: UInt32?
 
-    /// A device to record.
+    /// Makes a plan for a device.
     package init(device: String, timeout: Duration?, passkey: UInt32?) {
         self.device = device
         self.timeout = timeout
@@ -22,19 +23,20 @@ package struct RecordPlan: Sendable {
     }
 }
 
-/// A phone that asks a device for everything that a profile has, from the search until it is interrupted.
+/// A session in which a phone requests from a device everything that a profile needs, from the search until
+/// it is interrupted.
 ///
-/// The answers are seen on the transport.
+/// The answers are captured on the transport.
 package struct RecordSession: Sendable {
-    /// The end of the session.
+    /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended it, or `nil`.
+        /// The error that ended the session, or `nil`.
         package var failure: RadioError?
-        /// The device, and how far the session came with it; `nil` if it was not found.
+        /// The device and the progress with it, or `nil` if the device was not found.
         package var device: (address: DeviceAddress, progress: DeviceRecorder.Progress)?
     }
 
-    /// How many adverts and scan responses to hear, so that the interval is known.
+    /// The number of advertising reports to collect, so that the advertising interval can be calculated.
     private static let reports = 40
 
     let plan: RecordPlan
@@ -44,7 +46,7 @@ package struct RecordSession: Sendable {
     let clock: RunClock
     let interruption: Interruption
 
-    /// A session as it is planned; `questions` asks the user those of a pairing.
+    /// Makes a session for a plan; `questions` asks the user the questions of a pairing.
     package init(
         _ plan: RecordPlan, radios: RadioMaker, questions: (any QuestionAsker)?,
         observer: any ConnectObserver, clock: RunClock = .real, until interruption: Interruption
@@ -57,7 +59,7 @@ package struct RecordSession: Sendable {
         self.interruption = interruption
     }
 
-    /// Looks for the device, asks it for everything and listens.
+    /// Finds the device, makes all requests to it, and records the values that it sends.
     package func play() async -> End {
         let sink = ConnectSink(questions: questions, passkey: plan.passkey, clock: clock)
         let found = Lock<DeviceRecorder?>(nil)
@@ -94,7 +96,7 @@ package struct RecordSession: Sendable {
             device: found.withLock { $0 }.map { ($0.peripheral.address, $0.progress) })
     }
 
-    /// Asks for everything, and listens until the time is over or the link ends.
+    /// Makes all requests, and records until the time is over or the link ends.
     private func record(_ reader: DeviceRecorder, _ sink: ConnectSink) async throws(RadioError) {
         let (ends, continuation) = AsyncStream<Never>.makeStream()
         sink.onEvent { [observer, clock] event in
@@ -134,7 +136,7 @@ package struct RecordSession: Sendable {
 }
 
 extension RequestError {
-    /// The error of a radio, for what ends a session.
+    /// The error as a radio's error, for the end of a session.
     fileprivate var asRadioError: RadioError {
         switch self {
         case .failed(let error): error

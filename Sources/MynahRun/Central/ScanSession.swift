@@ -3,24 +3,24 @@ package import MynahCore
 import MynahHost
 package import MynahSupport
 
-/// The devices that a phone listens for, and for how long.
+/// The devices to scan for, and the options of the scan.
 package struct ScanPlan: Sendable {
-    /// The services of which a reported device advertises one; empty for all devices.
+    /// The services of which a reported device must advertise one; empty for all devices.
     package var services: [BluetoothUUID] = []
     /// Whether scan responses are requested.
     package var isActive = true
-    /// How long it listens; `nil` until it is interrupted.
+    /// The duration of the scan, or `nil` to scan until it is interrupted.
     package var timeout: Duration?
 
-    /// Listens for every device.
+    /// Makes a plan for a scan for all devices.
     package init() {}
 }
 
-/// A phone that listens to what is on the air, until it is interrupted.
+/// A session in which a phone scans until it is interrupted.
 package struct ScanSession: Sendable {
-    /// The end of the session.
+    /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended it, or `nil`.
+        /// The error that ended the session, or `nil`.
         package var failure: RadioError?
         /// `true` if the session has scanned.
         package var hasListened: Bool
@@ -32,7 +32,7 @@ package struct ScanSession: Sendable {
     let clock: RunClock
     let interruption: Interruption
 
-    /// A session as it is planned; throws if there is no radio for it.
+    /// Makes a session for a plan; throws if no radio is available.
     package init(
         _ plan: ScanPlan, radios: RadioMaker, clock: RunClock = .real, until interruption: Interruption
     ) throws(RadioError) {
@@ -43,7 +43,7 @@ package struct ScanSession: Sendable {
         radio = try radios.host()
     }
 
-    /// Listens; `sink` takes what is heard.
+    /// Scans, and passes the discoveries to `sink`.
     package func play(_ sink: any CentralManagerSink) async -> End {
         let manager = CentralManager(radio: radio, sink: sink)
         let hasListened = Lock(false)

@@ -1,17 +1,17 @@
 package import Mynah
 package import MynahCore
 
-/// A device that was heard once, with its advertising so far.
+/// A received advertising report of a device, with the device's advertising so far.
 package struct Sighting: Sendable {
-    /// The PDU that was heard.
+    /// The received report.
     package var report: ScanReport
-    /// The advertising data and scan response together, each as it was received last.
+    /// The last advertising data and the last scan response together.
     package var advertisement: AdvertisementData
-    /// The advertising data as it was received last.
+    /// The last advertising data.
     package var data: [UInt8]
-    /// The scan response as it was received last.
+    /// The last scan response.
     package var scanResponse: [UInt8]
-    /// Whether a central may connect.
+    /// Whether centrals can connect to the device.
     package var isConnectable: Bool
 
     package init(
@@ -31,6 +31,6 @@ package struct Sighting: Sendable {
             scanResponse: discovery.scanResponse, isConnectable: discovery.isConnectable)
     }
 
-    /// The address that it advertises with.
+    /// The address of the advertiser.
     package var address: DeviceAddress { report.address }
 }

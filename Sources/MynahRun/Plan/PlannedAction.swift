@@ -3,29 +3,29 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// A change that `--at` plans: a time after the start, a device, and an effect.
+/// A change planned by `--at`: a time after the start, a device, and an effect.
 package struct PlannedAction: Hashable, Sendable {
-    /// The problem of a text that is no plan.
+    /// The problem of a text that is not a valid plan.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
     /// The change.
     package enum Effect: Hashable, Sendable {
-        /// The user does something with an app.
+        /// An action of the user on an app.
         case action(UserAction)
-        /// A device is somewhere else.
+        /// A change of a device's distance.
         case range(RangeChange)
     }
 
-    /// The time from the moment at which every device of the run is ready.
+    /// The time from when every device of the run is ready.
     package let delay: Duration
     package let effect: Effect
-    /// The device's name as it was written, or `nil` if there is none.
+    /// The device's name as written, or `nil` if there is none.
     let name: String?
     private let text: String
 
-    /// Reads `10s=background` or `10s=Lock app:background`.
+    /// Parses `10s=background` or `10s=Lock app:background`.
     package init(parsing text: String) throws(Problem) {
         self.text = text
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -50,7 +50,7 @@ package struct PlannedAction: Hashable, Sendable {
         effect = try Self.effect(colon.map { String(parts[1][$0...].dropFirst()) } ?? parts[1], in: text)
     }
 
-    /// Where `alert TEXT` begins, at the start or after a name.
+    /// The beginning of `alert TEXT`, at the start of the text or after a name.
     private static func alert(in text: String) -> String.Index? {
         let word = UserAction.alertPrefix
         if text.hasPrefix(word) { return text.startIndex }
@@ -75,7 +75,7 @@ package struct PlannedAction: Hashable, Sendable {
         throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
     }
 
-    /// A text has the limits that a profile sets for a notification.
+    /// Throws if a text exceeds the limits of a profile's notification.
     private static func check(alert message: String) throws(Problem) {
         let notification: [JSON.Member] = [.init("app", "mynah"), .init("message", .string(message))]
         do throws(ProfileIssues) {
@@ -85,12 +85,12 @@ package struct PlannedAction: Hashable, Sendable {
         }
     }
 
-    /// `true` if the action is about an app, and not about a radio or where a device is.
+    /// `true` if the action is for an app, and not for a radio or for the distance of a device.
     package var isOfApp: Bool {
         if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
 
-    /// The error of a run that has no app.
+    /// The error of a run without apps.
     package var lacksApp: String {
         let others = UserAction.words.filter { UserAction($0)?.isAboutRadio == true } + RangeChange.words
         return "--at \(text) needs a profile with app:, and no profile here has one; accessories have "
@@ -102,26 +102,26 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { action.setsPower } else { false }
     }
 
-    /// Whether its name can be that of a peripheral in an app's profile.
+    /// Whether the action can have the name of a peripheral in an app's profile.
     private var isOfPeripheral: Bool {
         if case .action(let action) = effect { action.isOfPeripheral } else { false }
     }
 
-    /// `true` if the action is about where a device is.
+    /// `true` if the action changes the distance of a device.
     package var isRange: Bool {
         if case .range = effect { true } else { false }
     }
 
-    /// Returns whether the action is for the devices of this radio: without a name Bluetooth is the phone's,
-    /// if there is one.
+    /// Whether the action is for the devices of this radio; without a name, turning Bluetooth off or on is
+    /// for the phone, if there is one.
     package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
         guard case .action(let action) = effect else { return false }
         return isPhone || action.isAboutRadio && (name != nil || !hasPhone)
     }
 
-    /// The devices that it is for; without a name every app, and for a change of range every accessory.
+    /// The target of the action; without a name, all apps, or for a change of distance all accessories.
     ///
-    /// With several phones, an action on one needs a name.
+    /// If there are several phones, an action on a phone needs a name.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
         guard let name else {
             if isOfPhone, names.phones.count > 1 { throw severalPhones(names.phones) }
@@ -160,12 +160,12 @@ package struct PlannedAction: Hashable, Sendable {
         return isOfPhone && device.isApp ? .phone(of: device.label) : .named(device.label)
     }
 
-    /// `true` if the action is for a phone rather than for an app, if there is a phone.
+    /// `true` if the action is for a phone, if there is one, and not for an app.
     private var isOfPhone: Bool {
         if case .action(let action) = effect { action.isForPhone } else { false }
     }
 
-    /// The error for something that could be for any of these phones, each with its first app.
+    /// The error of an action that could be for several phones, which are listed with their first apps.
     private func severalPhones(_ phones: [DeviceNames.Device]) -> Problem {
         let list = NameList.text(
             phones.map { $0.phone.map { "\"\($0)\"" } ?? "the phone of \"\($0.label)\"" }, separator: " and ")

@@ -1,19 +1,19 @@
-/// A change of a device's range or distance, as `--at` plans it.
+/// A change of a device's distance, planned by `--at`.
 package enum RangeChange: Hashable, Sendable {
-    /// The device neither hears other devices nor is heard.
+    /// The device and all others do not receive each other.
     case outOfRange
-    /// The device is back at its previous distance.
+    /// The device is at its previous distance again.
     case inRange
     /// The device is at this distance.
     case distance(metres: Double)
 
-    /// The words for all of them.
+    /// The words for the changes.
     package static let words = ["outOfRange", "inRange", "distance 5 m"]
 
-    /// The largest accepted distance, in metres.
+    /// The largest distance that is accepted, in metres.
     private static let farthest = 1_000_000.0
 
-    /// Reads one of the words; `nil` if the text is none of them.
+    /// Parses a word; `nil` if the text is not one of the words.
     package init?(_ text: String) {
         let words = text.split(separator: " ")
         switch words.first {

@@ -2,10 +2,11 @@ package import MynahEmulator
 package import MynahProfiles
 import MynahSupport
 
-/// Which profiles of a run share a radio: the apps of a phone, and each accessory needs a radio of its own.
+/// The groups of profiles that share a radio: the apps of a phone are a group, and each accessory has a radio
+/// of its own.
 package struct RunGroups {
     package private(set) var groups: [[Profile]] = []
-    /// The names of the devices of each group, as in events.
+    /// The names in events of each group's devices.
     package private(set) var labels: [[String]] = []
     /// The names of all devices, in the order of the command line.
     package let names: DeviceNames
@@ -27,12 +28,12 @@ package struct RunGroups {
         }
     }
 
-    /// The name in events of a phone that has services of its own: its own, if no device has that.
+    /// The name in events of a phone with services of its own: its own name, if no device has that.
     static func label(ofPhone name: String?, with labels: [String]) -> String {
         DeviceLabels.next(name ?? "phone", after: labels)
     }
 
-    /// The names in events of the phones that have services of their own.
+    /// The names in events of the phones with services of their own.
     var phones: [String] {
         zip(groups, labels).compactMap { profiles, labels in
             guard profiles.contains(where: { $0.phone?.services.isEmpty == false }) else { return nil }
@@ -40,12 +41,12 @@ package struct RunGroups {
         }
     }
 
-    /// Whether two profiles are apps of one phone.
+    /// Whether two profiles are apps on the same phone.
     package static func areOnOnePhone(_ one: Profile, _ other: Profile) -> Bool {
         one.app != nil && other.app != nil && one.phone?.name == other.phone?.name
     }
 
-    /// The errors if apps cannot be on one phone.
+    /// The errors of apps that cannot be on the same phone.
     package var issues: [ProfileIssue] {
         groups.flatMap { group in
             group.indices.dropFirst().flatMap { index in
@@ -54,7 +55,7 @@ package struct RunGroups {
         }
     }
 
-    /// The errors if two apps of a phone have the same name, or describe their phone differently.
+    /// The errors of two apps on one phone that have the same name, or describe their phone differently.
     package static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
         guard areOnOnePhone(profile, other), let app = profile.app, let before = other.app else { return [] }
         var issues: [ProfileIssue] = []
@@ -97,12 +98,13 @@ package struct RunGroups {
 }
 
 extension Profile {
-    /// Where it gives a property of its phone, in `app` or in `phone`; `nil` if it leaves it out.
+    /// The position of a property of the phone, in `app` or in `phone`, or `nil` if the profile does not set
+    /// it.
     fileprivate func phoneMark(of field: String) -> SourceMark? { app?.marks[field] ?? phone?.marks[field] }
 }
 
 extension DeviceNames.Device {
-    /// The names of the device that a profile describes; events call it by the label.
+    /// Makes the names of the device in a profile; `label` is its name in events.
     package init(_ profile: Profile, label: String) {
         self.init(
             label: label, file: profile.file, isApp: profile.app != nil,

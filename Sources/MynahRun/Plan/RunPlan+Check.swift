@@ -4,12 +4,12 @@ import MynahSupport
 
 // Mistakes that are known before a radio is looked for.
 extension RunPlan {
-    /// The errors of profiles that cannot be played together, or on this radio.
+    /// The errors of profiles that cannot be played together, or not on this radio.
     package func issues(on radio: RadioChoice) -> [ProfileIssue] {
         groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
     }
 
-    /// The error if the run cannot have the clock, else `nil`.
+    /// The error if the clock cannot be used for this run, or `nil`.
     package func misuse(of clock: ClockChoice, _ radio: RadioChoice, hasEnd: Bool, isControlled: Bool)
         -> String?
     {
@@ -42,9 +42,9 @@ extension RunPlan {
         return nil
     }
 
-    /// The error if the radios or the options do not fit these profiles, else `nil`.
+    /// The error if the radios or the options do not fit these profiles, or `nil`.
     ///
-    /// `actions` are those that will be added.
+    /// `actions` are the planned actions, which are added later.
     package func misuse(
         of radios: RadioPlan, _ actions: [PlannedAction], hasStateDirectory: Bool
     ) -> String? {
@@ -87,7 +87,7 @@ extension RunPlan {
 }
 
 extension RadioPlan {
-    /// The error if an adapter has two radios, else `nil`.
+    /// The error if an adapter is named twice, or `nil`.
     package static func problem(withAdapters adapters: [String]) -> String? {
         Set(adapters.map { $0.uppercased() }).count < adapters.count
             ? "--adapter names an adapter twice, but each radio needs its own adapter" : nil

@@ -6,18 +6,18 @@ import MynahSupport
 
 /// The devices that a run plays, and the conditions of its end.
 package struct RunPlan: Sendable {
-    /// Something that the user asks for and that these profiles do not have.
+    /// A request of the user that these profiles cannot fulfil.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// An action, and the apps that it is for.
+    /// An action and its target.
     package struct Planned: Sendable {
         var action: PlannedAction
         var target: AppTarget
     }
 
-    /// The profiles that it begins with, in the order of the command line.
+    /// The initial profiles, in the order of the command line.
     package let profiles: [Profile]
     let groups: RunGroups
     /// The program's.
@@ -25,28 +25,29 @@ package struct RunPlan: Sendable {
     private(set) var planned: [Planned] = []
     private(set) var matches: [EventMatch] = []
     private(set) var scenario: ScenarioChoice?
-    /// How long it plays from the moment that every device is ready.
+    /// The duration of the run after every device is ready, or `nil` for no limit.
     package var timeout: Duration?
-    /// The state that apps start in; `nil` if the profile's.
+    /// The initial state of apps, or `nil` for that in the profile.
     package var state: RunState?
-    /// The seed for generated values, or `nil` if they are random.
+    /// The seed for generated values, or `nil` for random values.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
-    /// Leaves a note for phones that look for the run on the shared air; `nil` if the run is there.
+    /// Writes a note for processes that search the shared air for the run, or `nil` if the run is on the
+    /// shared air.
     package var leaveNote: (@Sendable () -> AirNote?)?
-    /// The control API; `nil` if none is served.
+    /// The control API, or `nil` if there is none.
     package var control: ControlPlan?
-    /// `true` if the run serves the control API, and is ready without a device.
+    /// `true` for a run that serves the control API, and that is ready even without a device.
     package var isServer = false
 
-    /// A run of these profiles, until it is interrupted; `version` is the program's.
+    /// Makes a plan for these profiles; `version` is the version of the program.
     package init(_ profiles: [Profile], version: String) {
         self.profiles = profiles
         self.version = version
         groups = RunGroups(profiles)
     }
 
-    /// Adds what is to be done and what is waited for; the names of devices are those of the profiles.
+    /// Adds planned actions and expected events; the names of devices are those of the profiles.
     package mutating func add(
         _ actions: [PlannedAction], until matches: [EventMatch], scenario: String?
     ) throws(Problem) {
@@ -77,23 +78,23 @@ package struct RunPlan: Sendable {
     /// `true` if a planned action turns Bluetooth off or on.
     var setsPower: Bool { planned.contains(where: \.action.setsPower) }
 
-    /// Whether an app of it is a central, which BlueZ does not play.
+    /// Whether one of the apps is a central, which BlueZ cannot play.
     var playsCentrals: Bool { profiles.contains { !$0.centrals.isEmpty } }
 
-    /// Whether a phone is in it from the start.
+    /// Whether the run begins with a phone.
     var hasPhone: Bool { profiles.contains { $0.app != nil } }
 
-    /// The names of its devices in events, in the order of the command line.
+    /// The names of the devices in events, in the order of the command line.
     package var names: [String] { groups.names.devices.map(\.label) }
 
-    /// The names of its apps in events, phone by phone, as they start.
+    /// The names of the apps in events, phone by phone, in the order of their start.
     package var apps: [String] {
         zip(groups.groups, groups.labels).flatMap { $0[0].app == nil ? [] : $1 }
     }
 
-    /// Whether events say whose they are.
+    /// Whether events contain the name of their device.
     package var namesDevices: Bool { groups.groups.count > 1 || control != nil }
 
-    /// The report about the scenario before it begins, in JUnit's XML, or `nil` if there is none.
+    /// The report of the scenario before its start, in JUnit's XML, or `nil` if there is no scenario.
     package var firstReport: String? { scenario.map { ScenarioRun($0, clock: .real).report(nil) } }
 }

@@ -1,7 +1,7 @@
 package import MynahEmulator
 package import MynahProfiles
 
-/// The state that apps start in, as `--state` takes it.
+/// The initial state of apps, as an option of `--state`.
 package enum RunState: String, CaseIterable {
     case foreground
     case background
@@ -18,7 +18,7 @@ package enum RunState: String, CaseIterable {
         }
     }
 
-    /// The error if these profiles cannot start in it, else `nil`.
+    /// The error if these profiles cannot start in the state, or `nil`.
     package func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
         guard self == .terminated else { return nil }
         guard hasStateDirectory else {

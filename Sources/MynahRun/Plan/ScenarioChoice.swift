@@ -4,17 +4,17 @@ import MynahSupport
 
 /// The scenario of a run that a user names.
 package struct ScenarioChoice: Hashable, Sendable {
-    /// The reason why a name is refused, as a sentence without its full stop.
+    /// The reason that a name is refused, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// The device that plays it, as events call it.
+    /// The name in events of the device that plays the scenario.
     package let device: String
     /// The scenario's name in the profile of the device.
     package let name: String
 
-    /// Finds a scenario by its name, or if several devices have one of this name by `DEVICE:NAME`.
+    /// Finds a scenario by its name, or by `DEVICE:NAME` if several devices have a scenario with that name.
     ///
     /// `profiles` are in the order of `names`.
     package init(_ text: String, in profiles: [Profile], _ names: DeviceNames) throws(Problem) {

@@ -1,10 +1,10 @@
 import MynahHost
 
-/// The address that a device on our own host is known by.
+/// The kind of address that a device on Mynah's own host uses.
 package enum AddressChoice: String, CaseIterable, Sendable {
-    /// The controller's public address, or where it has none a static random one.
+    /// The controller's public address, or a static random address if it has none.
     case identity
-    /// Resolvable private addresses, which change as an iPhone's do.
+    /// Resolvable private addresses, which change as often as an iPhone's.
     case `private`
 
     var policy: AddressPolicy {

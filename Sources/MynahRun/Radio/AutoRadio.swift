@@ -1,14 +1,14 @@
 package import MynahCore
 
-/// The radio that `--radio auto` selects from those that were found.
+/// The radio that `--radio auto` selects.
 package enum AutoRadio: Hashable, Sendable {
-    /// BlueZ, whose name `ready` reports.
+    /// BlueZ; the event `ready` contains its name.
     case bluez
-    /// An Android emulator's radio, with what the user should know.
+    /// An Android emulator's radio, with a warning for the user.
     case emulator(RadioWarning)
-    /// The virtual radio, with what the user should know.
+    /// The virtual radio, with a warning for the user.
     case virtual(RadioWarning)
-    /// No radio: this has to be fixed.
+    /// No radio: the user has to fix this error.
     case failed(RadioError)
 
     /// The result of the search for an Android emulator.
@@ -19,10 +19,11 @@ package enum AutoRadio: Hashable, Sendable {
         case absent(String)
     }
 
-    /// The radio that plays a device.
+    /// Selects the radio for a device.
     ///
-    /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter,
-    /// or who named one, needs that one fixed, not replaced: `needsBlueZ`.
+    /// `trouble` is the reason that BlueZ has no adapter, or `nil` if it has one. With `needsBlueZ`, the
+    /// kernel has an adapter or the user named one, so the error has to be fixed and no other radio is
+    /// selected.
     package static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {
@@ -46,7 +47,7 @@ package enum AutoRadio: Hashable, Sendable {
         }
     }
 
-    /// The radio of a command that is a phone, which BlueZ does not serve.
+    /// Selects the radio for a command that plays a phone, which BlueZ does not support.
     package static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
         switch emulator {
         case .alive(let name):

@@ -8,12 +8,12 @@ package enum CaptureTarget: Equatable, Sendable {
     case file(String)
 }
 
-/// The capture of a command, opened by `begin` or when its first radio is made.
+/// The capture of a command, opened by `begin` or for its first radio.
 package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
         var hasAir = false
-        /// The error that ended it before its end, or `nil`.
+        /// The error that ended the capture early, or `nil`.
         var failure: RadioError?
     }
 
@@ -24,12 +24,13 @@ package final class Capture: Sendable {
     private let reports: CaptureFile.Reports
     private let state: Lock<State>
 
-    /// The error that ended it before its end, or `nil` if it has everything.
+    /// The error that ended the capture early, or `nil` if it is complete.
     var failure: RadioError? { state.withLock { $0.failure } }
 
-    /// A capture that is not open yet; `version` is the program's.
+    /// Makes a capture that is not open yet; `version` is the version of the program.
     ///
-    /// `namesDevices`: the command may have several radios, and an interface has the names of its devices.
+    /// With `namesDevices`, the command may have several radios, and each interface is named after its
+    /// devices.
     package init(
         _ target: CaptureTarget, namesDevices: Bool = false, version: String, clock: RunClock = .real,
         reports: CaptureFile.Reports
@@ -54,22 +55,22 @@ package final class Capture: Sendable {
             })
     }
 
-    /// Creates the file; throws `captureFailed` if it cannot be opened.
+    /// Creates the file; throws `captureFailed` if that is impossible.
     func createFile() throws(RadioError) { _ = try file() }
 
-    /// The transport of a radio with these devices, recorded.
+    /// Wraps the transport of a radio with these devices, to record it.
     func transport(_ inner: any HCITransport, of devices: [String]) throws(RadioError) -> any HCITransport {
         let (file, name) = try interface(of: devices)
         return file.transport(inner, named: name)
     }
 
-    /// The file, and the name of the interface of a radio with these devices.
+    /// The file, and the name of the interface for a radio with these devices.
     func interface(of devices: [String]) throws(RadioError) -> (file: CaptureFile, interface: String) {
         let names = namesDevices && !devices.isEmpty ? " " + devices.joined(separator: ", ") : ""
         return (try file(), "hci" + names)
     }
 
-    /// Records the air, which all virtual radios of a command share.
+    /// Records the air that all virtual radios of a command share.
     func record(_ air: LiveAir) throws(RadioError) {
         let file = try file()
         let isNew = state.withLock { state in
@@ -79,7 +80,7 @@ package final class Capture: Sendable {
         if isNew { file.record(air, named: "air") }
     }
 
-    /// Begins another section for another air.
+    /// Begins a new section for a new air.
     func beginAnew() {
         let file = state.withLock { state in
             state.hasAir = false
@@ -88,7 +89,7 @@ package final class Capture: Sendable {
         file?.beginSection(application: application)
     }
 
-    /// Writes the rest and closes the file.
+    /// Writes the remaining packets and closes the file.
     func end() {
         state.withLock { $0.file }?.end()
     }

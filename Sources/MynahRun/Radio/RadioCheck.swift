@@ -3,20 +3,21 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// Checks profiles against the radio that is to play them, before anything is registered.
+/// Checks profiles against the radio that will play them, before anything is registered.
 final class RadioCheck: Sendable {
     private let print: @Sendable (String) -> Void
     private let found = Lock<[ProfileIssue]>([])
 
-    /// A check that hands its messages to `print`.
+    /// Makes a check that passes its messages to `print`.
     init(print: @escaping @Sendable (String) -> Void) {
         self.print = print
     }
 
-    /// The parts of the profile that the radio would play differently; none if it can play the profile.
+    /// The parts of the profile that the radio would play differently; empty if there are none.
     var shortcomings: [ProfileIssue] { found.withLock { $0 } }
 
-    /// Prints what the radio plays differently; throws `unsupported` if it cannot play a profile as it is.
+    /// Prints the parts that the radio plays differently; throws `unsupported` if it cannot play a profile as
+    /// written.
     func check(
         _ profiles: [Profile], _ capabilities: RadioCapabilities, _ faults: FaultSupport
     ) throws(RadioError) {

@@ -1,22 +1,23 @@
 package import MynahHCI
 
-/// The radio that a user asks for, as `--radio` takes it.
+/// The user's choice of a radio, as an option of `--radio`.
 package enum RadioChoice: Equatable, Sendable {
-    /// An adapter, else a live Android emulator, else the virtual radio.
+    /// An adapter if there is one, or else a running Android emulator, or else the virtual radio.
     case auto
     /// bluetoothd, over D-Bus.
     case bluez
-    /// Our own host on a virtual controller; all processes of this user are on one air.
+    /// Mynah's own host on a virtual controller; all processes of the user share one air.
     case virtual
-    /// Our own host on a controller of an Android emulator's radio; `nil`: the instance that is found.
+    /// Mynah's own host on a controller of an Android emulator's radio; with `nil`, of the instance that is
+    /// found.
     case netsim(instance: Int?)
-    /// Our own host on the controller that this transport reaches.
+    /// Mynah's own host on the controller at a transport address.
     case hci(HCITransportAddress)
 
-    /// Whether BlueZ's adapters may play it.
+    /// Whether the choice may lead to BlueZ's adapters.
     package var usesAdapters: Bool { self == .auto || self == .bluez }
 
-    /// The misuse of an option of BlueZ with another radio.
+    /// The error of using an option for BlueZ with another radio.
     package static func isForBlueZ(_ option: String) -> String {
         "\(option) is for BlueZ, and --radio selects another radio"
     }

@@ -2,14 +2,14 @@ import MynahBlueZ
 package import MynahCore
 package import MynahHCI
 
-/// The radio that a command uses, once `auto` is decided.
+/// The radio that a command uses, after `auto` was resolved.
 package enum ChosenRadio: Equatable, Sendable {
     case bluez
     case virtual
     case netsim(NetsimPlace)
     case hci(HCITransportAddress)
 
-    /// The name for messages.
+    /// The name of the radio in messages.
     package var name: String {
         switch self {
         case .bluez: "BlueZ"
@@ -20,16 +20,16 @@ package enum ChosenRadio: Equatable, Sendable {
     }
 }
 
-/// Settles which radio a command uses: `run`, `scan` and `connect` share it.
+/// Resolves the choice of a radio for `run`, `scan` and `connect`.
 package struct RadioChooser: Sendable {
     var choice: RadioChoice
     /// BlueZ's adapters that the user named.
     var adapters: [String] = []
-    /// Whether an app of the run is a central, which BlueZ does not play.
+    /// Whether an app of the run is a central, which BlueZ cannot play.
     var playsCentrals = false
     var notice: @Sendable (RadioWarning) -> Void
 
-    /// Settles a choice; `notice` takes what the user should know of it, on any thread.
+    /// Makes a chooser; `notice` gets warnings for the user, on any thread.
     package init(
         choice: RadioChoice, adapters: [String] = [], playsCentrals: Bool = false,
         notice: @escaping @Sendable (RadioWarning) -> Void
@@ -40,9 +40,9 @@ package struct RadioChooser: Sendable {
         self.notice = notice
     }
 
-    /// The radio that plays a device.
+    /// The radio for a device.
     ///
-    /// Nothing may be launched before it is known, so BlueZ is looked for first.
+    /// BlueZ is checked first, because nothing may start before the radio is known.
     package func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         if playsCentrals {
@@ -62,7 +62,7 @@ package struct RadioChooser: Sendable {
         return try choose { AutoRadio.forDevice(bluez: trouble, needsBlueZ: needsBlueZ, emulator: $0) }
     }
 
-    /// The radio of a phone, which BlueZ does not serve.
+    /// The radio for a phone, which BlueZ does not support.
     package func forPhone(_ command: String) throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         return try choose { AutoRadio.forPhone(command, emulator: $0) }

@@ -12,31 +12,31 @@ package final class RadioMaker: Sendable {
         package var choice: ChosenRadio
         /// BlueZ's, in order.
         var adapters: [String] = []
-        /// The most notifications a second on BlueZ, or `nil` if there is no limit.
+        /// The largest number of notifications a second on BlueZ, or `nil` for no limit.
         var notificationRate: Int?
-        /// Whether subscribers are named on BlueZ.
+        /// Whether BlueZ is made to report which central subscribed.
         var namesSubscribers = false
-        /// The directory for the bonds of Mynah's own host, unless a radio has one of its own; `nil` if they
-        /// are in memory only.
+        /// The directory for the bonds of Mynah's own host, unless a radio has one of its own; `nil` to keep
+        /// them in memory only.
         package var stateDirectory: StateDirectory?
         /// The address policy of Mynah's own host.
         ///
-        /// `nil` means private for a phone and identity for an accessory.
+        /// With `nil`, it is private for a phone, and identity for an accessory.
         var address: AddressChoice?
-        /// Records our own host's HCI, and the virtual air.
+        /// Records the HCI packets of Mynah's own host, and the virtual air.
         var capture: Capture?
-        /// Receives the packets of Mynah's own host; `nil` without a receiver.
+        /// Receives the packets of Mynah's own host, or `nil`.
         package var tap: TappedTransport.Tap?
-        /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
+        /// Whether the run will turn Bluetooth off, which is not possible with BlueZ's adapters.
         var setsPower = false
         /// The time of the radios.
         package var time = RunTime.real
-        /// The air of virtual radios; `nil` for the one that this user's processes share.
+        /// The air of virtual radios, or `nil` for the air that all processes of this user share.
         package var air: LiveAir?
-        /// Reports a warning that stops no radio; called on any thread.
+        /// Reports a warning that does not stop a radio; called on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 
-        /// The chosen radio, with nothing else chosen.
+        /// Makes radios of the chosen kind, with default options.
         package init(
             choice: ChosenRadio, capture: Capture? = nil, notice: @escaping @Sendable (RadioWarning) -> Void
         ) {
@@ -47,16 +47,16 @@ package final class RadioMaker: Sendable {
     }
 
     private let options: Options
-    /// Made when it is wanted first.
+    /// The shared air, joined at its first use.
     private let shared: Lock<SharedAir?>
-    /// The controllers on the air, by the number of their devices.
+    /// The stations of controllers on the air, by the number of the radio.
     private let stations = Lock<[Int: Station]>([:])
 
-    /// A controller on the air, and how far it is away unless it is out of range.
+    /// A controller on the air, with its distance, unless it is out of range.
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
-        /// Distances of single devices, where the user set one.
+        /// The distances of single devices, if the user has set them.
         var devices: [DeviceAddress: AirDistance] = [:]
     }
 
@@ -65,7 +65,7 @@ package final class RadioMaker: Sendable {
         shared = Lock(nil)
     }
 
-    /// Radios as these on an air that begins anew, after these are not used any more.
+    /// Makes the same radios for a new air, when these are no longer used.
     func anew(in time: RunTime) -> RadioMaker {
         var options = options
         options.time = time
@@ -75,7 +75,7 @@ package final class RadioMaker: Sendable {
 
     private var choice: ChosenRadio { options.choice }
 
-    /// Throws if no radio could be made: BlueZ is neither captured nor turned off.
+    /// Throws if the options cannot be fulfilled: BlueZ can neither be captured nor turned off.
     func check() throws(RadioError) {
         if choice == .bluez {
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
@@ -84,9 +84,9 @@ package final class RadioMaker: Sendable {
         try options.capture?.createFile()
     }
 
-    /// The radio of that number for an accessory, or for the apps of a phone: `labels` names them.
+    /// Makes the radio with this number for an accessory, or for the apps of a phone with these labels.
     ///
-    /// `stateDirectory` is for the bonds of Mynah's own host; they are in memory only if it is `nil`.
+    /// `stateDirectory` is for the bonds of Mynah's own host, which are in memory only if it is `nil`.
     func peripheralRadio(
         _ index: Int, _ labels: [String], isPhone: Bool, _ stateDirectory: StateDirectory?
     ) throws(RadioError) -> any PeripheralRadio {
@@ -109,7 +109,7 @@ package final class RadioMaker: Sendable {
     /// The name of the chosen radio.
     var name: String { choice.name }
 
-    /// Throws `unsupported` unless there is a radio of that number for one more device.
+    /// Throws `unsupported` if there is no radio with this number for one more device.
     func checkHasRoom(for index: Int) throws(RadioError) {
         switch choice {
         case .virtual, .netsim: return
@@ -128,7 +128,7 @@ package final class RadioMaker: Sendable {
 
     // MARK: Range
 
-    /// Throws `unsupported` unless devices can be moved: on the virtual radio alone.
+    /// Throws `unsupported` if distances cannot be changed, which only the virtual radio supports.
     func checkHasRange() throws(RadioError) {
         guard choice != .virtual else { return }
         throw RadioError(
@@ -137,7 +137,7 @@ package final class RadioMaker: Sendable {
             remedy: "choose --radio virtual")
     }
 
-    /// The device of a number is somewhere else.
+    /// Changes the distance of the device with this number.
     func move(_ index: Int, _ change: RangeChange) {
         stations.withLock { stations in
             switch change {
@@ -152,7 +152,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// The device of a number and one device that it uses are somewhere else to each other.
+    /// Changes the distance between the device with this number and one device that it uses.
     func move(_ index: Int, _ change: RangeChange, from device: DeviceAddress) {
         stations.withLock { stations in
             guard let station = stations[index] else { return }
@@ -172,19 +172,19 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// The radios are not used any more: nothing of them is left in the directory of the air.
+    /// Leaves the shared air, because the radios are no longer used.
     package func end() {
         stations.withLock { $0 = [:] }
         shared.withLock { $0 }?.leave()
         options.capture?.end()
     }
 
-    /// The error that ended the capture before its end, or `nil` if it has everything or there is none.
+    /// The error that ended the capture early, or `nil` if it is complete or there is none.
     package var captureFailure: RadioError? { options.capture?.failure }
 
-    /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
+    /// Makes Mynah's own host on the chosen radio, or on the virtual one if BlueZ was chosen.
     ///
-    /// Of `connect`, the bonds are in the directory of the options.
+    /// For `connect`, the bonds are in the state directory of the options.
     package func host(
         _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity,
         devices: [String] = [], stateDirectory: StateDirectory? = nil
@@ -234,7 +234,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Our own host on the air of a run with virtual time.
+    /// Makes Mynah's own host on the air of a run with virtual time.
     private func simulated(
         _ index: Int, _ host: HostRadio.Options, devices: [String], on simulation: PrivateAir
     ) throws(RadioError) -> HostRadio {
@@ -246,10 +246,10 @@ package final class RadioMaker: Sendable {
         return radio
     }
 
-    /// The directory of the air that our own host is on; `nil` if it is on no air.
+    /// The directory of the shared air that Mynah's own host is on, or `nil` if it is not on a shared air.
     package var airDirectory: String? { shared.withLock { $0?.directory } }
 
-    /// The place where Mynah's own host listens, for a message.
+    /// The description for a message of where Mynah's own host scans.
     package var listeningPlace: String {
         switch choice {
         case .hci, .netsim: "by the \(choice.name)"
@@ -257,7 +257,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Hints about runs that are not heard on the air, because each has an air of its own.
+    /// Hints about runs that cannot be received, because each has an air of its own.
     package var hintsAboutPrivateRuns: [String] {
         guard let airDirectory else { return [] }
         return AirNote.contents(in: airDirectory).map(\.hint)
@@ -278,7 +278,7 @@ package final class RadioMaker: Sendable {
         .unsupported, "--at cannot turn BlueZ's adapter off, because other programs use it too",
         remedy: "choose --radio virtual, netsim or hci:TRANSPORT")
 
-    /// A new controller on the air, and the part of the air that is in this process.
+    /// Makes a controller on the air; also returns the part of the air in this process.
     private func station() throws(RadioError) -> (VirtualTransport, LiveAir) {
         let configuration = ControllerConfiguration(
             address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes)

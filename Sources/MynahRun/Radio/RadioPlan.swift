@@ -1,29 +1,30 @@
 import MynahCore
 package import MynahHCI
 
-/// The radios of a run, as its user asks for them.
+/// The user's options for the radios of a run.
 package struct RadioPlan: Sendable {
     package var choice: RadioChoice
     /// BlueZ's, in order.
     package var adapters: [String] = []
-    /// The address policy of Mynah's own host; `nil` means private for a phone and identity for an accessory.
+    /// The address policy of Mynah's own host; with `nil`, it is private for a phone, and identity for an
+    /// accessory.
     package var address: AddressChoice?
-    /// Where to record our own host's HCI, and the virtual air; `nil` if nowhere.
+    /// The target for recording the HCI packets of Mynah's own host and the virtual air, or `nil`.
     package var capture: CaptureTarget?
-    /// The most notifications a second that BlueZ gets, or 0 for no limit; `nil` for a usual limit.
+    /// The largest number of notifications a second on BlueZ, 0 for no limit, or `nil` for the default limit.
     package var notificationRate: Int?
-    /// Whether subscribers are named on BlueZ.
+    /// Whether BlueZ is made to report which central subscribed.
     package var namesSubscribers = false
-    /// The air of virtual radios; `nil` for the one that this user's processes share.
+    /// The air of virtual radios, or `nil` for the air that all processes of this user share.
     package var air: LiveAir?
 
-    /// A choice of radio, with nothing else chosen.
+    /// Makes a plan with a choice of radio, and default options.
     package init(_ choice: RadioChoice, on air: LiveAir? = nil) {
         self.choice = choice
         self.air = air
     }
 
-    /// The given options that only BlueZ supports.
+    /// The names of the given options that only BlueZ supports.
     var optionsForBlueZ: [String] {
         (namesSubscribers ? ["--name-subscribers"] : [])
             + (notificationRate == nil ? [] : ["--notification-rate"])
@@ -31,7 +32,7 @@ package struct RadioPlan: Sendable {
 }
 
 extension RadioMaker.Options {
-    /// The radios of a run, once it is known which.
+    /// Makes the radios of a run, after the choice was resolved.
     init(
         _ chosen: ChosenRadio, of radios: RadioPlan, for plan: RunPlan, capture: Capture?,
         notice: @escaping @Sendable (RadioWarning) -> Void

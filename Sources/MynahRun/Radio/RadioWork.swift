@@ -1,13 +1,13 @@
 package import MynahCore
 package import MynahSupport
 
-/// Work on radios, from its start until the user or a failure ends it: `run`, `scan` and `connect` share it.
+/// Runs work on radios, from its start until the user or a failure ends it, for `run`, `scan` and `connect`.
 package enum RadioWork {
     /// Starts the work, waits for the interruption and stops everything; returns the failure that ended it.
     ///
-    /// `work` returns when everything is started, or later. `stop` is called once, even while the work
-    /// starts: it makes a start fail, and that failure is not returned. The first failure interrupts.
-    /// `interrupted` is called before the work is cancelled, which wakes it from a wait.
+    /// `work` returns when everything is started, or later. `stop` is called once, even during the start,
+    /// which then fails; that failure is not returned. The first failure is an interruption. `interrupted` is
+    /// called before the work is cancelled, and wakes it if it waits.
     package static func play(
         until interruption: Interruption, clock: RunClock, interrupted: @escaping @Sendable () -> Void = {},
         stop: @escaping @Sendable () async -> Void,
