@@ -49,6 +49,36 @@ services:
 """# + "\n"
         ),
         (
+            "altbeacon",
+            #"""
+# An AltBeacon: as an iBeacon, but of an open format (AltBeacon Protocol Specification 1.0).
+mynah: 1
+name: AltBeacon
+
+device:
+  name: Mynah AltBeacon
+
+advertising:
+  localName: ""                     # the beacon takes all of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 100 ms
+  manufacturerData:
+    0x0118:                         # Radius Networks; the identifier of the beacon's manufacturer
+      layout:
+        - {code: uint16, bigEndian: true}
+        - {id: bytes, count: 20}
+        - {referenceRSSI: sint8, unit: dBm}
+        - {reserved: uint8}         # the manufacturer's own
+      fields:
+        code: 0xBEAC
+        # 16 bytes of an organisation, and then two numbers, as a beacon's major and minor.
+        id: 2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6 0001 0002
+        referenceRSSI: -59          # how strong it is at a distance of 1 m
+        reserved: 0
+"""# + "\n"
+        ),
+        (
             "battery",
             #"""
 # The smallest useful device: a battery and its level (Battery Service 1.0).
@@ -107,6 +137,47 @@ services:
   - use: device-information
     characteristics:
       - {uuid: model-number-string, value: {text: Trainer 1}}
+"""# + "\n"
+        ),
+        (
+            "bthome",
+            #"""
+# A sensor of temperature and humidity that only broadcasts, as Home Assistant reads it (BTHome v2, not
+# encrypted).
+mynah: 1
+name: BTHome sensor
+
+device:
+  name: Mynah TH
+
+advertising:
+  connectable: false
+  scannable: false
+  interval: 1 s
+  every: 10 s                       # a new measurement, and a new number of it
+  serviceData:
+    FCD2:
+      # Each value has its identifier before it; identifiers are in ascending order.
+      layout:
+        - {info: uint8}
+        - {idOfPacket: uint8}
+        - {packet: uint8}
+        - {idOfBattery: uint8}
+        - {battery: uint8, unit: "%"}
+        - {idOfTemperature: uint8}
+        - {temperature: sint16, unit: °C, resolution: 0.01}
+        - {idOfHumidity: uint8}
+        - {humidity: uint16, unit: "%", resolution: 0.01}
+      fields:
+        info: 0x40                  # version 2 in the upper three bits; 44 sends only if something happens
+        idOfPacket: 0x00
+        packet: {generate: counter} # wraps after 255; one that comes again is ignored
+        idOfBattery: 0x01
+        battery: {generate: ramp, from: 100, to: 10, period: 24 h}
+        idOfTemperature: 0x02
+        temperature: {generate: sine, min: 18.5, max: 24, period: 10 min}
+        idOfHumidity: 0x03
+        humidity: {generate: sine, min: 40, max: 60, period: 15 min}
 """# + "\n"
         ),
         (
@@ -268,6 +339,77 @@ services:
 """# + "\n"
         ),
         (
+            "eddystone",
+            #"""
+# An Eddystone beacon: its identifier, a web address and its state, each in a set of its own (Google's
+# Eddystone Protocol Specification). A radio without several sets plays one: leave the others out.
+mynah: 1
+name: Eddystone beacon
+
+device:
+  name: Mynah Eddystone
+
+advertising:
+  - name: uid
+    localName: ""                   # the frame takes all of the 31 bytes
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout:
+          - {frame: uint8}
+          - {txPower: sint8, unit: dBm}
+          - {namespace: bytes, count: 10}
+          - {instance: bytes, count: 6}
+          - {reserved: uint16}
+        fields:
+          frame: 0x00
+          txPower: -20              # how strong it is at a distance of 0 m
+          namespace: 8B 0C A7 50 E7 A7 4E 14 BD 99
+          instance: 00 00 00 00 00 2A
+          reserved: 0
+  - name: url
+    localName: ""
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout: [{frame: uint8}, {txPower: sint8, unit: dBm}, {scheme: uint8}, {url: utf8}]
+        fields:
+          frame: 0x10
+          txPower: -20
+          scheme: 3                 # https://; 0 and 1 are http://www. and https://www., 2 is http://
+          url: "example\x07/mynah"  # the byte 07 is .com
+  - name: tlm
+    localName: ""
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    every: 3 s                      # ten packets
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout:
+          - {frame: uint8}
+          - {version: uint8}
+          - {battery: uint16, unit: V, resolution: 0.001, bigEndian: true}
+          - {temperature: sint16, unit: °C, resolution: 1/256, bigEndian: true}
+          - {packets: uint32, bigEndian: true}
+          - {uptime: uint32, unit: s, resolution: 0.1, bigEndian: true}
+        fields:
+          frame: 0x20
+          version: 0
+          battery: {generate: ramp, from: 3.1, to: 2.4, period: 24 h}
+          temperature: {generate: sine, min: 18, max: 24, period: 10 min}
+          packets: {generate: counter, by: 30}    # of all three sets
+          uptime: {generate: counter, by: 3 s}
+"""# + "\n"
+        ),
+        (
             "environmental-sensing",
             #"""
 # A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0).
@@ -309,6 +451,36 @@ services:
       - uuid: pressure              # on the air in tenths of a pascal
         properties: [read]
         value: {fields: {pressure: 1013.25 hPa}}
+"""# + "\n"
+        ),
+        (
+            "esp32-uart",
+            #"""
+# An ESP32 with the UART example of Arduino's BLE library: it counts, and takes what an app writes. It leaves
+# the air while an app is connected.
+mynah: 1
+name: UART Service
+
+device:
+  name: UART Service
+
+# The name alone: the example does not advertise its service, so apps look for the name.
+advertising:
+  interval: 40 ms
+  scanResponse: {txPower: 3 dBm}
+
+centrals: 1
+
+services:
+  - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E
+    characteristics:
+      - uuid: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E
+        properties: [notify]
+        value: {layout: [{number: uint8}], fields: {number: {generate: counter}}}
+        every: 1 s                  # 10 ms in versions of the library before 3.3
+      # The example prints it: here the event write shows it.
+      - uuid: 6E400002-B5A3-F393-E0A9-E50E24DCCA9E
+        properties: [write]
 """# + "\n"
         ),
         (
@@ -479,6 +651,40 @@ services:
         permissions: {write: encrypted}
         value: {text: idle}         # a write wakes the app
         maxLength: 64
+"""# + "\n"
+        ),
+        (
+            "exposure-notification",
+            #"""
+# A phone that takes part in exposure notification: it broadcasts an identifier that changes every 15
+# minutes (Exposure Notification Bluetooth Specification 1.2). With --address private its address changes too.
+mynah: 1
+name: Exposure notification
+
+device:
+  name: Mynah Exposure
+
+advertising:
+  localName: ""
+  connectable: false
+  scannable: false
+  flags: 0x1A                       # as iPhones have it
+  interval: {min: 200 ms, max: 270 ms}
+  every: 15 min
+  serviceUUIDs: [FD6F]
+  serviceData:
+    FD6F:
+      layout: [{identifier: bytes, count: 16}, {metadata: bytes, count: 4}]
+      fields:
+        # A phone makes them of a key that changes every day; these are any.
+        identifier:
+          generate: list
+          values:
+            - 26 8C C2 8A 42 53 01 8E 55 D7 C1 0E 8A A5 A3 0F
+            - 91 0F 5E 33 D1 7B 4C 60 A8 EE 12 09 7C B4 F0 5D
+            - 4B E2 70 C6 1D 88 93 F5 3A 02 BB 67 D4 19 0E A1
+        # The version and the transmit power, encrypted.
+        metadata: {generate: list, values: [40 08 C3 91, 7F 11 D0 2E, A5 6C 94 03]}
 """# + "\n"
         ),
         (
@@ -731,6 +937,37 @@ services:
 """# + "\n"
         ),
         (
+            "ibeacon",
+            #"""
+# An iBeacon: it only broadcasts, and apps on iPhones learn that they are near it.
+mynah: 1
+name: iBeacon
+
+device:
+  name: Mynah iBeacon
+
+advertising:
+  localName: ""                     # the beacon takes 30 of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 100 ms                  # Apple's rules for beacons ask for it
+  manufacturerData:
+    0x004C:                         # Apple
+      layout:
+        - {type: uint16, bigEndian: true}
+        - {uuid: bytes, count: 16}
+        - {major: uint16, bigEndian: true}
+        - {minor: uint16, bigEndian: true}
+        - {measuredPower: sint8, unit: dBm}
+      fields:
+        type: 0x0215                # a beacon, and 21 bytes of it
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        measuredPower: -59          # how strong it is at a distance of 1 m
+"""# + "\n"
+        ),
+        (
             "lock",
             #"""
 # A door lock that accepts its command only from a paired phone. profiles/phone-lock-app.yaml opens it.
@@ -849,6 +1086,55 @@ central:
           value: {hex: 01}            # open
       read: [6D796E61-0200-4C61-8000-6C6162000000/6D796E61-0201-4C61-8000-6C6162000000]
       onDisconnect: connect           # connects when the door is in range again
+"""# + "\n"
+        ),
+        (
+            "ruuvi",
+            #"""
+# A RuuviTag, which broadcasts the weather and its own movement (Ruuvi's data format 5, RAWv2).
+mynah: 1
+name: RuuviTag
+
+device:
+  name: Ruuvi 884F
+
+advertising:
+  localName: ""                     # the data takes all of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 1285 ms
+  every: 2570 ms                    # a new measurement, and a new number of it
+  manufacturerData:
+    0x0499:                         # Ruuvi Innovations
+      layout:
+        - {format: uint8}
+        - {temperature: sint16, unit: °C, resolution: 0.005, bigEndian: true}
+        - {humidity: uint16, unit: "%", resolution: 0.0025, bigEndian: true}
+        - {pressure: uint16, unit: Pa, offset: 50000, bigEndian: true}
+        - {accelerationX: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        - {accelerationY: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        - {accelerationZ: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        # Two numbers in 16 bits, the lower one first.
+        - power:
+            - {txPower: 5, unit: dBm, resolution: 2, offset: -40}
+            - {battery: 11, unit: V, resolution: 0.001, offset: 1.6}
+          bigEndian: true
+        - {movements: uint8}
+        - {sequence: uint16, bigEndian: true}
+        - {address: bytes, count: 6}
+      fields:
+        format: 5
+        temperature: {generate: sine, min: -5, max: 24, period: 10 min}
+        humidity: {generate: sine, min: 40, max: 60, period: 15 min}
+        pressure: {generate: sine, min: 1008 hPa, max: 1018 hPa, period: 1 h}
+        accelerationX: 0.004
+        accelerationY: {generate: square, min: -0.02, max: 0.02, period: 1 min}
+        accelerationZ: 1.036
+        txPower: 4
+        battery: {generate: ramp, from: 3, to: 2.4, period: 24 h}
+        movements: {generate: counter}
+        sequence: {generate: counter, from: 205}
+        address: CB B8 33 4C 88 4F  # a tag sends its own address; apps tell tags apart by it
 """# + "\n"
         ),
     ]

@@ -112,7 +112,7 @@ enum RoomLimits {
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahProfiles.Kind": 511,
-        "MynahProfiles.ShippedProfiles": 786,
+        "MynahProfiles.ShippedProfiles": 1056,
         "MynahValues.KnownLayouts": 517,
     ]
 

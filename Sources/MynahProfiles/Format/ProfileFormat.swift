@@ -40,7 +40,7 @@ enum ProfileFormat {
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, LinkRulesSection.table,
         ReactionSection.table, AnswerSection.table, FaultSection.table, AdvertisementChangeSection.table,
         ScenarioSection.table,
-        LayoutSection.table,
+        LayoutSection.table, LayoutSection.bitsTable,
     ]
 
     /// The sections with several tables, of which a value has one.

@@ -42,7 +42,9 @@ struct FieldShape: Hashable, Sendable {
         case .enumeration(_, let width, let names):
             kind = .integer(bits: width, isSigned: false)
             self.names = names
-        case .number(_, let width): kind = .integer(bits: width, isSigned: false)
+        case .number(_, let width, let resolution, let unit):
+            kind = .integer(bits: width, isSigned: false)
+            (self.resolution, self.unit) = (resolution, unit)
         case .boolean, .optionalBoolean, .announces, .widens, .otherUnit, .reserved: kind = .boolean
         }
     }
@@ -76,7 +78,7 @@ struct FieldShape: Hashable, Sendable {
 
     /// The whole number itself, if the type has 64 bits and holds it: a `Double` has 53.
     func exact(_ written: WrittenNumber) -> FieldValue? {
-        guard case .integer(bits: 64, let isSigned) = kind, step(in: nil) == 1, written.unit == nil else {
+        guard case .integer(bits: 64, let isSigned) = kind, resolution == .one, written.unit == nil else {
             return nil
         }
         if let integer = written.integer, isSigned || integer >= 0 { return .integer(integer) }
@@ -111,7 +113,7 @@ struct FieldShape: Hashable, Sendable {
     var typeName: String {
         switch kind {
         case .integer(let bits, let isSigned):
-            bits < 8 ? bits.counting("bit") : "\(isSigned ? "sint" : "uint")\(bits)"
+            bits.isMultiple(of: 8) ? "\(isSigned ? "sint" : "uint")\(bits)" : bits.counting("bit")
         case .float(let name, _): name
         case .boolean: "true or false"
         case .text: "text"
@@ -120,11 +122,16 @@ struct FieldShape: Hashable, Sendable {
         }
     }
 
-    /// The number that the integer 1 of the type means in a unit.
+    /// The difference that the integer 1 of the type makes in a unit.
     func step(in unit: String?) -> Double {
-        let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
-        let resolution = other?.resolution ?? resolution
+        let resolution = resolution(in: unit)
         return Double(resolution.numerator) / Double(resolution.denominator)
+    }
+
+    /// What the integers of the type mean in a unit.
+    func resolution(in unit: String?) -> Resolution {
+        let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
+        return other?.resolution ?? resolution
     }
 
     /// How many different integers the type has, or `nil` if it is no integer.
@@ -136,11 +143,13 @@ struct FieldShape: Hashable, Sendable {
     /// The numbers that the type holds, in a unit of the field.
     func limits(in unit: String?) -> ClosedRange<Double> {
         let step = step(in: unit)
+        let offset = resolution(in: unit).offset
         switch kind {
         case .integer(let bits, let isSigned):
             let upper = Double(sign: .plus, exponent: isSigned ? bits - 1 : bits, significand: 1)
             // Of 64 bits the largest is the one before, which a Double can hold.
-            return (isSigned ? -upper * step : 0)...(bits == 64 ? upper.nextDown : upper - 1) * step
+            let largest = bits == 64 ? upper.nextDown : upper - 1
+            return (isSigned ? -upper * step : 0) + offset...largest * step + offset
         case .float(_, let largest): return -largest * step...largest * step
         case .boolean, .text, .dateTime, .bytes: return 0...1
         }
@@ -150,7 +159,8 @@ struct FieldShape: Hashable, Sendable {
 extension LayoutBit {
     fileprivate func names(_ name: String) -> Bool {
         switch self {
-        case .boolean(let own), .optionalBoolean(let own), .number(let own, _), .enumeration(let own, _, _):
+        case .boolean(let own), .optionalBoolean(let own), .number(let own, _, _, _),
+            .enumeration(let own, _, _):
             own == name
         case .announces, .widens, .otherUnit, .reserved: false
         }

@@ -163,11 +163,12 @@ struct GeneratorSection {
 
     /// A counter of an integer counts in the integers of its type, at whose width it wraps, up or down.
     private func counter() -> NumberGenerator.Movement? {
-        let from = fields[Keys.from] == nil ? 0 : number(Keys.from)
+        let offset = shape.resolution(in: unit).offset
+        let from = fields[Keys.from] == nil ? offset : number(Keys.from)
         let by = fields[Keys.by] == nil ? 1 : difference(Keys.by, isSigned: true)
         guard let by, let from else { return nil }
         let step = shape.width == nil ? 1 : shape.step(in: unit)
-        return .counter(from: from / step, by: by / step)
+        return .counter(from: (from - offset) / step, by: by / step)
     }
 
     private func csv() -> [Double]? {
