@@ -28,7 +28,8 @@ struct LinkTable {
         case end(link: ConnectionHandle)
         /// A link ended, and the other parts are to end on it too.
         case removed(Link)
-        /// The link that ended was reported as connected to these halves; the central's hears the reason.
+        /// The link that ended was reported as connected to these halves. The central's hears the reason, and
+        /// the peripheral's whether the link was lost.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
         /// A connection that was lost before the peripheral was heard is to be tried again.
         case connectAgain(Connector.Request)
@@ -244,8 +245,7 @@ struct LinkTable {
         switch link.stage {
         case .givenUp: break
         case .reported:
-            let error = link.halves.contains(.central) ? Self.error(for: reason) : nil
-            actions.append(.disconnected(link.peer.id, link.halves, error))
+            actions.append(.disconnected(link.peer.id, link.halves, Self.error(for: reason)))
         case .unheard(let request):
             // The peripheral took another central's request, or heard none (Vol 1, Part F, 2.59).
             guard reason != .connectionFailedToBeEstablished else {

@@ -140,6 +140,105 @@ services:
 """# + "\n"
         ),
         (
+            "blood-pressure",
+            #"""
+# A blood pressure monitor: it stores its measurements, and indicates them until a phone has confirmed each
+# (Blood Pressure Service 1.1.1).
+mynah: 1
+name: Blood pressure monitor
+
+device:
+  name: Mynah Cuff
+  appearance: blood-pressure        # 0x0380
+
+advertising:
+  serviceUUIDs: [blood-pressure]
+  interval: 100 ms
+
+services:
+  - uuid: blood-pressure
+    behavior: blood-pressure        # stores each measurement until it is confirmed
+    records: 3                      # stored at the start
+    characteristics:
+      # The device takes another measurement each minute, whether or not a phone is connected.
+      - uuid: blood-pressure-measurement
+        properties: [indicate]
+        value:
+          fields:
+            systolic: {generate: randomWalk, from: 122, min: 105, max: 145 mmHg, step: 5}
+            diastolic: {generate: randomWalk, from: 79, min: 65, max: 90 mmHg, step: 4}
+            meanArterialPressure: {generate: randomWalk, from: 93, min: 91, max: 104 mmHg, step: 2}
+            timestamp: {generate: clock, start: 2026-01-01T08:00:00Z}
+            pulseRate: {generate: randomWalk, from: 64, min: 55, max: 85, step: 3}
+            userID: 1
+            cuffTooLoose: {generate: list, values: [false, false, false, false, true]}
+        every: 1 min
+      # The pressure of the cuff while it is deflated; the other two numbers are not used.
+      - uuid: intermediate-cuff-pressure
+        properties: [notify]
+        value:
+          fields:
+            currentCuffPressure: {generate: ramp, from: 180, to: 60 mmHg, period: 30 s}
+            diastolic: nan
+            meanArterialPressure: nan
+        every: 500 ms
+      - uuid: blood-pressure-feature
+        properties: [read]
+        value: {fields: {bodyMovementDetection: true, cuffFitDetection: true, irregularPulseDetection: true}}
+"""# + "\n"
+        ),
+        (
+            "body-composition",
+            #"""
+# A scale that measures the fat and the water of a body too: it stores its measurements, and indicates each
+# until a phone has confirmed it (Body Composition Service 1.0.1).
+mynah: 1
+name: Body composition scale
+
+device:
+  name: Mynah Body
+  appearance: weight-scale          # 0x0C80
+
+advertising:
+  serviceUUIDs: [body-composition]
+  interval: 100 ms
+
+services:
+  - uuid: body-composition
+    behavior: body-composition      # stores each measurement until it is confirmed
+    records: 2                      # stored at the start
+    characteristics:
+      - uuid: body-composition-measurement
+        properties: [indicate]
+        value:
+          fields:
+            bodyFatPercentage: {generate: randomWalk, from: 21, min: 19, max: 23, step: 0.2}
+            timestamp: {generate: clock, start: 2026-01-01T07:00:00Z}
+            userID: 1
+            basalMetabolism: 6900 kJ
+            musclePercentage: 41.2
+            bodyWaterMass: 42.5 kg
+            impedance: {generate: noise, around: 512, by: 3}
+            weight: {generate: randomWalk, from: 72.4 kg, min: 71 kg, max: 74 kg, step: 0.1 kg}
+            height: 1.8 m
+        every: 1 min
+      - uuid: body-composition-feature
+        properties: [read]
+        value:
+          fields:
+            timestamp: true
+            multipleUsers: true
+            basalMetabolism: true
+            musclePercentage: true
+            bodyWaterMass: true
+            impedance: true
+            weight: true
+            height: true
+            massResolution: 7       # 0.005 kg or 0.01 lb
+            heightResolution: 3     # 0.001 m or 0.1 in
+"""# + "\n"
+        ),
+        (
             "bthome",
             #"""
 # A sensor of temperature and humidity that only broadcasts, as Home Assistant reads it (BTHome v2, not
@@ -1089,6 +1188,144 @@ central:
 """# + "\n"
         ),
         (
+            "proximity",
+            #"""
+# A key finder: it alerts when a phone calls it, and when it has lost its phone (Proximity Profile 1.0.1, Find
+# Me Profile 1.0). The event alert.changed says so.
+mynah: 1
+name: Key finder
+
+device:
+  name: Mynah Finder
+  appearance: tag                   # 0x0200
+
+advertising:
+  serviceUUIDs: [immediate-alert, link-loss, tx-power]
+  interval: 100 ms
+
+services:
+  # The phone writes the level for later: 0 is no alert, 1 a mild and 2 a high one. A new link ends the alert.
+  - uuid: link-loss
+    behavior: link-loss
+    characteristics:
+      - uuid: alert-level
+        properties: [read, write]
+        value: {fields: {alertLevel: no alert}}
+        maxLength: 1
+  # The phone writes a level, and the device alerts at once; 0 or the end of the link ends that.
+  - uuid: immediate-alert
+    behavior: immediate-alert
+    characteristics:
+      - uuid: alert-level
+        properties: [writeWithoutResponse]
+        maxLength: 1
+  # With it and the strength of what it receives a phone knows how near the device is.
+  - uuid: tx-power
+    characteristics:
+      - uuid: tx-power-level
+        properties: [read]
+        value: {fields: {txPowerLevel: 0 dBm}}
+"""# + "\n"
+        ),
+        (
+            "pulse-oximeter",
+            #"""
+# A pulse oximeter: spot checks that it has stored, which a phone asks for, and continuous measurements
+# (Pulse Oximeter Service 1.0.1).
+mynah: 1
+name: Pulse oximeter
+
+device:
+  name: Mynah Oximeter
+  appearance: pulse-oximeter        # 0x0C40
+
+advertising:
+  serviceUUIDs: [pulse-oximeter]
+  interval: 100 ms
+
+services:
+  - uuid: pulse-oximeter
+    behavior: pulse-oximeter        # answers the record access control point
+    records: 6                      # stored at the start; each is a tick of the fields below
+    characteristics:
+      # Only a report sends spot checks, at most one each 100 ms, and the response in the end.
+      - uuid: plx-spot-check-measurement
+        properties: [indicate]
+        value:
+          fields:
+            spO2: {generate: randomWalk, from: 97, min: 92, max: 99 %, step: 1}
+            pulseRate: {generate: randomWalk, from: 68, min: 55, max: 95, step: 4}
+            timestamp:
+              generate: list
+              values: [2026-01-01T08:00:00, 2026-01-01T12:30:00, 2026-01-01T18:00:00, 2026-01-02T08:10:00]
+        every: 100 ms
+      - uuid: plx-continuous-measurement
+        properties: [notify]
+        value:
+          fields:
+            spO2: {generate: randomWalk, from: 97, min: 94, max: 99 %, step: 0.5}
+            pulseRate: {generate: randomWalk, from: 68, min: 60, max: 80, step: 2}
+            pulseAmplitudeIndex: {generate: noise, around: 4.2, by: 0.5}
+        every: 1 s
+      - uuid: plx-features
+        properties: [read]
+        value: {fields: {spotCheckStorage: true, spotCheckTimestamp: true, pulseAmplitudeIndex: true}}
+      # Without a subscription a request gets 0xFD, and during a report everything but an abort gets 0xFE.
+      - uuid: record-access-control-point
+        properties: [write, indicate]
+        maxLength: 20
+"""# + "\n"
+        ),
+        (
+            "running-speed-and-cadence",
+            #"""
+# A foot pod, which measures how a runner runs (Running Speed and Cadence Service 1.0).
+mynah: 1
+name: Foot pod
+
+device:
+  name: Mynah Foot Pod
+  appearance: on-shoe-running-walking-sensor  # 0x0442
+
+advertising:
+  serviceUUIDs: [running-speed-and-cadence]
+  interval: 100 ms
+
+services:
+  - uuid: running-speed-and-cadence
+    behavior: running-speed-and-cadence       # answers the SC control point
+    characteristics:
+      # 3 m a second, in 84 strides a minute; the distance goes on from where it is set.
+      - uuid: rsc-measurement
+        properties: [notify]
+        value:
+          fields:
+            instantaneousSpeed: {generate: noise, around: 3 m/s, by: 0.1 m/s}
+            instantaneousCadence: {generate: noise, around: 168, by: 2}
+            instantaneousStrideLength: 1.07 m
+            totalDistance: {generate: counter, by: 3 m}
+            running: true
+        every: 1 s
+      - uuid: rsc-feature
+        properties: [read]
+        value:
+          fields:
+            instantaneousStrideLength: true
+            totalDistance: true
+            walkingOrRunningStatus: true
+            calibrationProcedure: true
+            multipleSensorLocations: true
+      - uuid: sensor-location
+        properties: [read]
+        value: {fields: {sensorLocation: top of shoe}}
+      # 01 sets the distance, 02 calibrates, 03 sets the location, 04 lists the locations. Without a
+      # subscription: 0x81.
+      - uuid: sc-control-point
+        properties: [write, indicate]
+        maxLength: 20
+"""# + "\n"
+        ),
+        (
             "ruuvi",
             #"""
 # A RuuviTag, which broadcasts the weather and its own movement (Ruuvi's data format 5, RAWv2).
@@ -1135,6 +1372,49 @@ advertising:
         movements: {generate: counter}
         sequence: {generate: counter, from: 205}
         address: CB B8 33 4C 88 4F  # a tag sends its own address; apps tell tags apart by it
+"""# + "\n"
+        ),
+        (
+            "weight-scale",
+            #"""
+# A weight scale with two users: it stores what they weigh, and indicates each measurement until a phone has
+# confirmed it (Weight Scale Service 1.0.1).
+mynah: 1
+name: Weight scale
+
+device:
+  name: Mynah Scale
+  appearance: weight-scale          # 0x0C80
+
+advertising:
+  serviceUUIDs: [weight-scale]
+  interval: 100 ms
+
+services:
+  - uuid: weight-scale
+    behavior: weight-scale          # stores each measurement until it is confirmed
+    records: 2                      # stored at the start
+    characteristics:
+      # Write lb and in for a scale of those units: both then have them.
+      - uuid: weight-measurement
+        properties: [indicate]
+        value:
+          fields:
+            weight: {generate: list, values: [72.4 kg, 58.2 kg, 72.6 kg, 58.1 kg]}
+            timestamp: {generate: clock, start: 2026-01-01T07:00:00Z}
+            userID: {generate: list, values: [1, 2]}
+            bmi: {generate: list, values: [22.3, 20.6, 22.4, 20.6]}
+            height: {generate: list, values: [1.8 m, 1.68 m]}
+        every: 1 min
+      - uuid: weight-scale-feature
+        properties: [read]
+        value:
+          fields:
+            timestamp: true
+            multipleUsers: true
+            bmi: true
+            weightResolution: 7     # 0.005 kg or 0.01 lb
+            heightResolution: 3     # 0.001 m or 0.1 in
 """# + "\n"
         ),
     ]

@@ -112,8 +112,8 @@ enum RoomLimits {
         "MynahControl.Route": 426,
         "MynahCore.AssignedNumberTables": 1041,
         "MynahProfiles.Kind": 511,
-        "MynahProfiles.ShippedProfiles": 1056,
-        "MynahValues.KnownLayouts": 517,
+        "MynahProfiles.ShippedProfiles": 1318,
+        "MynahValues.KnownLayouts": 606,
     ]
 
     /// The types with more stored properties than that, and how many each may have.

@@ -4,11 +4,13 @@ import Testing
 
 @Suite struct ShippedProfileTests {
     static let names = [
-        "altbeacon", "battery", "bike-trainer", "bthome", "current-time", "cycling-power",
+        "altbeacon", "battery", "bike-trainer", "blood-pressure", "body-composition", "bthome",
+        "current-time", "cycling-power",
         "cycling-speed-and-cadence", "device-information", "eddystone", "environmental-sensing", "esp32-uart",
         "everything-accessory", "everything-app", "exposure-notification", "fitness-machine",
         "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate", "ibeacon", "lock",
-        "nordic-uart", "phone-heart-rate-app", "phone-lock-app", "ruuvi",
+        "nordic-uart", "phone-heart-rate-app", "phone-lock-app", "proximity", "pulse-oximeter",
+        "running-speed-and-cadence", "ruuvi", "weight-scale",
     ]
     /// Those that only broadcast.
     static let broadcasters: Set = [

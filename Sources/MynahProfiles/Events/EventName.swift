@@ -20,6 +20,7 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case unsubscribed
     case notified
     case confirmed
+    case alertChanged = "alert.changed"
     case stateChanged = "state.changed"
     case appLaunched = "app.launched"
     case appForeground = "app.foreground"

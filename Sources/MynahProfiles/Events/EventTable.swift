@@ -72,6 +72,7 @@ package enum EventTable {
         Row(.unsubscribed, .attribute(.update), Shapes.attribute),
         Row(.notified, .attribute(.update), Shapes.attribute + Shapes.sent),
         Row(.confirmed, .attribute(.indicate), Shapes.attribute),
+        Row(.alertChanged, .attribute(.write), Shapes.attribute + Shapes.value + Shapes.cause),
     ]
 
     private static let ofCentral = [
